@@ -1,0 +1,32 @@
+# Everything from a bare clone with only Python 3.11+ and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: test lint types tests demo bench clean
+
+test: lint types tests
+
+$(VENV)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+lint: $(VENV)/.installed
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.installed
+	$(BIN)/mypy
+
+tests: $(VENV)/.installed
+	$(BIN)/python -m pytest -n auto -m 'not slow and not peers'
+
+demo: $(VENV)/.installed
+	$(BIN)/livetools chat examples/text_agent.py
+
+bench: $(VENV)/.installed
+	$(BIN)/python bench/calls.py
+
+clean:
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist

@@ -1,0 +1,1 @@
+"""livetools.protocol"""

@@ -1,0 +1,286 @@
+"""What a session tells: frozen dataclasses, made to be matched on.
+
+::
+
+    async for event in session:
+        match event:
+            case AudioChunk(data=pcm): speaker.write(pcm)
+            case Interrupted(): speaker.flush()
+            case ToolFinished(call=call, response=response): ...
+
+``call`` is always a :class:`Call`: what the server asked for, never the library's own record of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A function call as the model made it.
+
+    ``id`` is the server's, or, where it gave none (older Vertex models), one of our own that never goes out.
+    ``args`` are the arguments as they came, not yet validated.
+    """
+
+    id: str
+    name: str
+    args: Mapping[str, Any] = field(default_factory=dict)  # any JSON value
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens, as the service counted them. ``raw`` is its own object, with the details per modality."""
+
+    prompt_tokens: int = 0
+    response_tokens: int = 0
+    total_tokens: int = 0
+    thoughts_tokens: int = 0
+    tool_use_tokens: int = 0
+    cached_tokens: int = 0
+    raw: Mapping[str, Any] = field(default_factory=dict)
+
+    def __add__(self, other: Usage) -> Usage:
+        """The sum of two turns; ``raw`` is dropped, for details cannot be added."""
+        return Usage(
+            self.prompt_tokens + other.prompt_tokens,
+            self.response_tokens + other.response_tokens,
+            self.total_tokens + other.total_tokens,
+            self.thoughts_tokens + other.thoughts_tokens,
+            self.tool_use_tokens + other.tool_use_tokens,
+            self.cached_tokens + other.cached_tokens,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class SessionStarted:
+    """The setup is complete. ``id`` is the server's session id (Vertex), or ``None``."""
+
+    id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class TextChunk:
+    """A piece of the model's text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThoughtChunk:
+    """A piece of a thought summary."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AudioChunk:
+    """A piece of the model's speech: 16-bit little-endian mono PCM, ``rate`` in Hz (24000 unless said)."""
+
+    data: bytes
+    rate: int = 24000
+
+    def __repr__(self) -> str:
+        return f"AudioChunk(data=<{len(self.data)} bytes>, rate={self.rate})"
+
+
+@dataclass(frozen=True, slots=True)
+class InputTranscript:
+    """What the user said, as the service heard it. ``finished`` is often never true (FAULTS: do not wait for it)."""
+
+    text: str
+    finished: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OutputTranscript:
+    """What the model says, in words."""
+
+    text: str
+    finished: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted:
+    """A call arrived and is being served (or waits for ``session.respond``, where no handler is known)."""
+
+    call: Call
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProgress:
+    """A tool reported, or a generator yielded, ``value``."""
+
+    call: Call
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
+class ToolFinished:
+    """A tool ended. ``response`` is the JSON object the model gets, ``elapsed`` seconds since the call came."""
+
+    call: Call
+    response: Mapping[str, Any]
+    error: Exception | None
+    elapsed: float
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCancelled:
+    """The server took the call back; nothing is sent for it."""
+
+    call: Call
+
+
+@dataclass(frozen=True, slots=True)
+class ToolLost:
+    """The connection that asked is gone. ``delivery`` is ``"text"`` (the result follows as text) or ``"dropped"``."""
+
+    call: Call
+    delivery: str
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalRequested:
+    """A call waits for ``session.approve(call)`` or ``session.refuse(call, reason)``."""
+
+    call: Call
+
+
+@dataclass(frozen=True, slots=True)
+class Interrupted:
+    """The model's turn was cut off. Throw away what is not played yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class GenerationComplete:
+    """The model has said all it will say in this turn; playback may still go on."""
+
+
+@dataclass(frozen=True, slots=True)
+class TurnComplete:
+    """The turn is over. ``reason`` says why, where it is not the ordinary end (``MALFORMED_FUNCTION_CALL`` …).
+
+    ``status`` is ``interactionStatus`` where the model sends one: with ``IN_PROGRESS`` it thinks on.
+    """
+
+    reason: str | None = None
+    status: str | None = None
+    waiting_for_input: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class UsageUpdate:
+    """Tokens of the turn."""
+
+    usage: Usage
+
+
+@dataclass(frozen=True, slots=True)
+class VoiceActivity:
+    """The service heard speech begin (``kind="start"``) or end (``"end"``), ``offset`` seconds into the audio."""
+
+    kind: str
+    offset: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class CodeChunk:
+    """Code the model runs, or its result. ``tool`` names the function where the code is a call in disguise."""
+
+    code: str
+    language: str
+    tool: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Grounding:
+    """Search results and URLs that the answer rests on, as the service sent them."""
+
+    metadata: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class GoAway:
+    """The service will cut this connection in ``time_left`` seconds (``None``: it did not say)."""
+
+    time_left: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class HandleUpdate:
+    """A new session handle: ``connect(..., handle=handle)`` resumes from here, in another process too."""
+
+    handle: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reconnecting:
+    """The line is away; attempt ``attempt`` follows in ``delay`` seconds."""
+
+    attempt: int
+    delay: float
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class Reconnected:
+    """A new connection stands. ``state_restored``: the service took the handle and remembers the conversation."""
+
+    state_restored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Stalled:
+    """Nothing came for ``seconds`` although something is due: ``waiting_for`` says what."""
+
+    waiting_for: str
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class InputDropped:
+    """``count`` frames of audio or video were not sent; ``reason`` says why."""
+
+    count: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownMessage:
+    """A message, or a part of one, that this version does not know; ``raw`` as it came."""
+
+    raw: object
+
+
+Event: TypeAlias = (
+    SessionStarted
+    | TextChunk
+    | ThoughtChunk
+    | AudioChunk
+    | InputTranscript
+    | OutputTranscript
+    | ToolStarted
+    | ToolProgress
+    | ToolFinished
+    | ToolCancelled
+    | ToolLost
+    | ApprovalRequested
+    | Interrupted
+    | GenerationComplete
+    | TurnComplete
+    | UsageUpdate
+    | VoiceActivity
+    | CodeChunk
+    | Grounding
+    | GoAway
+    | HandleUpdate
+    | Reconnecting
+    | Reconnected
+    | Stalled
+    | InputDropped
+    | UnknownMessage
+)
