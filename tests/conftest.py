@@ -1,0 +1,11 @@
+"""What every test may use."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture(params=["asyncio", "trio"])
+def anyio_backend(request: pytest.FixtureRequest) -> str:
+    """Every ``anyio`` test runs on both event loops."""
+    return str(request.param)
