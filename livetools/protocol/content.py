@@ -1,0 +1,147 @@
+"""From a server message to what the user sees, in the order in which it must be seen.
+
+``Interrupted`` first (and the audio beside it is dropped: it belongs to what was cut off); then what the
+user said, what the model says, the ground it rests on, what nobody knows; then the turn markers, with the
+usage between them. ``setupComplete``, calls, cancellations, goAway and handles give nothing here: those
+events are the machine's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import Any
+
+from .events import (
+    AudioChunk,
+    CodeChunk,
+    Event,
+    GenerationComplete,
+    Grounding,
+    InputTranscript,
+    Interrupted,
+    OutputTranscript,
+    TextChunk,
+    ThoughtChunk,
+    TurnComplete,
+    UnknownMessage,
+    Usage,
+    UsageUpdate,
+    VoiceActivity,
+)
+from .frames import Blob, Part, ServerContent, ServerMessage
+
+DEFAULT_RATE = 24_000
+"""Hz of the model's speech where the MIME type does not say (Vertex sends a bare ``audio/pcm``)."""
+
+# 2.x models write a call as code before they make it, or instead of making it (python-genai#843)
+_DISGUISED_CALL = re.compile(r"\bdefault_api\.(\w+)\s*\(")
+
+
+def events(message: ServerMessage) -> list[Event]:
+    """The events of one message, in their order. Pure; never raises.
+
+    ``interimInputTranscription`` gives none: it is a guess that replaces the last one, and whoever joins
+    transcripts would join the guesses too. It can be read in ``message.content``. The result of code that
+    ran is a ``CodeChunk`` too, its outcome (``OUTCOME_OK`` …) in the place of the language. A blob that
+    is not PCM (an avatar's ``video/mp4``) is an ``UnknownMessage`` with its bytes. An empty
+    ``usageMetadata`` says nothing.
+    """
+    content = message.content
+    found: list[Event] = []
+    if content is not None and content.interrupted:
+        found.append(Interrupted())
+    if (voice := message.voice_activity) is not None:
+        found.append(VoiceActivity(voice.kind, voice.offset))
+    if content is not None:
+        _said(content, found)
+    found.extend(map(UnknownMessage, message.unknown))
+    if content is not None and content.generation_complete:
+        found.append(GenerationComplete())
+    if message.usage:
+        found.append(UsageUpdate(usage(message.usage)))
+    if content is not None and content.turn_complete:
+        found.append(TurnComplete(_reason(content), message.status, content.waiting_for_input))
+    return found
+
+
+def usage(raw: Mapping[str, Any]) -> Usage:
+    """The counts of a ``usageMetadata``; Vertex says ``candidates`` where others say ``response``."""
+    return Usage(
+        prompt_tokens=_count(raw, "promptTokenCount", "prompt_token_count"),
+        response_tokens=_count(
+            raw,
+            "responseTokenCount",
+            "response_token_count",
+            "candidatesTokenCount",
+            "candidates_token_count",
+        ),
+        total_tokens=_count(raw, "totalTokenCount", "total_token_count"),
+        thoughts_tokens=_count(raw, "thoughtsTokenCount", "thoughts_token_count"),
+        tool_use_tokens=_count(raw, "toolUsePromptTokenCount", "tool_use_prompt_token_count"),
+        cached_tokens=_count(raw, "cachedContentTokenCount", "cached_content_token_count"),
+        raw=raw,
+    )
+
+
+def _said(content: ServerContent, found: list[Event]) -> None:
+    heard, spoken = content.input_transcription, content.output_transcription
+    if heard is not None and (heard.text or heard.finished):
+        found.append(InputTranscript(heard.text, heard.finished))
+    if content.model_turn is not None:
+        for part in content.model_turn.parts:
+            found.extend(_part(part, content.interrupted))
+    if spoken is not None and (spoken.text or spoken.finished):
+        found.append(OutputTranscript(spoken.text, spoken.finished))
+    for metadata in (content.grounding_metadata, content.url_context_metadata):
+        if metadata:
+            found.append(Grounding(metadata))
+
+
+def _part(part: Part, interrupted: bool) -> Iterator[Event]:
+    if part.text:
+        yield ThoughtChunk(part.text) if part.thought else TextChunk(part.text)
+    if part.inline_data is not None and part.inline_data.data and not interrupted:
+        yield _blob(part.inline_data)
+    if part.executable_code is not None:
+        code = part.executable_code
+        disguised = _DISGUISED_CALL.search(code.code)
+        yield CodeChunk(code.code, code.language, disguised[1] if disguised else None)
+    if part.code_execution_result is not None:
+        yield CodeChunk(part.code_execution_result.output, part.code_execution_result.outcome)
+
+
+def _blob(blob: Blob) -> Event:
+    rate = _rate(blob.mime_type)
+    if rate is None:
+        return UnknownMessage({"inlineData": {"mimeType": blob.mime_type, "data": blob.data}})
+    return AudioChunk(blob.data, rate)
+
+
+@lru_cache(maxsize=32)
+def _rate(mime_type: str | None) -> int | None:
+    """Hz of this MIME type; ``None`` if it is not PCM."""
+    kind, *parameters = (mime_type or "audio/pcm").lower().replace(" ", "").split(";")
+    if kind not in ("audio/pcm", "audio/l16"):
+        return None
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name == "rate" and value.isascii() and value.isdigit() and 0 < len(value) < 8 and int(value):
+            return int(value)
+    return DEFAULT_RATE
+
+
+def _reason(content: ServerContent) -> str | None:
+    reason = content.turn_complete_reason
+    return None if not reason or reason.endswith("_UNSPECIFIED") else reason
+
+
+def _count(raw: Mapping[str, Any], *names: str) -> int:
+    for name in names:
+        value = raw.get(name)
+        if isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 20:
+            return int(value)
+        if isinstance(value, int) and not isinstance(value, bool):
+            return value
+    return 0

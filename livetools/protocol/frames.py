@@ -1,0 +1,399 @@
+"""What the server sends: from the bytes of a frame to a :class:`ServerMessage`.
+
+:func:`parse` never raises. A frame takes the fast path (one pass in Rust, base64 included) unless
+something in it is broken; then the salvage path takes the broken pieces out one by one, tells each in
+``unknown``, and keeps the rest: a call that is not read is a call that nobody answers, and the session
+waits for ever (livekit/agents#6569).
+
+The server writes camelCase, the SDKs mix it with snake_case: both are read at every level. What the service
+adds (a message, a field of ``serverContent``, of a part or of a call, a status) is told in ``unknown``;
+further down, new fields are detail and are passed over.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic.alias_generators import to_camel
+
+RAW_ARGS = "(not an object)"
+"""The key under which arguments go that are not a JSON object: no parameter can have this name."""
+
+STATUSES = frozenset({"IN_PROGRESS", "IDLE", "REQUIRES_ACTION", "WAITING_FOR_INPUT"})
+"""The values of ``interactionStatus`` seen up to 2026-10 (google-genai 3.6.1, gemini-skills#81)."""
+
+_PART_DETAILS = frozenset({"thoughtSignature", "thought_signature", "videoMetadata", "video_metadata"})
+_CALL_KEYS = frozenset({"id", "name", "args"})
+_ACTIVITIES = {
+    "ACTIVITY_START": "start",
+    "ACTIVITY_END": "end",
+    "VAD_SIGNAL_TYPE_SOS": "start",
+    "VAD_SIGNAL_TYPE_EOS": "end",
+}
+
+
+def seconds(value: object) -> float | None:
+    """Read a Duration (``"50s"``, ``"12.5s"``, ``"50"``, ``50``); ``None`` for anything else."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    try:
+        number = float(value.strip().removesuffix("s") if isinstance(value, str) else value)
+    except (ValueError, OverflowError):
+        return None
+    return max(number, 0.0) if math.isfinite(number) else None  # what is past is now
+
+
+Seconds: TypeAlias = Annotated[float | None, BeforeValidator(seconds)]
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(
+        extra="ignore",
+        defer_build=True,
+        val_json_bytes="base64",  # standard and url-safe, with padding or without
+        coerce_numbers_to_str=True,
+        alias_generator=AliasGenerator(validation_alias=lambda name: AliasChoices(to_camel(name), name)),
+    )
+
+
+class _Noticed(_Wire):
+    model_config = ConfigDict(extra="allow")
+
+
+class SetupComplete(_Wire):
+    """The session stands. ``session_id`` is told by Vertex only."""
+
+    session_id: str | None = None
+
+
+class Blob(_Wire):
+    """Bytes with a MIME type; where the type is absent (seen with 3.8), it is audio."""
+
+    data: bytes = b""
+    mime_type: str | None = None
+
+
+class ExecutableCode(_Wire):
+    """Code that the model runs at the service."""
+
+    code: str = ""
+    language: str = ""
+
+
+class CodeExecutionResult(_Wire):
+    """What that code printed; ``outcome`` is ``OUTCOME_OK``, ``OUTCOME_FAILED`` …"""
+
+    output: str = ""
+    outcome: str = ""
+
+
+class Part(_Noticed):
+    """One part of the model's turn. ``function_call`` is as it came; read :attr:`ServerMessage.calls`."""
+
+    text: str = ""
+    thought: bool = False
+    inline_data: Blob | None = None
+    executable_code: ExecutableCode | None = None
+    code_execution_result: CodeExecutionResult | None = None
+    function_call: Any = None  # raw: a broken call must be answered too
+
+
+class ModelTurn(_Wire):
+    """What the model says, in parts."""
+
+    parts: list[Part] = []
+
+
+class Transcription(_Wire):
+    """A fragment of a transcript. ``finished`` is often never true (js-genai#1429)."""
+
+    text: str = ""
+    finished: bool = False
+
+
+class ServerContent(_Noticed):
+    """What happens in the model's turn; on 3.x many of these come together (every field is to be handled).
+
+    ``interim_input_transcription`` is a guess that replaces the one before it, not a fragment.
+    """
+
+    model_turn: ModelTurn | None = None
+    generation_complete: bool = False
+    turn_complete: bool = False
+    interrupted: bool = False
+    turn_complete_reason: str | None = None
+    waiting_for_input: bool = False
+    interaction_status: str | None = None
+    input_transcription: Transcription | None = None
+    output_transcription: Transcription | None = None
+    interim_input_transcription: Transcription | None = None
+    grounding_metadata: dict[str, Any] | None = None  # handed on as it came
+    url_context_metadata: dict[str, Any] | None = None  # handed on as it came
+
+
+class GoAwayNotice(_Wire):
+    """The connection will be cut in ``time_left`` seconds (``None``: not said, or not legibly)."""
+
+    time_left: Seconds = None
+
+
+class ResumptionUpdate(_Wire):
+    """A handle, good only while ``resumable``."""
+
+    new_handle: str | None = None
+    resumable: bool = False
+    last_consumed_client_message_index: int | None = None
+
+    @property
+    def last_consumed(self) -> int | None:
+        """The index of the last client message that the handle's state contains (Vertex, transparent)."""
+        return self.last_consumed_client_message_index
+
+
+@dataclass(slots=True)
+class FunctionCall:
+    """A call as it came; ``id`` is ``None`` and ``name`` is ``""`` where the server gave none.
+
+    ``args`` that are absent, null or empty are ``{}``; what is not an object goes under :data:`RAW_ARGS`,
+    so that the call is answered with a refusal instead of not at all.
+    """
+
+    id: str | None
+    name: str
+    args: dict[str, Any]  # any JSON value
+
+
+@dataclass(slots=True)
+class VoiceSignal:
+    """Speech begins (``kind="start"``) or ends (``"end"``), ``offset`` seconds into the audio, where told."""
+
+    kind: str
+    offset: float | None = None
+
+
+@dataclass(slots=True)
+class ServerMessage:
+    """One frame from the server. Every attribute is always there; a bare ``{}`` leaves all of them empty.
+
+    ``calls`` holds those of ``toolCall`` and then those among the parts of ``modelTurn``: the same call
+    may stand in both (mastra-ai/mastra#22969). ``usage`` is ``usageMetadata`` as it came. ``status`` is
+    ``interactionStatus``, wherever it stood. ``unknown`` holds what was not understood: ``{path:
+    value}``, or the whole frame where it is no JSON object.
+    """
+
+    setup_complete: SetupComplete | None = None
+    content: ServerContent | None = None
+    calls: list[FunctionCall] = field(default_factory=list)
+    cancelled: list[str] = field(default_factory=list)
+    go_away: GoAwayNotice | None = None
+    resumption: ResumptionUpdate | None = None
+    usage: dict[str, Any] | None = None  # any JSON value
+    voice_activity: VoiceSignal | None = None
+    status: str | None = None
+    unknown: list[object] = field(default_factory=list)
+
+
+class _ToolCall(_Wire):
+    function_calls: Any = None  # raw, for the same reason as in a part
+
+
+class _Cancellation(_Wire):
+    ids: Any = None  # raw: one odd id must not hide the others
+
+
+class _VoiceActivity(_Wire):
+    type: str | None = None
+    voice_activity_type: str | None = None
+    audio_offset: Seconds = None
+
+
+class _DetectionSignal(_Wire):
+    vad_signal_type: str | None = None
+
+
+class _Frame(_Noticed):
+    setup_complete: SetupComplete | None = None
+    server_content: ServerContent | None = None
+    tool_call: _ToolCall | None = None
+    tool_call_cancellation: _Cancellation | None = None
+    go_away: GoAwayNotice | None = None
+    session_resumption_update: ResumptionUpdate | None = None
+    usage_metadata: dict[str, Any] | None = None
+    voice_activity: _VoiceActivity | None = None
+    voice_activity_detection_signal: _DetectionSignal | None = None
+    interaction_status: str | None = None
+
+
+def parse(data: bytes | str) -> ServerMessage:
+    """Read one frame. Never raises: what cannot be read is in ``unknown`` of the message returned."""
+    try:
+        frame = _Frame.model_validate_json(data)
+    except ValueError:  # pydantic's ValidationError among them
+        return _salvage(data)
+    return _message(frame, [])
+
+
+def _message(frame: _Frame, unknown: list[object]) -> ServerMessage:
+    message = ServerMessage(
+        frame.setup_complete,
+        frame.server_content,
+        [],
+        [],
+        frame.go_away,
+        frame.session_resumption_update,
+        frame.usage_metadata,
+        None,
+        frame.interaction_status,
+        unknown,
+    )
+    if frame.model_extra:
+        unknown.extend({key: value} for key, value in frame.model_extra.items())
+    if frame.tool_call is not None:
+        _read_calls(frame.tool_call.function_calls, message)
+    if frame.server_content is not None:
+        _read_content(frame.server_content, message)
+    if frame.tool_call_cancellation is not None:
+        message.cancelled = _ids(frame.tool_call_cancellation.ids, unknown)
+    if frame.voice_activity is not None or frame.voice_activity_detection_signal is not None:
+        message.voice_activity = _voice(frame, unknown)
+    if message.status is not None and message.status not in STATUSES:
+        _odd_status(message)
+    return message
+
+
+def _read_content(content: ServerContent, message: ServerMessage) -> None:
+    if content.model_extra:
+        message.unknown.extend({f"serverContent.{key}": value} for key, value in content.model_extra.items())
+    if content.interaction_status is not None:
+        message.status = content.interaction_status
+    if content.model_turn is None:
+        return
+    for part in content.model_turn.parts:
+        if part.function_call is not None:
+            _read_calls([part.function_call], message)
+        if part.model_extra:
+            details = {key: value for key, value in part.model_extra.items() if key not in _PART_DETAILS}
+            message.unknown.extend({f"part.{key}": value} for key, value in details.items())
+
+
+def _read_calls(raw: object, message: ServerMessage) -> None:
+    entries = raw if isinstance(raw, list) else [] if raw is None else [raw]
+    for entry in entries:
+        if not isinstance(entry, dict):
+            message.unknown.append({"functionCall": entry})
+            continue
+        message.calls.append(
+            FunctionCall(_text(entry.get("id")), _text(entry.get("name")) or "", _args(entry))
+        )
+        if entry.keys() - _CALL_KEYS:
+            message.unknown.append({"functionCall": entry})
+
+
+def _args(entry: dict[str, Any]) -> dict[str, Any]:
+    args = entry.get("args")
+    if isinstance(args, dict):
+        return args
+    # 0 and false are arguments that somebody meant; null, "" and [] say that there are none
+    return {} if args is None or args == "" or args == [] else {RAW_ARGS: args}
+
+
+def _ids(raw: object, unknown: list[object]) -> list[str]:
+    entries = raw if isinstance(raw, list) else [] if raw is None else [raw]
+    ids = []
+    for entry in entries:
+        if id := _text(entry):
+            ids.append(id)
+        else:
+            unknown.append({"toolCallCancellation.ids": entry})
+    return ids
+
+
+def _text(value: object) -> str | None:
+    """An id or a name: a string, or the digits of a number; empty, or of another kind, is none."""
+    if type(value) is str:
+        return value or None
+    return str(value) if type(value) in (int, float) else None
+
+
+def _voice(frame: _Frame, unknown: list[object]) -> VoiceSignal | None:
+    activity, signal = frame.voice_activity, frame.voice_activity_detection_signal
+    said = (activity and (activity.type or activity.voice_activity_type)) or (
+        signal and signal.vad_signal_type
+    )
+    kind = _ACTIVITIES.get(said or "")
+    if kind is not None:
+        return VoiceSignal(kind, activity.audio_offset if activity else None)
+    if said:
+        unknown.append({"voiceActivity.type": said})
+    return None
+
+
+def _odd_status(message: ServerMessage) -> None:
+    status = message.status
+    if not status or status.endswith("_UNSPECIFIED"):
+        message.status = None
+    else:
+        message.unknown.append({"interactionStatus": status})
+
+
+# The salvage path: slow, rare, and as forgiving as can be.
+
+
+def _salvage(data: bytes | str) -> ServerMessage:
+    try:
+        value, rest = _lenient_json(data)
+    except (ValueError, RecursionError):
+        return ServerMessage(unknown=[data])
+    if not isinstance(value, dict):
+        return ServerMessage(unknown=[data])
+    unknown: list[object] = [rest] if rest else []
+    while True:
+        try:
+            frame = _Frame.model_validate(value)
+            break
+        except ValidationError as error:
+            broken = error.errors(include_url=False, include_context=False, include_input=False)
+        for detail in reversed(broken):  # from the back, so that positions in a list hold
+            path = detail["loc"]
+            if not path:
+                return ServerMessage(unknown=[*unknown, value])
+            _mend(value, path, detail["type"], unknown)
+    return _message(frame, unknown)
+
+
+def _lenient_json(data: bytes | str) -> tuple[object, str]:
+    """The first JSON value and the text behind it; bad UTF-8, control characters, lone surrogates pass."""
+    text = data.decode("utf-8-sig", "replace") if isinstance(data, bytes) else data
+    text = text.strip()
+    value, end = json.JSONDecoder(strict=False, parse_int=_int).raw_decode(text)
+    clean = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")  # a lone surrogate becomes "?"
+    return json.loads(clean, parse_int=_int), text[end:].strip()
+
+
+def _int(digits: str) -> int | str:
+    try:
+        return int(digits)
+    except ValueError:  # more digits than Python converts (4300): left as text
+        return digits
+
+
+def _mend(frame: dict[str, Any], path: tuple[int | str, ...], fault: str, unknown: list[object]) -> None:
+    """Take the broken piece out and tell it; two kinds are worth more than that."""
+    holder: Any = frame
+    for step in path[:-1]:
+        holder = holder[step]
+    last = path[-1]
+    value = holder[last]
+    if fault == "list_type" and isinstance(value, dict):
+        holder[last] = [value]  # a lone part
+        return
+    if fault == "model_type" and len(path) == 1:
+        holder[last] = {}  # whatever it says: a goAway is a goAway
+    else:
+        del holder[last]
+    if value is not None:  # null is protobuf's way to say "not set"
+        unknown.append({".".join(map(str, path)): value})

@@ -1,0 +1,330 @@
+"""What every known close means."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from livetools.protocol.close_codes import RULES, classify, error, http_error, scrub
+from livetools.protocol.errors import (
+    AuthenticationError,
+    ConnectFailed,
+    InvalidRequest,
+    LiveToolsError,
+    ModelNotFound,
+    QuotaExceeded,
+    RemoteProtocolError,
+    ServerError,
+    SessionClosed,
+    SetupRejected,
+)
+
+ROWS = [
+    json.loads(line)
+    for line in pathlib.Path(__file__).with_name("frames_recorded.jsonl").read_text("utf-8").splitlines()
+]
+CLOSES = [tuple(row["close"]) for row in ROWS if "close" in row]
+
+# code, reason as the service writes it, class, retry while a turn is going on, retry in setup
+TABLE: list[tuple[int, str, type[LiveToolsError], str, str]] = [
+    (1007, "API key not valid. Please pass a valid API key.", AuthenticationError, "no", "no"),
+    (1007, "API Key not found. Please pass a valid API key.", AuthenticationError, "no", "no"),
+    (1007, "API key expired. Please renew the API key.", AuthenticationError, "no", "no"),
+    (1007, "Request contains an invalid argument.", InvalidRequest, "no", "no"),
+    (
+        1007,
+        "Invalid JSON payload received. Unknown name \"x\" at 'setup': Cannot find field.",
+        InvalidRequest,
+        "no",
+        "no",
+    ),
+    (1007, "Invalid value at 'setup.generation_config.media_resolution'", InvalidRequest, "no", "no"),
+    (1007, "setup must be the first message and only the first", InvalidRequest, "no", "no"),
+    (1007, "Precondition check failed.", InvalidRequest, "no", "no"),
+    (
+        1007,
+        "Explicit activity control is not supported when automatic activity detection is enabled.",
+        InvalidRequest,
+        "no",
+        "no",
+    ),
+    (
+        1007,
+        "realtime_input.media_chunks is deprecated. Use audio, video, or text instead.",
+        InvalidRequest,
+        "no",
+        "no",
+    ),
+    (
+        1007,
+        "Sample rate changed from previously 24000 to 16000, which is not supported.",
+        InvalidRequest,
+        "no",
+        "no",
+    ),
+    (1007, "Cannot extract voices from a non-audio request.", InvalidRequest, "no", "no"),
+    (
+        1007,
+        "The requested combination of response modalities (TEXT) is not supported by the model.",
+        InvalidRequest,
+        "no",
+        "no",
+    ),
+    (
+        1007,
+        "Requested voice api_name 'Pika' is not available for model models/x",
+        InvalidRequest,
+        "no",
+        "no",
+    ),
+    (1007, "Unsupported language code 'es-419' for model models/x", InvalidRequest, "no", "no"),
+    (1007, "gemini-2.0-flash-exp is not supported in the live api.", ModelNotFound, "no", "no"),
+    (
+        1007,
+        "Invalid function name. Must start with a letter or an underscore.",
+        InvalidRequest,
+        "no",
+        "no",
+    ),
+    (
+        1007,
+        "the system instruction has 94 tokens, user system instruction has 41942",
+        InvalidRequest,
+        "no",
+        "no",
+    ),
+    (1007, "User location is not supported for the API use.", InvalidRequest, "no", "no"),
+    (1007, "Invalid session handle", InvalidRequest, "fresh", "fresh"),
+    (1007, "Thinking level is not supported for this model", InvalidRequest, "no", "no"),
+    (1007, "BLOCKING function calls are not supported for this model", InvalidRequest, "no", "no"),
+    (
+        1007,
+        "Function response scheduling is not supported for this model",
+        InvalidRequest,
+        "no",
+        "no",
+    ),
+    (1007, "Code Execution tool is not supported for this model", InvalidRequest, "no", "no"),
+    (
+        1008,
+        "models/nope is not found for API version v1beta, or is not supported for bidiGenerateContent.",
+        ModelNotFound,
+        "no",
+        "no",
+    ),
+    (
+        1008,
+        "Publisher Model `projects/…` was not found or your project does not have access to it",
+        ModelNotFound,
+        "no",
+        "no",
+    ),
+    (
+        1008,
+        "Method doesn't allow unregistered callers (callers without established identity).",
+        AuthenticationError,
+        "no",
+        "no",
+    ),
+    (
+        1008,
+        "Generative Language API has not been used in project 3052 before or it is disabled.",
+        AuthenticationError,
+        "no",
+        "no",
+    ),
+    (1008, "Your project has been denied access.", AuthenticationError, "no", "no"),
+    (
+        1008,
+        "Operation is not implemented, or supported, or enabled.",
+        InvalidRequest,
+        "yes",
+        "no",
+    ),
+    (1008, "BidiGenerateContent session not found", InvalidRequest, "fresh", "fresh"),
+    (1008, "The operation was aborted.", SessionClosed, "yes", "yes"),
+    (
+        1008,
+        "Connection aborted because the client failed to close the connection after receiving a GoAway si",
+        SessionClosed,
+        "yes",
+        "yes",
+    ),
+    (1008, "Quota exceeded for quota metric 'x'", QuotaExceeded, "no", "no"),
+    (1011, "Internal error encountered.", ServerError, "yes", "yes"),
+    (1011, "Internal error occurred.", ServerError, "yes", "yes"),
+    (1011, "The service is currently unavailable.", ServerError, "yes", "yes"),
+    (1011, "You exceeded your current quota, please check your plan", QuotaExceeded, "no", "no"),
+    (1011, "Resource has been exhausted (e.g. check quota).", QuotaExceeded, "once", "no"),
+    (1011, "Your prepayment credits are depleted. Please go to", QuotaExceeded, "no", "no"),
+    (1011, "Deadline expired before operation could complete.", ServerError, "yes", "yes"),
+    (1011, "Thread was cancelled when writing StartStep status", ServerError, "yes", "yes"),
+    (1011, "Token has been used too many times", AuthenticationError, "no", "no"),
+    (1011, "auth token has expired", AuthenticationError, "no", "no"),
+    (1011, "Token has expired", AuthenticationError, "no", "no"),
+    (1011, "keepalive ping timeout", SessionClosed, "yes", "yes"),
+    (1006, "", SessionClosed, "yes", "yes"),
+    (1001, "", SessionClosed, "yes", "yes"),
+    (1000, "", SessionClosed, "no", "no"),
+    (1000, "The operation was cancelled.", SessionClosed, "no", "no"),
+    (1009, "message too big", InvalidRequest, "no", "no"),
+    (4000, "a proxy's own", SessionClosed, "once", "once"),
+]
+
+
+@pytest.mark.parametrize(("code", "reason", "kind", "later", "in_setup"), TABLE)
+def test_a_known_close_has_its_class_and_its_retry(
+    code: int, reason: str, kind: type[LiveToolsError], later: str, in_setup: str
+) -> None:
+    verdict = classify(code, reason, phase="turn")
+    assert (verdict.error_class, verdict.retry) == (kind, later)
+    assert classify(code, reason, phase="setup").retry == in_setup
+
+
+def test_every_recorded_close_is_in_the_table() -> None:
+    known = [(code, reason.lower()) for code, reason, *_ in TABLE]
+    special = {"Requested entity was not found."}
+    for code, reason in CLOSES:
+        telling = [text for other, text in known if other == code and (text[:25] == reason.lower()[:25])]
+        named = any(rule.text in reason.lower() for rule in RULES)
+        assert telling or named or reason in special, (code, reason)
+
+
+@pytest.mark.parametrize(("code", "reason"), CLOSES)
+def test_a_reason_is_known_in_any_case_and_cut_at_123_bytes(code: int, reason: str) -> None:
+    expected = classify(code, reason, phase="turn")
+    assert classify(code, reason.upper(), phase="turn") == expected
+    assert classify(code, reason.encode()[:123].decode(errors="ignore"), phase="turn") == expected
+
+
+def test_an_unknown_entity_in_setup_is_the_handle_and_later_a_hiccup() -> None:
+    assert classify(1008, "Requested entity was not found.", phase="setup").retry == "fresh"
+    later = classify(1008, "Requested entity was not found.", phase="tool")
+    assert (later.error_class, later.retry) == (ServerError, "yes")
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "CONTENT_TYPE_AUDIO is not supported for this model configuration",
+        "The audio content type (CONTENT_TYPE_AUDIO) is not supported for this model configuration.",
+        "Input audio must be 16khz s16le pcm, mono channel",
+    ],
+)
+def test_audio_that_was_fine_for_minutes_is_tried_once_more(reason: str) -> None:
+    assert classify(1007, reason, phase="turn").retry == "once"
+    assert classify(1007, reason, phase="setup").retry == "no"
+
+
+@pytest.mark.parametrize("code", [1007, 1008])
+def test_a_setup_refused_for_an_unknown_reason_is_setup_rejected(code: int) -> None:
+    refused = error(code, "The moon is in the wrong house.", "setup")
+    assert type(refused) is SetupRejected
+    assert "The moon is in the wrong house." in str(refused)
+    assert "suspect" in str(refused)
+    assert classify(code, "The moon is in the wrong house.", phase="turn").error_class is not SetupRejected
+
+
+def test_an_error_carries_what_is_known() -> None:
+    closed = error(1011, "Internal error encountered.", "tool")
+    assert type(closed) is ServerError
+    assert (closed.code, closed.reason, closed.phase) == (1011, "Internal error encountered.", "tool")
+    assert closed.retryable
+    assert not error(1007, "API key not valid.", "setup").retryable  # type: ignore[attr-defined]
+
+
+def test_a_modality_that_the_model_refuses_is_advised() -> None:
+    assert "AUDIO" in str(error(1007, "Cannot extract voices from a non-audio request.", "setup"))
+
+
+def test_every_rule_can_be_reached() -> None:
+    for rule in RULES:
+        phase = "setup" if rule.when == "setup" else "turn"
+        if rule.when == "always" and any(r.text == rule.text and r.when == "session" for r in RULES):
+            phase = "setup"
+        verdict = classify(1008, f"… {rule.text.title()} …", phase=phase)
+        assert (verdict.error_class, verdict.retry) == (rule.error_class, rule.retry), rule.text
+
+
+def test_advice_is_one_sentence_without_a_full_stop() -> None:
+    for rule in RULES:
+        assert not rule.advice.endswith(".")
+        assert rule.text == rule.text.lower()
+
+
+@given(st.integers(), st.text(), st.sampled_from(["connect", "setup", "idle", "turn", "tool", ""]))
+@settings(derandomize=True, max_examples=300)
+def test_no_close_is_without_a_verdict_and_an_error(code: int, reason: str, phase: str) -> None:
+    verdict = classify(code, reason, phase=phase)
+    assert verdict.retry in ("no", "yes", "fresh", "once")
+    assert type(error(code, reason, phase)) is verdict.error_class
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "kind", "retryable"),
+    [
+        (401, "", AuthenticationError, False),
+        (403, "", AuthenticationError, False),
+        (
+            403,
+            '{"error": {"message": "User location is not supported for the API use."}}',
+            InvalidRequest,
+            False,
+        ),
+        (400, '{"error": {"message": "API key not valid. Please pass one."}}', AuthenticationError, False),
+        (404, '{"error": {"message": "models/x is not found for API version v1"}}', ModelNotFound, False),
+        (429, "", QuotaExceeded, True),
+        (429, '{"error": {"message": "You exceeded your current quota"}}', QuotaExceeded, False),
+        (500, "<html>oops</html>", ServerError, True),
+        (503, "", ServerError, True),
+        (407, "", ConnectFailed, None),
+        (404, "", RemoteProtocolError, None),
+        (200, "<html>hello</html>", RemoteProtocolError, None),
+        (302, "", RemoteProtocolError, None),
+        (426, "", RemoteProtocolError, None),
+        (418, "", SetupRejected, None),
+        (799, "", ServerError, True),
+    ],
+)
+def test_an_http_status_at_the_upgrade_has_its_class(
+    status: int, body: str, kind: type[LiveToolsError], retryable: bool | None
+) -> None:
+    failed = http_error(status, body)
+    assert type(failed) is kind
+    assert f"HTTP {status}" in str(failed)
+    assert "<html>" not in str(failed)
+    assert getattr(failed, "retryable", None) is retryable
+
+
+def test_an_http_body_is_quoted_but_not_at_length() -> None:
+    assert "no such path" in str(http_error(404, "no such\n path"))
+    assert len(str(http_error(500, "x" * 10_000))) < 500
+    http_error(500, "[" * 100_000)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "key AIzaSyD-abcdefghijklmnopqrstuvwxyz012345 refused",
+        "wss://host/ws?key=supersecret0123456789&alt=sse",
+        "wss://host/ws?access_token=supersecret0123456789",
+        "Authorization: Bearer supersecret0123456789",
+        "Authorization: Token auth_tokens/supersecret0123456789",
+        "auth_tokens/supersecret0123456789 has expired",
+        "ya29.supersecret0123456789",
+    ],
+)
+def test_no_secret_survives_in_a_text(text: str) -> None:
+    for shown in (scrub(text), str(error(1008, text, "setup")), str(http_error(400, text))):
+        assert "supersecret" not in shown
+        assert "abcdefghijklmnop" not in shown
+        assert "[secret]" in shown
+
+
+@pytest.mark.parametrize("reason", [reason for _, reason in CLOSES if reason])
+def test_a_reason_without_secrets_is_kept_as_it_came(reason: str) -> None:
+    assert scrub(reason) == reason
