@@ -28,10 +28,13 @@ VOICES = HALF_CASCADE_VOICES | {
 }
 # fmt: on
 
+# pydantic-ai 2.68: 3.1 and 3.8 read these in a function response, a PDF closes 1007 (2026-09-28).
+MEDIA = frozenset({"image/png", "image/jpeg", "image/webp", "text/plain"})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelProfile:
-    """How one model family behaves. Every field has a permissive default: ``ModelProfile(gate=True)`` is one."""
+    """How one model family behaves. Each field has a default that permits; ``ModelProfile(gate=True)``."""
 
     family: str = "unknown"  # what messages call it
     known: bool = True  # False: nothing is known of this model, and the plan says so
@@ -46,7 +49,7 @@ class ModelProfile:
     scheduling: Verdict = "honoured"  # FunctionResponse.scheduling, on a NON_BLOCKING call
     will_continue: Verdict = "honoured"  # FunctionResponse.willContinue, on a NON_BLOCKING call
     call_ends_turn: bool = False  # a blocking call, too, ends its turn with a turnComplete of its own
-    media: frozenset[str] = frozenset()  # MIME types it reads in FunctionResponse.parts; others close 1007
+    media: frozenset[str] = MEDIA  # MIME types it reads in FunctionResponse.parts; others close 1007
     json_schema: Verdict = "honoured"  # parametersJsonSchema; ignored: the calls come with empty args
     needs_name: bool = False  # an answer without a name is a failed call
     call_ids: Literal["function-call", "uuid", "call", "none"] = "function-call"  # what its ids look like
@@ -144,7 +147,7 @@ def _on_vertex(profile: ModelProfile) -> ModelProfile:
         # Google announced modes for 2026-04-28; nobody has measured them. The default is BLOCKING either way.
         profile = replace(profile, non_blocking="ignored", scheduling="ignored", states_behavior=False)
     if profile.family == "half-cascade":
-        # pydantic-ai 2.68: gemini-live-2.5-flash ends the turn of a call with a turnComplete that holds usage.
+        # pydantic-ai 2.68: gemini-live-2.5-flash ends a call's own turn with a turnComplete that holds usage.
         profile = replace(profile, call_ends_turn=True)
     if profile.family == "gemini-3.8-live":
         profile = replace(profile, modalities=frozenset({"AUDIO", "VIDEO"}))
@@ -157,6 +160,7 @@ _HALF_CASCADE = ModelProfile(
     family="half-cascade",
     states_behavior=True,
     json_schema="ignored",  # python-genai#1147 (2025-07): args {} always
+    media=frozenset(),
     answers_lost=False,
     builtin_tools=frozenset({"googleSearch", "codeExecution", "urlContext"}),
     gate=True,
@@ -179,6 +183,7 @@ _NATIVE_2_5 = ModelProfile(
     family="gemini-2.5 native audio",
     states_behavior=True,  # lk#7302 (2026-09-16): say what is meant, always
     json_schema="ignored",  # python-genai#1147 (2025-07)
+    media=frozenset(),  # pydantic-ai 2.68: it guesses what the image shows
     answers_lost=False,  # pydantic-ai 2.68: it ignores the late response
     builtin_tools=frozenset({"googleSearch"}),  # code execution closes 1007 (pydantic-ai#7269, 2026-08)
     idle_tools=frozenset({"urlContext"}),  # accepted but useless (pydantic-ai#7269, 2026-08)
@@ -202,7 +207,6 @@ _FLASH_3_1 = ModelProfile(
     states_behavior=True,
     scheduling="ignored",
     will_continue="ignored",
-    media=frozenset({"image/png", "image/jpeg", "image/webp", "text/plain"}),  # 2026-09-28; PDF closes 1007
     answers_lost=True,  # a guess: not measured, taken to be as 3.8
     builtin_tools=frozenset({"googleSearch"}),
     text_channel="realtime",
@@ -211,7 +215,6 @@ _FLASH_3_1 = ModelProfile(
     input_while_blocked="cancels",
     modalities=frozenset({"AUDIO"}),
     refuses_text_with=(1011, "Internal error encountered."),
-    thinking_levels=frozenset({"MINIMAL", "LOW", "MEDIUM", "HIGH"}),
     proactivity="refused",
     affective_dialog="refused",  # 1007 (2026-09-25), or a setup that never completes (Patter#210)
     translation="refused",
@@ -230,7 +233,6 @@ _LIVE_3_8 = ModelProfile(
     family="gemini-3.8-live",
     default_behavior="NON_BLOCKING",  # pydantic-ai 2.68 (2026-09-16): turnComplete comes with the call
     states_behavior=True,
-    media=frozenset({"image/png", "image/jpeg", "image/webp", "text/plain"}),  # 2026-09-28; PDF closes 1007
     call_ids="call",
     answers_lost=True,  # else the next user turn only closes the old exchange (pydantic-ai 2.68)
     builtin_tools=frozenset({"googleSearch"}),

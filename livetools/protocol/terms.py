@@ -1,0 +1,132 @@
+"""The terms of a session, as data: what will be sent, and how each call is served. ``plan`` decides them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from .errors import ConfigError
+from .profiles import ModelProfile
+
+ReplyFormat: TypeAlias = Literal["tool_response", "client_content"]
+ReplyBatching: TypeAlias = Literal["each", "batch"]
+LostResults: TypeAlias = Literal["deliver", "drop"]
+
+
+@dataclass(frozen=True, slots=True)
+class CallPolicy:
+    """How the calls of one tool are served."""
+
+    name: str
+    handled: bool = True  # False: only declared; session.respond answers
+    behavior: Literal["BLOCKING", "NON_BLOCKING"] = "BLOCKING"  # as the server sees it
+    background: bool = False  # answered at once that it is under way; the result follows as text
+    ends_turn: bool = False  # the model ends its turn at the call, and begins another at the answer
+    scheduling: str | None = None  # sent beside each final response, where the model takes it
+    takes_scheduling: bool = False  # a ToolResult may say its own
+    streams: bool = False  # a yield is a response with willContinue; else the yields are gathered into one
+    media: frozenset[str] = frozenset()  # MIME types that the model reads in FunctionResponse.parts
+    timeout: float | None = 60.0
+    concurrency: int | None = None
+    cancellable: bool = True
+    undo: bool = False
+    approval: Literal["none", "ask", "consult"] = "none"
+    approval_timeout: float = 60.0
+    interim: bool = False  # a waiting call may say so with a willContinue response
+    join: bool = False  # duplicates="join"
+    max_result_bytes: int | None = None
+    states_behavior: bool = False  # its declaration says its behaviour
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Everything the machine needs to know of a session. Built by ``plan.make_plan``."""
+
+    model: str  # as on the wire: models/… or projects/…
+    setup: Mapping[str, Any]  # the setup object, without a handle
+    policies: Mapping[str, CallPolicy] = field(default_factory=dict)
+
+    # answers
+    reply_format: ReplyFormat = "tool_response"
+    reply_batching: ReplyBatching = "each"
+    response_key: str = "output"
+    max_concurrency: int | None = None
+    max_calls: int | None = None
+    allowed: frozenset[str] | None = None
+
+    # what the model is sent, and when
+    text_channel: Literal["client_content", "realtime"] = "client_content"
+    content_mid_session: bool = True  # False (3.1): clientContent only before the first turn
+    gate: bool = False  # drop audio and video, hold text, while a blocking call is open
+    takes_update: bool = False  # contextUpdate
+    seed: Literal["client_content", "initial_history", "none"] = "client_content"  # history's channel
+    seed_functions: bool = False  # function parts in a seed are remembered; elsewhere only its texts go
+    seed_ends_with_user: bool = False  # 2.5
+    status_signal: bool = False  # a turn ends with interactionStatus IDLE
+    answer_lost: bool = False  # a resumed session wants an error for each call that was lost
+    speaks: bool = True  # the reply is audio with a transcript; False: text
+
+    # the line
+    resumption: bool = True  # ask for handles
+    transparent: bool = False  # Vertex: replay by lastConsumedClientMessageIndex
+    handle: str | None = None
+    history: tuple[Mapping[str, Any], ...] = ()
+    lost_results: LostResults = "deliver"
+    setup_timeout: float = 10.0
+    stall_timeout: float = 20.0
+    warnings: tuple[str, ...] = ()  # said in the log when the session opens
+
+    # carried for what is planned later
+    profile: ModelProfile = field(default_factory=ModelProfile)
+    tool_timeout: float | None = 60.0
+
+    def __post_init__(self) -> None:
+        _one_of("reply_format", self.reply_format, "tool_response", "client_content")
+        _one_of("reply_batching", self.reply_batching, "each", "batch")
+        _one_of("response_key", self.response_key, "output", "result", "content")
+        _one_of("lost_results", self.lost_results, "deliver", "drop")
+        _seconds("tool_timeout", 1.0 if self.tool_timeout is None else self.tool_timeout)
+        _seconds("setup_timeout", self.setup_timeout)
+        _seconds("stall_timeout", self.stall_timeout)
+        _count("max_concurrency", self.max_concurrency, least=1)
+        _count("max_calls", self.max_calls, least=0)
+
+    def setup_message(self, handle: str | None, *, fresh: bool) -> dict[str, Any]:
+        """The first frame of a connection, with ``handle`` put in.
+
+        ``fresh``: a seed follows it (``history``, or the conversation so far, on a session that begins anew).
+        It is announced where the model wants that, which then waits for it; on a resumed session it never is.
+        """
+        setup = dict(self.setup)
+        if handle:
+            setup["sessionResumption"] = {**setup.get("sessionResumption", {}), "handle": handle}
+        elif fresh and self.seed == "initial_history":
+            setup["historyConfig"] = {"initialHistoryInClientContent": True}
+        return {"setup": setup}
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """What the plan must know of a tool: its declaration, its options, and what it is made of."""
+
+    declaration: Mapping[str, Any]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    generator: bool = False
+    handled: bool = True
+    source: str = ""  # where it is defined, for messages
+
+
+def _one_of(name: str, value: object, *values: str) -> None:
+    if value not in values:
+        raise ConfigError(f"{name}={value!r}: it is one of {', '.join(map(repr, values))}")
+
+
+def _seconds(name: str, value: object) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
+        raise ConfigError(f"{name}={value!r}: a number of seconds above 0 is due")
+
+
+def _count(name: str, value: object, *, least: int) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+        raise ConfigError(f"{name}={value!r}: a whole number from {least} is due, or None for no limit")
