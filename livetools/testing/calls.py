@@ -1,0 +1,72 @@
+"""The calls that the pretend model made, and what became of each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import anyio
+
+from .wire import Message, readable
+
+State = Literal["open", "answered", "cancelled", "lost"]
+
+
+@dataclass(slots=True, eq=False)
+class FakeCall:
+    """One function call: what was asked, and what came back.
+
+    ``responses`` are the ``functionResponse`` objects in the order they came (several for a generator,
+    which ends with the first that does not say ``willContinue``). ``connection`` is the number of the
+    socket that asked.
+    """
+
+    id: str | None
+    name: str
+    args: dict[str, Any]  # any JSON value
+    connection: int
+    blocking: bool = True
+    state: State = "open"
+    responses: list[Message] = field(default_factory=list)
+    done: anyio.Event = field(default_factory=anyio.Event, repr=False)
+    crossing: bool = False  # cancelled a moment ago: an answer may be on its way already
+
+    @property
+    def response(self) -> Message:
+        """The ``response`` object of the answer; of a generator's, the last that says anything."""
+        said = [each["response"] for each in self.responses if each.get("response")]
+        return said[-1] if said else {}
+
+    @property
+    def scheduling(self) -> str:
+        """When the model is to speak of it: beside the response, or inside it, as the documentation's
+        samples do.
+        """
+        last = self.responses[-1] if self.responses else {}
+        inside = last.get("response") or {}
+        return str(last.get("scheduling") or inside.get("scheduling") or "WHEN_IDLE").upper()
+
+    def end(self, state: State) -> None:
+        """Move an open call to its end and wake whoever waits for it."""
+        if self.state == "open":
+            self.state = state
+            self.done.set()
+
+    def __str__(self) -> str:
+        shown = f"{self.name}({readable(self.args, 200)}) id={self.id!r}"
+        return f"{shown} {self.state} on connection {self.connection}"
+
+
+def find(calls: list[FakeCall], response: Message, connection: int) -> FakeCall | None:
+    """The call that a response answers: by its id; without one, the oldest open call of that name.
+
+    The name never decides where an id stands: one client sends the id as the name, another no name at all.
+    """
+    id_, name = response.get("id"), response.get("name")
+    if id_:
+        known = [call for call in calls if call.id == id_]
+        here = [call for call in known if call.connection == connection]
+        return next(reversed(here or known), None)
+    waiting = [call for call in calls if call.state == "open" and call.connection == connection]
+    named = [call for call in waiting if call.name == name]
+    return next(iter(named), None)

@@ -1,0 +1,165 @@
+"""One socket: the websocket handshake, frames in and out, and every way to end it, the rude ones too.
+
+The protocol is the Sans-I/O half of ``websockets``, driven over an anyio stream: one code path for asyncio
+and trio, and a socket within reach, which half a frame, a dropped line or a late pong need.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Awaitable, Callable
+from typing import TypeAlias
+
+import anyio
+from anyio.abc import ByteStream
+from websockets.frames import Close, Opcode
+from websockets.frames import Frame as WireFrame
+from websockets.http11 import Request
+from websockets.protocol import State
+from websockets.server import ServerProtocol
+
+from .wire import clip_reason
+
+Receiver: TypeAlias = Callable[[bytes], Awaitable[None]]
+
+CLOSE_TIMEOUT = 2.0  # seconds for the client to answer a close frame
+
+
+class Gone(Exception):
+    """The socket is closed: nothing can be sent on it."""
+
+
+class _Protocol(ServerProtocol):
+    """Answers a close frame without a code with 1000: an echoed 1005 kills the Node client of one
+    framework.
+    """
+
+    def recv_frame(self, frame: WireFrame) -> None:
+        if frame.opcode is Opcode.CLOSE and not frame.data:
+            frame.data = Close(1000, "").serialize()
+        super().recv_frame(frame)
+
+
+class Connection:
+    """A websocket to one client. Methods may be called from any task; frames leave in the order of the calls.
+
+    ``number`` counts sockets over the life of the server. ``closed_by`` is ``None`` while it stands, then
+    ``"client"``, ``"server"`` or ``"line"`` (broken without a close frame).
+    """
+
+    def __init__(self, number: int, stream: ByteStream) -> None:
+        self.number = number
+        self.request: Request | None = None
+        self.closed_by: str | None = None
+        self.ended = anyio.Event()
+        self.pongs: dict[bytes, Callable[[], None]] = {}
+        self.hold_pongs = 0.0
+        self._stream = stream
+        self._protocol = _Protocol(max_size=None)
+        self._lock = anyio.Lock()
+        self._message = bytearray()
+
+    @property
+    def open(self) -> bool:
+        return self.closed_by is None and self._protocol.state is State.OPEN
+
+    async def accept(self, head: bytes) -> bool:
+        """Read ``head`` as an upgrade and answer it; whether a websocket stands."""
+        self._protocol.receive_data(head)
+        for event in self._protocol.events_received():
+            if isinstance(event, Request):
+                self.request = event
+                self._protocol.send_response(self._protocol.accept(event))
+        await self._flush()
+        return self._protocol.state is State.OPEN
+
+    async def send(self, data: bytes, *, text: bool = False) -> None:
+        """Send one frame, whole or not at all; raises :class:`Gone`. Cancelling waits until it is written."""
+        if not self.open:
+            raise Gone(f"connection {self.number} is closed")
+        (self._protocol.send_text if text else self._protocol.send_binary)(data)
+        await self._flush()
+        if not self.open:
+            raise Gone(f"connection {self.number} broke")
+
+    async def send_half(self, data: bytes) -> None:
+        """Write the first half of a frame, and break the line."""
+        frame = WireFrame(Opcode.BINARY, data).serialize(mask=False)
+        async with self._lock:
+            with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                await self._stream.send(frame[: len(frame) // 2])
+        await self.drop()
+
+    async def ping(self, token: bytes, pong: Callable[[], None]) -> None:
+        """Send a ping; ``pong`` is called when it is answered."""
+        if self.open:
+            self.pongs[token] = pong
+            self._protocol.send_ping(token)
+            await self._flush()
+
+    async def receive(self, receiver: Receiver) -> None:
+        """Hand each whole message to ``receiver`` until the connection ends. Never raises for the other
+        end's faults.
+        """
+        while True:
+            try:
+                self._protocol.receive_data(await self._stream.receive())
+            except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
+                self._end("line")
+                return
+            events = self._protocol.events_received()
+            if self.hold_pongs:
+                await anyio.sleep(self.hold_pongs)
+            await self._flush()
+            for event in events:
+                await self._event(event, receiver)
+            if self._protocol.close_expected() and self._protocol.state is not State.OPEN:
+                self._end("client" if self._protocol.close_rcvd_then_sent else "server")
+                return
+
+    async def _event(self, event: object, receiver: Receiver) -> None:
+        if not isinstance(event, WireFrame):
+            return
+        if event.opcode is Opcode.PONG:
+            answered = self.pongs.pop(bytes(event.data), None)
+            if answered is not None:
+                answered()
+        elif event.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
+            self._message += event.data
+            if event.fin:
+                message, self._message = bytes(self._message), bytearray()
+                if self.open:  # after a close of ours nothing is heard
+                    await receiver(message)
+
+    async def close(self, code: int = 1000, reason: str = "") -> None:
+        """Send a close frame; the reader ends when the client has answered it, or after two seconds."""
+        if self.open:
+            self._protocol.send_close(code, clip_reason(reason))
+            self.closed_by = "server"
+            await self._flush()
+
+    async def drop(self) -> None:
+        """Cut the line without a close frame: the client sees 1006."""
+        if self.closed_by is None:
+            self.closed_by = "server"
+        await self.abort()
+
+    async def abort(self) -> None:
+        """Close the socket now. Whoever sends or receives on it is woken."""
+        await anyio.aclose_forcefully(self._stream)
+        self.ended.set()
+
+    def _end(self, by: str) -> None:
+        if self.closed_by is None:
+            self.closed_by = by
+        self.ended.set()
+
+    async def _flush(self) -> None:
+        with anyio.CancelScope(shield=True):
+            async with self._lock:
+                try:
+                    for data in self._protocol.data_to_send():
+                        if data:
+                            await self._stream.send(data)
+                except (anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    self._end("line")

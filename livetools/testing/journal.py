@@ -1,0 +1,55 @@
+"""What happened on a fake server: frames, calls, complaints; and whether every call was answered."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+
+from .calls import FakeCall
+from .wire import Frame
+
+logger = logging.getLogger("livetools.testing")
+
+SHOWN = 60  # frames in a failure's text
+
+
+@dataclass(slots=True)
+class Journal:
+    """The server's memory. ``late`` are calls answered after their cancellation, ``errors`` what the model
+    raised.
+    """
+
+    frames: list[Frame] = field(default_factory=list)
+    calls: list[FakeCall] = field(default_factory=list)
+    late: list[FakeCall] = field(default_factory=list)
+    errors: list[Exception] = field(default_factory=list)
+    log: list[str] = field(default_factory=list)
+
+    def note(self, text: str) -> None:
+        """A line for whoever asks why: in ``log`` and under the logger ``livetools.testing``."""
+        self.log.append(text)
+        logger.info("%s", text)
+
+    def unanswered(self) -> list[FakeCall]:
+        """The calls that wait for an answer, or whose connection the client closed without one."""
+        return [call for call in self.calls if call.state == "open"]
+
+    def assert_all_answered(self) -> None:
+        """Raise ``AssertionError``, with the frames, if a call was left unanswered, was answered after its
+        cancellation, or the pretend model raised (which is then its cause)."""
+        faults = [f"never answered: {call}" for call in self.unanswered()]
+        faults += [f"answered after its cancellation: {call}" for call in self.late]
+        faults += [f"the pretend model raised {type(error).__name__}: {error}" for error in self.errors]
+        if faults:
+            cause = self.errors[0] if self.errors else None
+            raise AssertionError("\n".join([*faults, "", self.transcript()])) from cause
+
+    def transcript(self) -> str:
+        """The last frames of both directions and the log, a line each, media cut."""
+        lines = [f"frames ({len(self.frames)}; → from the client, ← from the server):"]
+        if len(self.frames) > SHOWN:
+            lines.append(f"  … {len(self.frames) - SHOWN} earlier ones")
+        lines += [f"  {frame}" for frame in self.frames[-SHOWN:]]
+        if self.log:
+            lines += ["log:", *(f"  {line}" for line in self.log)]
+        return "\n".join(lines)

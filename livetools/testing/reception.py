@@ -1,0 +1,179 @@
+"""Where a client arrives: TLS, the request, the setup; then its frames go to its conversation."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+import anyio
+from anyio.abc import ByteStream, SocketStream
+from anyio.streams.tls import TLSStream
+from websockets.http11 import Request
+
+from livetools.protocol.profiles import find
+
+from . import schema
+from .certificates import certificates
+from .connection import Connection
+from .session import FakeSession
+from .turn import TurnCancelled
+from .wire import Message, Refused, decode
+
+if TYPE_CHECKING:
+    from .server import FakeLiveServer
+
+HEAD_LIMIT = 64 * 1024
+_GEMINI = re.compile(
+    r"/ws/google\.ai\.generativelanguage\.(v\w+)\.GenerativeService\.BidiGenerateContent(Constrained)?$"
+)
+_VERTEX = re.compile(r"/ws/google\.cloud\.aiplatform\.(v\w+)\.LlmBidiService/BidiGenerateContent$")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who connects: which API and version, and with what key or token."""
+
+    vertex: bool
+    version: str
+    credential: str | None
+    constrained: bool = False
+
+
+def caller(request: Request) -> Caller | None:
+    """Read the path and the credentials of an upgrade; ``None`` if the path is no Live endpoint.
+
+    Any API version, any prefix, doubled slashes (google-genai for JavaScript sends ``//ws/…``).
+    """
+    parts = urlsplit(re.sub("/{2,}", "/", request.path))
+    gemini, vertex = _GEMINI.search(parts.path), _VERTEX.search(parts.path)
+    found = gemini or vertex
+    if found is None:
+        return None
+    query = parse_qs(parts.query)
+    authorization = request.headers.get("Authorization") or ""
+    credential = (
+        request.headers.get("x-goog-api-key")
+        or next(iter(query.get("key") or query.get("access_token") or []), None)
+        or authorization.partition(" ")[2]
+        or None
+    )
+    return Caller(vertex is not None, found[1], credential, bool(gemini and gemini[2]))
+
+
+class Reception:
+    """Receives the sockets of one server."""
+
+    def __init__(self, server: FakeLiveServer) -> None:
+        self.server = server
+
+    async def serve(self, stream: SocketStream) -> None:
+        """Serve one TCP connection to its end. Never raises for what the other end does."""
+        try:
+            secured = await self._secure(stream)
+            head = await _read_head(secured)
+        except (anyio.BrokenResourceError, anyio.EndOfStream, anyio.ClosedResourceError, OSError):
+            await anyio.aclose_forcefully(stream)
+            return
+        try:
+            if re.search(rb"\r\nupgrade:\s*websocket", head, re.IGNORECASE):
+                await self._websocket(secured, head)
+            else:
+                await self.server.http(secured, head)
+        finally:
+            await anyio.aclose_forcefully(secured)
+
+    async def _secure(self, stream: SocketStream) -> ByteStream:
+        if not self.server.tls:
+            return stream
+        context = certificates().server
+        return await TLSStream.wrap(stream, server_side=True, ssl_context=context, standard_compatible=False)
+
+    async def _websocket(self, stream: ByteStream, head: bytes) -> None:
+        connection = Connection(self.server.next_number(), stream)
+        if not await connection.accept(head):
+            return
+        assert connection.request is not None
+        who = caller(connection.request)
+        if who is None:
+            self.server.note(f"no Live endpoint: {connection.request.path.partition('?')[0]}")
+            await connection.close(1008, "Requested entity was not found.")
+        guest = _Guest(self.server, connection, who)
+        self.server.connections.add(connection)
+        try:
+            await connection.receive(guest.hear)
+        finally:
+            self.server.connections.discard(connection)
+            guest.left()
+
+
+class _Guest:
+    """One socket's way from its first frame to its conversation."""
+
+    def __init__(self, server: FakeLiveServer, connection: Connection, who: Caller | None) -> None:
+        self.server, self.connection, self.who = server, connection, who
+        self.session: FakeSession | None = None
+
+    async def hear(self, data: bytes) -> None:
+        """One frame of the client: read, judged, acted upon. What is refused closes the connection."""
+        try:
+            message = decode(data)
+            self.server.record("client", self.connection.number, message)
+            await self._act(message)
+        except Refused as refusal:
+            await self._refuse(refusal)
+        except TurnCancelled:
+            pass  # the socket went while it was being answered
+
+    async def _act(self, message: Message) -> None:
+        assert self.who is not None
+        read, faults = schema.read(message, vertex=self.who.vertex)
+        if faults and self.server.strict:
+            raise faults[0]
+        self.server.note_all(f"forgiven: {fault.reason}" for fault in faults)
+        if self.session is None:
+            await self._set_up(read)
+            return
+        for kind, body in read.items():
+            if kind == "setup":
+                raise Refused(1007, "setup must be the first message and only the first", "setup came twice")
+            if isinstance(body, dict):
+                await self.session.hear(kind, body)
+
+    async def _set_up(self, read: Message) -> None:
+        assert self.who is not None
+        setup = read.get("setup")
+        if not isinstance(setup, dict):
+            raise Refused(
+                1007,
+                "setup must be the first message and only the first",
+                f"{next(iter(read), '{}')} came first",
+            )
+        profile = self.server.profile or find(str(setup.get("model", "")), vertex=self.who.vertex)
+        self.session = self.server.session_for(setup, profile)
+        await self.session.attach(self.connection)
+
+    async def _refuse(self, refusal: Refused) -> None:
+        why = f" ({refusal.why})" if refusal.why else ""
+        self.server.note(f"closed with {refusal.code}: {refusal.reason}{why}")
+        self.server.record(
+            "server", self.connection.number, {"_close": {"code": refusal.code, "reason": refusal.reason}}
+        )
+        await self.connection.close(refusal.code, refusal.reason)
+        self.left()
+
+    def left(self) -> None:
+        """The socket is done with: tell its conversation."""
+        if self.session is not None:
+            self.session.detach(self.connection)
+
+
+async def _read_head(stream: ByteStream) -> bytes:
+    """The bytes up to the end of the request's headers, and what came with them."""
+    head = b""
+    while b"\r\n\r\n" not in head:
+        head += await stream.receive()
+        if len(head) > HEAD_LIMIT:
+            raise anyio.BrokenResourceError
+    return head

@@ -1,0 +1,363 @@
+"""A Live server to test against: a websocket that speaks as the service does, and a model you write.
+
+::
+
+    async with FakeLiveServer() as server:
+        @server.model
+        async def model(turn):
+            weather = await turn.call("get_weather", city="Oslo")
+            await turn.say(f"It is {weather['output']}.")
+
+        async with livetools.connect("gemini-3.8-live", tools=[get_weather], **server.options) as session:
+            assert str(await session.ask("Weather in Oslo?")) == "It is 12 °C, rain."
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import socket
+import ssl
+from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Any, Literal, Self, TypeAlias
+
+import anyio
+from anyio.abc import ByteStream, SocketListener, TaskGroup
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from livetools.protocol.profiles import ModelProfile, find
+from livetools.session.host import Host
+
+from .calls import FakeCall
+from .certificates import certificates
+from .clock import Clock, SystemClock
+from .connection import Connection
+from .conversation import User
+from .journal import Journal
+from .reception import Reception
+from .session import FakeSession
+from .turn import Turn, TurnCancelled
+from .wire import Frame, Message, encode
+
+Model: TypeAlias = Callable[[Turn], Awaitable[None]]
+Script: TypeAlias = Callable[[User], Awaitable[None]]
+
+LAST_ANSWERS = 0.25  # seconds that answers under way are given when the server is left
+
+
+async def echo(turn: Turn) -> None:
+    """The model of a server that has none: it says what it heard."""
+    await turn.say(turn.text or f"I heard {len(turn.audio)} bytes of sound.")
+
+
+class FakeLiveServer:
+    """The Live service on a local port, with a pretend model.
+
+    ``model`` is a coroutine a user turn (``None`` echoes); :meth:`model` and :meth:`conversation` set it
+    later. ``profile`` is a :class:`~livetools.ModelProfile` or a model's name whose manners it has;
+    ``None`` follows the setup. ``strict`` closes for what the service closes for; ``tls`` makes it
+    ``wss://`` with a certificate of its own; ``port`` 0 takes a free one; ``api_keys`` are the keys it
+    accepts (``None``: any). ``clock`` times handles and goAways, ``seed`` makes the ids.
+
+    As an async context manager it runs in the caller's loop, asyncio or trio; with :meth:`start` and
+    :meth:`stop` in a thread with a loop of its own. Leaving it raises ``AssertionError`` when a call was
+    left unanswered, an answer came after its cancellation, or the model raised, unless the body raised
+    something itself.
+    """
+
+    def __init__(
+        self,
+        model: Model | None = None,
+        *,
+        profile: ModelProfile | str | None = None,
+        strict: bool = True,
+        tls: bool = False,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        api_keys: Iterable[str] | None = None,
+        clock: Clock | None = None,
+        seed: int = 0,
+    ) -> None:
+        self.profile = find(profile) if isinstance(profile, str) else profile
+        self.strict = strict
+        self.tls = tls
+        self.api_keys = None if api_keys is None else frozenset(api_keys)
+        self.clock = clock or SystemClock()
+        self.chance = random.Random(seed)
+        self.journal = Journal()
+        self.sessions: list[FakeSession] = []
+        self.connections: set[Connection] = set()
+        self.announced: set[int] = set()  # the connections that were told to go
+        self.handles: dict[str, FakeSession] = {}
+        self._model = model or echo
+        self._script: Script | None = None
+        self._address = (host, port)
+        self._socket: socket.socket | None = None
+        self._group: TaskGroup | None = None
+        self._host: Host | None = None
+        self._stopping: anyio.Event | None = None
+        self._thread: tuple[AbstractContextManager[BlockingPortal], BlockingPortal] | None = None
+        self._dialled = 0
+
+    # -- what it answers with
+
+    def model(self, function: Model) -> Model:
+        """A decorator: this coroutine answers every user turn, one at a time a session."""
+        self._model, self._script = function, None
+        return function
+
+    def conversation(self, function: Script) -> Script:
+        """A decorator: this coroutine, one a session, answers over turns and connections."""
+        self._script = function
+        return function
+
+    # -- where it is
+
+    @property
+    def port(self) -> int:
+        """The port; asking for it binds it."""
+        if self._socket is None:
+            family = socket.AF_INET6 if ":" in self._address[0] else socket.AF_INET
+            self._socket = socket.socket(family)
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            self._socket.bind(self._address)
+            self._address = self._address[0], self._socket.getsockname()[1]
+        return self._address[1]
+
+    @property
+    def _place(self) -> str:
+        loopback = self._address[0] in ("127.0.0.1", "0.0.0.0")
+        return f"{'localhost' if self.tls and loopback else self._address[0]}:{self.port}"
+
+    @property
+    def url(self) -> str:
+        """``ws://127.0.0.1:…``, or ``wss://localhost:…``."""
+        return f"{'wss' if self.tls else 'ws'}://{self._place}"
+
+    @property
+    def http_url(self) -> str:
+        """The same with ``http`` or ``https``: what google-genai takes as a base URL."""
+        return f"{'https' if self.tls else 'http'}://{self._place}"
+
+    @property
+    def ca_file(self) -> str | None:
+        """The certificate authority as a PEM file, for ``SSL_CERT_FILE``; ``None`` without TLS."""
+        return certificates().ca_file if self.tls else None
+
+    @property
+    def ssl_context(self) -> ssl.SSLContext | None:
+        """A client's context that trusts this server; ``None`` without TLS."""
+        return certificates().client if self.tls else None
+
+    @property
+    def options(self) -> dict[str, Any]:  # keyword arguments of connect, of several types
+        """What ``livetools.connect`` needs to come here: ``connect(model, **server.options)``."""
+        key = min(self.api_keys) if self.api_keys else "fake-key"
+        options: dict[str, Any] = {"base_url": self.url, "api_key": key}
+        if self.tls:
+            from livetools.session.websocket import WebSocket
+
+            options["transport"] = WebSocket(ssl=self.ssl_context)
+        return options
+
+    # -- what happened
+
+    @property
+    def frames(self) -> list[Frame]:
+        """Every frame of both directions, in order."""
+        return self.journal.frames
+
+    @property
+    def calls(self) -> list[FakeCall]:
+        """Every call of the model, with its answer."""
+        return self.journal.calls
+
+    @property
+    def log(self) -> list[str]:
+        """Why it refused, ignored or forgave what it did, a line each."""
+        return self.journal.log
+
+    def unanswered(self) -> list[FakeCall]:
+        """The calls that nobody has answered, cancelled or lost."""
+        return self.journal.unanswered()
+
+    def assert_all_answered(self) -> None:
+        """Raise ``AssertionError`` on an unanswered call, an answer after a cancellation, an error of the
+        model.
+        """
+        self.journal.assert_all_answered()
+
+    # -- its life
+
+    async def __aenter__(self) -> Self:
+        await self._up()
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._down()
+        if error is None:
+            self.assert_all_answered()
+
+    def start(self) -> Self:
+        """Run in a thread with an event loop of its own, for programs and tests that have none."""
+        manager = start_blocking_portal("asyncio", name="livetools fake server")
+        portal = manager.__enter__()
+        try:
+            portal.call(self._up)
+        except BaseException:
+            manager.__exit__(None, None, None)
+            raise
+        self._thread = (manager, portal)
+        return self
+
+    def stop(self, *, check: bool = True) -> None:
+        """End what :meth:`start` began; idempotent. Raises as leaving the context does, unless ``check`` is
+        false.
+        """
+        if self._thread is None:
+            return
+        (manager, portal), self._thread = self._thread, None
+        try:
+            portal.call(self._down)
+        finally:
+            manager.__exit__(None, None, None)
+        if check:
+            self.assert_all_answered()
+
+    async def _up(self) -> None:
+        assert self.port
+        assert self._socket is not None
+        self._socket.listen(1024)
+        self._stopping = anyio.Event()
+        self._host = Host("livetools fake server")
+        await self._host.start(self._main)
+
+    async def _main(self, group: TaskGroup, ready: Callable[[], None]) -> None:
+        assert self._socket is not None
+        assert self._stopping is not None
+        self._group = group
+        listener = await SocketListener.from_socket(self._socket)
+        group.start_soon(self._listen, listener, group)
+        ready()
+        await self._stopping.wait()
+        await listener.aclose()
+        await self._let_go()
+
+    async def _listen(self, listener: SocketListener, group: TaskGroup) -> None:
+        with contextlib.suppress(anyio.ClosedResourceError):  # how it is stopped
+            await listener.serve(Reception(self).serve, group)
+
+    async def _let_go(self) -> None:
+        """Answers under way may arrive; then the connections are closed, politely and for sure."""
+        with anyio.move_on_after(LAST_ANSWERS):
+            for call in self.unanswered():
+                if any(c.number == call.connection and c.open for c in self.connections):
+                    await call.done.wait()
+        for connection in list(self.connections):
+            await connection.close(1001, "The fake server stops.")
+        with anyio.move_on_after(LAST_ANSWERS):
+            for connection in list(self.connections):
+                await connection.ended.wait()
+        for connection in list(self.connections):
+            await connection.abort()
+
+    async def _down(self) -> None:
+        if self._host is not None and self._stopping is not None:
+            self._stopping.set()
+            await self._host.stop(grace=5.0)
+        elif self._socket is not None:
+            self._socket.close()
+
+    # -- for the rooms behind the reception
+
+    def start_task(self, function: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
+        assert self._group is not None
+        self._group.start_soon(function, *args)
+
+    def next_number(self) -> int:
+        self._dialled += 1
+        return self._dialled
+
+    def record(self, direction: Literal["client", "server"], connection: int, message: Message) -> None:
+        """Enter a frame in the journal."""
+        self.frames.append(Frame(self.clock.now(), direction, connection, message))
+
+    def note(self, text: str) -> None:
+        self.journal.note(text)
+
+    def note_all(self, texts: Iterable[str]) -> None:
+        for text in texts:
+            self.note(text)
+
+    async def send(self, connection: Connection, frame: Message | str | bytes) -> None:
+        """One frame to one client, entered in the journal; raises ``Gone``."""
+        message = (
+            frame if isinstance(frame, dict) else {"_text": frame if isinstance(frame, str) else repr(frame)}
+        )
+        self.record("server", connection.number, message)
+        if isinstance(frame, dict):
+            await connection.send(encode(frame))
+        else:
+            await connection.send(
+                frame.encode() if isinstance(frame, str) else frame, text=isinstance(frame, str)
+            )
+
+    def session_for(self, setup: Message, profile: ModelProfile) -> FakeSession:
+        """The conversation that a setup begins or resumes."""
+        handle = (setup.get("sessionResumption") or {}).get("handle")
+        session = self.handles.get(str(handle)) if handle else None
+        if session is None and self._script is not None:
+            session = next(
+                (s for s in self.sessions if s.user and s.connection is None and not s.user.done), None
+            )
+        if session is not None:
+            session.setup = setup
+            if session.user is not None:
+                session.user.arrived(with_handle=bool(handle))
+            return session
+        session = FakeSession(self, setup, profile)
+        self.sessions.append(session)
+        if self._script is not None:
+            session.user = User(session)
+            session.floor.script = session.user.hear
+            self.start_task(self._play, self._script, session.user)
+        return session
+
+    def new_handle(self, session: FakeSession) -> str:
+        handle = f"{self.chance.getrandbits(128):032x}"
+        handle = f"{handle[:8]}-{handle[8:12]}-{handle[12:16]}-{handle[16:20]}-{handle[20:]}"
+        self.handles[handle] = session
+        return handle
+
+    async def answer_turn(self, turn: Turn) -> None:
+        await self._model(turn)
+
+    async def _play(self, script: Script, user: User) -> None:
+        try:
+            await script(user)
+            await user.end_turn()
+        except TurnCancelled as error:
+            self.note(f"the script ended early: {error}")
+        except Exception as error:
+            await self.model_failed(user.session, error)
+        finally:
+            user.done = True
+
+    async def model_failed(self, session: FakeSession, error: Exception) -> None:
+        """The pretend model raised: the client sees what a failing service shows, the test gets the error."""
+        self.journal.errors.append(error)
+        self.note(f"the pretend model raised {type(error).__name__}: {error}")
+        await session.close(1011, "Internal error encountered.")
+
+    async def http(self, stream: ByteStream, head: bytes) -> None:
+        """Answer a plain HTTP request."""
+        line = head.split(b"\r\n", 1)[0].decode(errors="replace")
+        body = (
+            f"This is livetools' fake Live server. It speaks websocket; it has nothing at: {line}\n".encode()
+        )
+        header = f"HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: {len(body)}\r\n"
+        await stream.send(f"{header}Connection: close\r\n\r\n".encode() + body)

@@ -1,0 +1,381 @@
+"""One conversation with a client: what was said and called, and whose turn it is. It outlives its
+connections.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from livetools.protocol.profiles import ModelProfile
+
+from . import speech
+from .calls import FakeCall, find
+from .connection import Connection, Gone
+from .ears import Ears
+from .turn import Turn, TurnCancelled
+from .wire import Message, seconds
+
+if TYPE_CHECKING:
+    from .conversation import User
+    from .server import FakeLiveServer
+
+
+class FakeSession:
+    """The server's side of one conversation.
+
+    ``setup`` is the client's (camelCase), ``profile`` the model's manners, ``history`` the conversation as
+    ``contents``, ``connections`` the numbers of the sockets that carried it.
+    """
+
+    def __init__(self, server: FakeLiveServer, setup: Message, profile: ModelProfile) -> None:
+        self.id = str(uuid.UUID(int=server.chance.getrandbits(128), version=4))
+        self.server = server
+        self.setup = setup
+        self.profile = profile
+        self.history: list[Message] = []
+        self.connections: list[int] = []
+        self.connection: Connection | None = None
+        self.ears = Ears(self)
+        self.floor = Floor(self)
+        self.said = speech.Said()
+        self.lost_calls: list[FakeCall] = []
+        self.user: User | None = None  # of a conversation's script
+
+    # -- what the pretend model does
+
+    async def ask(self, turn: Turn, calls: Iterable[tuple[str, dict[str, Any]]]) -> list[FakeCall]:
+        """Send one ``toolCall`` and enter its calls in the book."""
+        connection = self._stands(turn)
+        asked = [self._new_call(name, args, connection.number) for name, args in calls]
+        self.server.calls.extend(asked)
+        entries = [
+            {"name": call.name, "args": call.args} | ({"id": call.id} if call.id is not None else {})
+            for call in asked
+        ]
+        message: Message = {"toolCall": {"functionCalls": entries}}
+        self.history.append({"role": "model", "parts": [{"functionCall": entry} for entry in entries]})
+        await self.send(message | speech.status(self.profile, "IN_PROGRESS"))
+        return asked
+
+    def _new_call(self, name: str, args: dict[str, Any], connection: int) -> FakeCall:
+        number = self.server.chance.getrandbits(63)
+        styles = {
+            "function-call": f"function-call-{number}",
+            "uuid": str(uuid.UUID(int=self.server.chance.getrandbits(128), version=4)),
+            "call": f"call_{number % 10**6:06d}{len(self.server.calls)}",
+            "none": None,
+        }
+        return FakeCall(styles[self.profile.call_ids], name, args, connection, self.blocks(name))
+
+    def blocks(self, name: str) -> bool:
+        """Whether the model waits in silence for this function's answer."""
+        facts = self.profile
+        behavior = self.declarations().get(name, {}).get("behavior")
+        if behavior not in ("BLOCKING", "NON_BLOCKING"):
+            behavior = facts.default_behavior
+        if behavior == "NON_BLOCKING":
+            return facts.non_blocking != "honoured"
+        return facts.blocking == "honoured"
+
+    def declarations(self) -> dict[str, Message]:
+        """The declared functions, by name."""
+        tools = [tool for tool in self.setup.get("tools") or [] if isinstance(tool, dict)]
+        return {
+            each.get("name", ""): each for tool in tools for each in tool.get("functionDeclarations") or []
+        }
+
+    def call(self, id: str) -> FakeCall:
+        """The newest call with this id (or, where calls have none, this name); ``LookupError`` if there is
+        none.
+        """
+        for call in reversed(self.server.calls):
+            if call.id == id or (call.id is None and call.name == id):
+                return call
+        raise LookupError(f"the pretend model made no call with the id {id!r}")
+
+    async def answer(self, turn: Turn, call: FakeCall) -> Message:
+        """Wait for one answer. A turn that waits for a ``NON_BLOCKING`` call gives up the floor meanwhile."""
+        if not call.done.is_set() and not call.blocking and self.floor.speaker is turn:
+            await self.floor.leave()
+        await call.done.wait()
+        if call.state != "answered":
+            raise TurnCancelled(f"{call} will not be answered")
+        if self.floor.speaker is not turn:
+            await self.floor.take_back(turn, call.scheduling)
+        return call.response
+
+    async def say(self, turn: Turn, text: str, audio: bytes | None) -> None:
+        self._stands(turn)
+        if turn.muted:
+            return
+        for message in speech.messages(self.setup, self.profile, text, audio):
+            await self.send(message)
+        self.said.add(self.setup, self.profile, text, audio, self.server.clock.now())
+        self.history.append({"role": "model", "parts": [{"text": text}]})
+
+    async def send_raw(self, turn: Turn, frame: Message | str | bytes) -> None:
+        connection = self._stands(turn)
+        if isinstance(frame, dict):
+            self._count(frame, connection.number)
+        await self.send(frame)
+
+    def _count(self, frame: Message, connection: int) -> None:
+        """Enter what a raw frame calls and cancels in the book."""
+        for entry in (frame.get("toolCall") or {}).get("functionCalls") or []:
+            id_ = entry.get("id")
+            if not any(call.id == id_ and call.connection == connection for call in self.server.calls if id_):
+                name = entry.get("name") or ""
+                call = FakeCall(id_, name, entry.get("args") or {}, connection, self.blocks(name))
+                self.server.calls.append(call)
+        for id_ in (frame.get("toolCallCancellation") or {}).get("ids") or []:
+            for call in self.server.calls:
+                if call.id == id_:
+                    self._void(call)
+
+    def _void(self, call: FakeCall) -> None:
+        if call.state == "open":
+            call.crossing = True
+            call.end("cancelled")
+
+    async def cancel(self, turn: Turn | None, ids: Iterable[str] = ()) -> None:
+        """Send ``toolCallCancellation`` for the calls with these ids, or for every open one of this
+        connection.
+        """
+        if turn is not None:
+            self._stands(turn)
+        wanted = set(ids)
+        calls = [call for call in self.server.calls if call.id in wanted] if wanted else self.open_calls()
+        for call in calls:
+            self._void(call)
+        named = sorted(wanted) or [call.id for call in calls if call.id is not None]
+        if named and self.connection is not None:
+            await self.send({"toolCallCancellation": {"ids": named}})
+            await self.connection.ping(uuid.uuid4().bytes, lambda: _arrived(calls))
+
+    async def say_interrupted(self, turn: Turn | None = None) -> None:
+        if turn is not None:
+            self._stands(turn)
+        await self.send({"serverContent": {"interrupted": True}})
+        await self.send(speech.turn_complete(self, "IDLE"))
+        self.said = speech.Said()
+
+    async def go_away(self, left: float | None) -> None:
+        await self.send({"goAway": {} if left is None else {"timeLeft": seconds(left)}})
+        if self.connection is not None:
+            self.server.announced.add(self.connection.number)
+
+    async def close(self, code: int, reason: str) -> None:
+        if self.connection is not None:
+            connection = self.connection
+            self.server.record("server", connection.number, {"_close": {"code": code, "reason": reason}})
+            self.detach(connection)
+            await connection.close(code, reason)
+
+    async def drop(self) -> None:
+        if self.connection is not None:
+            connection = self.connection
+            self.server.record("server", connection.number, {"_close": {"code": 1006, "reason": ""}})
+            self.detach(connection)
+            await connection.drop()
+
+    # -- the wire
+
+    def _stands(self, turn: Turn) -> Connection:
+        if turn.over:
+            raise TurnCancelled("the client has interrupted this turn")
+        if self.connection is None or not self.connection.open:
+            raise TurnCancelled("the connection of this turn is gone")
+        return self.connection
+
+    async def send(self, frame: Message | str | bytes) -> None:
+        """One frame to the client; :class:`TurnCancelled` if no connection stands."""
+        if self.connection is None:
+            raise TurnCancelled("no connection stands")
+        try:
+            await self.server.send(self.connection, frame)
+        except Gone as error:
+            raise TurnCancelled(str(error)) from None
+
+    def open_calls(self) -> list[FakeCall]:
+        """The calls of this connection that wait for an answer."""
+        if self.connection is None:
+            return []
+        return [c for c in self.server.calls if c.state == "open" and c.connection == self.connection.number]
+
+    # -- what the client does
+
+    async def attach(self, connection: Connection) -> None:
+        """A socket for this conversation, new or resumed: complete the setup."""
+        self.connection = connection
+        self.connections.append(connection.number)
+        complete = {"sessionId": self.id} if self.profile.vertex else {}
+        await self.send({"setupComplete": complete})
+        at_setup = self.profile.handle_at_setup
+        if at_setup == "always" or (at_setup == "asked" and "sessionResumption" in self.setup):
+            await self.send_handle()
+
+    async def send_handle(self) -> None:
+        handle = self.server.new_handle(self)
+        await self.send({"sessionResumptionUpdate": {"newHandle": handle, "resumable": True}})
+
+    def detach(self, connection: Connection) -> None:
+        """The socket is gone, or about to go: its open calls cannot be answered any more."""
+        if self.connection is not connection:
+            return
+        by_client = connection.closed_by == "client" and connection.number not in self.server.announced
+        if not by_client:
+            for call in self.open_calls():
+                call.end("lost")
+                self.lost_calls.append(call)
+        self.connection = None
+        self.said = speech.Said()
+        self.floor.line_gone()
+
+    async def hear(self, kind: str, body: Message) -> None:
+        """One message of the client after the setup."""
+        if kind == "toolResponse":
+            await self.take_responses(body.get("functionResponses") or [])
+        elif kind == "clientContent":
+            await self.ears.content(body)
+        elif kind == "realtimeInput":
+            await self.ears.realtime(body)
+        elif kind == "contextUpdate":
+            self._update(body)
+
+    def _update(self, body: Message) -> None:
+        if "systemInstruction" in body:
+            self.setup["systemInstruction"] = body["systemInstruction"]
+        if "tools" in body:
+            self.setup["tools"] = body["tools"].get("tools") or []
+
+    async def take_responses(self, responses: Iterable[Message]) -> None:
+        assert self.connection is not None
+        for response in responses:
+            call = find(self.server.calls, response, self.connection.number)
+            if call is None:
+                self.server.note(f"an answer to no call, ignored: {response}")
+            elif call.state == "open":
+                call.responses.append(response)
+                if not response.get("willContinue"):
+                    part = {"functionResponse": {"id": call.id, "name": call.name, "response": call.response}}
+                    self.history.append({"role": "user", "parts": [part]})
+                    call.end("answered")
+            else:
+                self._late(call, response)
+
+    def _late(self, call: FakeCall, response: Message) -> None:
+        self.lost_calls = [each for each in self.lost_calls if each is not call]
+        self.server.note(f"an answer to a call that is {call.state}, ignored: {call}: {response}")
+        if call.state == "cancelled" and not call.crossing:
+            self.server.journal.late.append(call)
+
+    async def interrupt_floor(self) -> None:
+        """The client cuts in: `interrupted`, `turnComplete`, the calls that fall with the turn, in this
+        order.
+        """
+        turn, self.floor.speaker = self.floor.speaker, None
+        if turn is None:
+            return
+        turn.over = True
+        if turn.scope is not None:
+            turn.scope.cancel()
+        if self.connection is not None:
+            await self.say_interrupted()
+            fallen = [call.id for call in self.open_calls() if call.blocking and call.id is not None]
+            if fallen:
+                await self.cancel(None, fallen)
+
+
+def _arrived(calls: Iterable[FakeCall]) -> None:
+    """The client has read past the cancellation: whatever it answers from now on, it knows better."""
+    for call in calls:
+        call.crossing = False
+
+
+class Floor:
+    """Whose turn it is: one turn speaks, others wait for it to end.
+
+    A turn leaves the floor when it ends, when it waits for a ``NON_BLOCKING`` call, and when the client
+    interrupts.
+    """
+
+    def __init__(self, session: FakeSession) -> None:
+        self.session = session
+        self.speaker: Turn | None = None
+        self.waiting: deque[Turn] = deque()
+        self.script: Callable[[Turn], Awaitable[None]] | None = None  # a conversation hears the turns instead
+
+    async def user_spoke(self, turn: Turn, *, interrupts: bool) -> None:
+        """A user turn is complete: run the model for it, now or when the floor is free."""
+        if self.script is not None:
+            await self.script(turn)
+            return
+        if self.speaker is not None and interrupts:
+            await self.session.interrupt_floor()
+        self.waiting.append(turn)
+        self.next()
+
+    def next(self) -> None:
+        """Give the floor to the next in line, if it is free."""
+        if self.speaker is not None or not self.waiting or self.session.connection is None:
+            return
+        turn = self.speaker = self.waiting.popleft()
+        if turn.wake is not None:
+            turn.wake.set()
+        else:
+            self.session.server.start_task(self._run, turn)
+
+    async def _run(self, turn: Turn) -> None:
+        session = self.session
+        with anyio.CancelScope() as turn.scope:
+            try:
+                await session.server.answer_turn(turn)
+                if self.speaker is turn:
+                    await self.leave()
+            except TurnCancelled:
+                pass
+            except Exception as error:
+                await session.server.model_failed(session, error)
+        if self.speaker is turn:
+            self.speaker = None
+        self.next()
+
+    async def leave(self) -> None:
+        """End the turn on the wire: generationComplete, turnComplete with usage, a handle; then the next."""
+        session = self.session
+        for message in speech.endings(session):
+            await session.send(message)
+        session.said = speech.Said()
+        if session.profile.resumption and "sessionResumption" in session.setup and not session.open_calls():
+            await session.send_handle()
+        self.speaker = None
+        self.next()
+
+    async def take_back(self, turn: Turn, scheduling: str) -> None:
+        """The answer to a call that did not block is there: speak of it now, when it is quiet, or never."""
+        if turn.over:
+            raise TurnCancelled("the client has interrupted this turn")
+        if scheduling == "SILENT":
+            turn.muted = True
+            return
+        if scheduling == "INTERRUPT" and self.speaker is not None:
+            await self.session.interrupt_floor()
+        turn.wake = anyio.Event()
+        self.waiting.append(turn)
+        self.next()
+        try:
+            await turn.wake.wait()
+        finally:
+            turn.wake = None
+
+    def line_gone(self) -> None:
+        """Whoever speaks has nobody to speak to."""
+        turn, self.speaker = self.speaker, None
+        if turn is not None and self.script is None and turn.scope is not None:
+            turn.over = True
+            turn.scope.cancel()

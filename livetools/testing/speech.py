@@ -1,0 +1,111 @@
+"""How a turn looks on the wire: pieces of text or sound, transcripts, and the endings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from livetools.protocol.profiles import ModelProfile
+
+from . import audio as sound
+from .wire import Message
+
+if TYPE_CHECKING:
+    from .session import FakeSession
+
+PIECE = 24  # characters of text a message, about what the service streams
+
+
+@dataclass(slots=True)
+class Said:
+    """What a turn has said so far, for its usage and the time that playing it takes."""
+
+    text: str = ""
+    seconds: float = 0.0
+    since: float | None = None  # when the first sound went out
+
+    def add(self, setup: Message, profile: ModelProfile, text: str, audio: bytes | None, now: float) -> None:
+        self.text += text
+        if modality(setup, profile) == "AUDIO":
+            self.seconds += sound.spoken_seconds(text) if audio is None else sound.duration(audio)
+            self.since = now if self.since is None else self.since
+
+
+def modality(setup: Message, profile: ModelProfile) -> str:
+    """What the setup asks to be answered in; absent, the model's own."""
+    asked = (setup.get("generationConfig") or {}).get("responseModalities") or [profile.default_modality]
+    return str(asked[0])
+
+
+def pieces(text: str) -> list[str]:
+    """The text in pieces of about 24 characters, cut after spaces; joined they are the text again."""
+    words, result = re.findall(r"\S*\s*", text), [""]
+    for word in words:
+        if result[-1] and len(result[-1]) + len(word) > PIECE:
+            result.append("")
+        result[-1] += word
+    return [piece for piece in result if piece]
+
+
+def messages(setup: Message, profile: ModelProfile, text: str, audio: bytes | None) -> Iterator[Message]:
+    """The ``serverContent`` messages of one utterance."""
+    if modality(setup, profile) == "TEXT":
+        for piece in pieces(text):
+            yield _content(profile, {"text": piece})
+        return
+    transcripts = pieces(text) if "outputAudioTranscription" in setup else []
+    chunks = _tones(text) if audio is None else sound.chunks(audio)
+    mime = "audio/pcm" if profile.vertex else sound.OUT_MIME
+    for n, chunk in enumerate(chunks):
+        yield _content(profile, {"inlineData": {"mimeType": mime, "data": chunk}})
+        if n < len(transcripts):
+            yield {"serverContent": {"outputTranscription": {"text": transcripts[n]}}}
+    for piece in transcripts[len(chunks) :]:
+        yield {"serverContent": {"outputTranscription": {"text": piece}}}
+
+
+def _tones(text: str) -> list[str]:
+    return [sound.tone_chunk()] * round(sound.spoken_seconds(text) / sound.CHUNK_SECONDS)
+
+
+def _content(profile: ModelProfile, part: Message) -> Message:
+    # js-genai's recordings: no role from 2.x on the Gemini API, "model" from Vertex; 3.8 says it (2026-09-17)
+    role = {"role": "model"} if profile.vertex or profile.empty_frames else {}
+    return {"serverContent": {"modelTurn": {"parts": [part]} | role}}
+
+
+def status(profile: ModelProfile, value: str) -> Message:
+    """``interactionStatus``, from models that send it."""
+    return {"interactionStatus": value} if profile.idle_signal else {}
+
+
+def endings(session: FakeSession) -> Iterator[Message]:
+    """generationComplete, where something was said, and turnComplete with the usage."""
+    if session.said.text or session.said.seconds or session.open_calls():
+        yield {"serverContent": {"generationComplete": True}}
+    if session.profile.turn_complete:
+        yield turn_complete(session, "IN_PROGRESS" if session.open_calls() else "IDLE")
+
+
+def turn_complete(session: FakeSession, interaction: str) -> Message:
+    content: Message = {"turnComplete": True} | status(session.profile, interaction)
+    return {"serverContent": content, "usageMetadata": usage(session)}
+
+
+def usage(session: FakeSession) -> Message:
+    """Tokens as counted: the whole history is the prompt, this turn the response; 25 a second of sound."""
+    spoken = modality(session.setup, session.profile) == "AUDIO"
+    prompt = sum(len(str(content)) for content in session.history) // 4 + 1
+    response = round(session.said.seconds * 25) if spoken else -(-len(session.said.text) // 4)
+    kind = "AUDIO" if spoken else "TEXT"
+    name = "candidates" if session.profile.vertex else "response"
+    counted: Message = {
+        "promptTokenCount": prompt,
+        f"{name}TokenCount": response,
+        "totalTokenCount": prompt + response,
+        "promptTokensDetails": [{"modality": "TEXT", "tokenCount": prompt}],
+        f"{name}TokensDetails": [{"modality": kind, "tokenCount": response}],
+    }
+    return counted if response else {key: counted[key] for key in list(counted) if not key.startswith(name)}

@@ -1,0 +1,101 @@
+"""What a pretend model holds while it answers: the user's words, and ways to reply, to call and to
+misbehave.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .wire import Message
+
+if TYPE_CHECKING:
+    import anyio
+
+    from .session import FakeSession
+
+
+class TurnCancelled(Exception):
+    """The call was cancelled, or the socket that should carry it is gone. A pretend model need not catch
+    it.
+    """
+
+
+class Turn:
+    """One turn of the pretend model.
+
+    ``text`` is what the user said (typed, or transcribed by a hook), ``audio`` what the microphone sent
+    (16-bit mono PCM), ``setup`` the client's setup in camelCase, ``session`` the conversation. Every method
+    raises :class:`TurnCancelled` once the client has interrupted this turn or its connection is gone.
+    """
+
+    def __init__(self, session: FakeSession, text: str = "", audio: bytes = b"") -> None:
+        self.session = session
+        self.text = text
+        self.audio = audio
+        self.scope: anyio.CancelScope | None = None
+        self.over = False  # interrupted by the client: nothing more is sent for it
+        self.muted = False  # its answers were SILENT: it has nothing to say
+        self.wake: anyio.Event | None = None  # set when it has the floor again
+
+    @property
+    def setup(self) -> Message:
+        return self.session.setup
+
+    async def call(self, name: str, /, **args: Any) -> Message:  # any JSON value
+        """Call a function and return the ``response`` object of its answer.
+
+        On a ``NON_BLOCKING`` function the model's turn ends meanwhile, as the service ends it, and what is
+        said afterwards is a turn of its own.
+        """
+        return (await self.calls((name, args)))[0]
+
+    async def calls(self, *calls: tuple[str, dict[str, Any]]) -> list[Message]:
+        """Call several functions in one ``toolCall`` and wait for all of them; the responses in the same
+        order.
+        """
+        asked = await self.session.ask(self, calls)
+        return [await self.session.answer(self, call) for call in asked]
+
+    async def start_call(self, name: str, /, **args: Any) -> str:
+        """Call a function without waiting; the id, for :meth:`answer` or :meth:`cancel`."""
+        (call,) = await self.session.ask(self, ((name, args),))
+        return call.id or call.name
+
+    async def answer(self, id: str) -> Message:
+        """Wait for the answer to a call; of a generator, for its end."""
+        return await self.session.answer(self, self.session.call(id))
+
+    async def say(self, text: str, audio: bytes | None = None) -> None:
+        """Say it in the modality that the setup asks for: text in pieces, or sound with a transcript if
+        asked for.
+
+        ``audio`` is 16-bit mono PCM at 24 kHz; without it, a tone as long as the words would take.
+        """
+        await self.session.say(self, text, audio)
+
+    async def send(self, frame: Message | str | bytes) -> None:
+        """Send any frame: an object as JSON, a string or bytes as they are (a text or a binary frame).
+
+        The calls and cancellations in an object are counted like the model's own.
+        """
+        await self.session.send_raw(self, frame)
+
+    async def cancel(self, *ids: str) -> None:
+        """Send ``toolCallCancellation``; without ids, for every open call. Nothing else happens."""
+        await self.session.cancel(self, ids)
+
+    async def interrupt(self) -> None:
+        """Send ``interrupted`` and the ``turnComplete`` that follows it. This turn goes on if it likes."""
+        await self.session.say_interrupted(self)
+
+    async def go_away(self, seconds: float | None = 10.0) -> None:
+        """Announce that the connection ends in ``seconds``; ``None`` leaves the time out."""
+        await self.session.go_away(seconds)
+
+    async def close(self, code: int = 1000, reason: str = "") -> None:
+        """Close the connection, with the reason cut at 123 bytes."""
+        await self.session.close(code, reason)
+
+    async def drop(self) -> None:
+        """Cut the line without a word: the client sees 1006."""
+        await self.session.drop()

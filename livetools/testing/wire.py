@@ -1,0 +1,117 @@
+"""JSON as the service writes it, closes as it says them, and frames as a person can read them."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any, Literal, NoReturn, TypeAlias
+
+Message: TypeAlias = dict[str, Any]  # a JSON object
+
+REASON_BYTES = 123  # a websocket close frame holds 125 bytes, two of them the code
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One frame that crossed the wire.
+
+    ``time`` is the server's clock in seconds, ``direction`` who sent it, ``connection`` the number of the
+    socket (from 1, over the life of the server), ``message`` the JSON as it was sent, whatever its casing.
+    What is no JSON object stands as ``{"_text": …}``; a close as ``{"_close": {"code": …, "reason": …}}``.
+    """
+
+    time: float
+    direction: Literal["client", "server"]
+    connection: int
+    message: Message
+
+    def __str__(self) -> str:
+        arrow = "→" if self.direction == "client" else "←"
+        return f"{self.time:9.3f}  #{self.connection} {arrow} {readable(self.message)}"
+
+
+class Refused(Exception):
+    """The service closes for this. ``reason`` is what it says, ``why`` what it means, for the log."""
+
+    def __init__(self, code: int, reason: str, why: str = "") -> None:
+        super().__init__(f"{code} {reason}")
+        self.code, self.reason, self.why = code, reason, why
+
+
+def encode(message: Message) -> bytes:
+    """Pretty-printed UTF-8 with a newline at the end: what generativelanguage.googleapis.com sends
+    (2026-09).
+    """
+    return json.dumps(message, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def decode(data: str | bytes) -> Message:
+    """The JSON object of a client's frame; :class:`Refused` if it is none. NaN and infinities are no JSON."""
+    try:
+        message = json.loads(data, parse_constant=_no_constant)
+    except ValueError as error:
+        excerpt = cut(data if isinstance(data, str) else data.decode(errors="replace"), 40)
+        raise Refused(
+            1007,
+            f"Invalid JSON payload received. Unexpected token.\n{excerpt}",
+            f"the frame is not JSON: {error}",
+        ) from None
+    if not isinstance(message, dict):
+        raise Refused(
+            1007,
+            'Invalid JSON payload received. Unknown name "": Root element must be a message.',
+            f"a frame is one JSON object, not a {type(message).__name__}",
+        )
+    return message
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is no JSON")
+
+
+def clip_reason(reason: str) -> str:
+    """The reason cut at 123 bytes, as the service cuts it, never inside a character."""
+    return reason.encode()[:REASON_BYTES].decode(errors="ignore")
+
+
+def cut(text: str, limit: int) -> str:
+    """The text, or its beginning and an ellipsis."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def readable(message: object, limit: int = 600) -> str:
+    """One line for a person: media replaced by their size, the rest cut at ``limit`` characters."""
+    return cut(json.dumps(without_media(message), ensure_ascii=False, default=str), limit)
+
+
+def without_media(value: object) -> object:
+    """The same JSON, with each base64 ``data`` longer than 40 characters replaced by ``<N bytes>``."""
+    if isinstance(value, dict):
+        return {
+            key: _placeholder(item) if key == "data" else without_media(item) for key, item in value.items()
+        }
+    if isinstance(value, list):
+        return [without_media(item) for item in value]
+    return value
+
+
+def _placeholder(data: object) -> object:
+    return (
+        f"<{len(data) * 3 // 4} bytes>" if isinstance(data, str) and len(data) > 40 else without_media(data)
+    )
+
+
+def camel(name: str) -> str:
+    """``session_resumption`` → ``sessionResumption``; what is camelCase already stays."""
+    return re.sub(r"_([a-z0-9])", lambda found: found[1].upper(), name)
+
+
+def snake(name: str) -> str:
+    """``sessionResumption`` → ``session_resumption``: the casing of the service's own error texts."""
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found[1].lower(), name)
+
+
+def seconds(value: float) -> str:
+    """A protobuf duration: ``"50s"``, ``"0.440s"``; whole seconds carry no decimals (measured 2026-09-10)."""
+    return f"{int(value)}s" if value == int(value) else f"{value:.3f}s"

@@ -1,0 +1,152 @@
+"""The ``live_server`` fixture, in tests that pytest runs in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+APP = """
+    import os, ssl
+    import pytest
+    from google import genai
+    from google.genai import types
+
+    MODEL = "gemini-live-2.5-flash-preview"
+    CONFIG = {
+        "response_modalities": ["TEXT"],
+        "tools": [{"function_declarations": [{"name": "get_weather"}]}],
+    }
+
+    async def app(answer=True):
+        text = ""
+        async with genai.Client().aio.live.connect(model=MODEL, config=CONFIG) as session:
+            await session.send_client_content(turns={"role": "user", "parts": [{"text": "Weather?"}]})
+            async for message in session.receive():
+                text += message.text or ""
+                for call in (message.tool_call.function_calls if message.tool_call else []):
+                    if not answer:
+                        return text
+                    reply = types.FunctionResponse(id=call.id, name=call.name, response={"output": "12 °C"})
+                    await session.send_tool_response(function_responses=[reply])
+        return text
+
+    def script(server):
+        @server.model
+        async def model(turn):
+            weather = await turn.call("get_weather", city="Oslo")
+            await turn.say(f"It is {weather['output']}.")
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path):
+    """Run a file of tests in a process of its own; its exit status and output."""
+
+    def runner(test: str, *options: str) -> tuple[int, str]:
+        path = tmp_path / "test_it.py"
+        path.write_text(textwrap.dedent(APP) + textwrap.dedent(test))
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+        return done.returncode, done.stdout + done.stderr
+
+    return runner
+
+
+def test_an_unmodified_program_meets_the_fake_under_each_kind_of_async_test(run):
+    status, output = run(
+        """
+        @pytest.mark.anyio
+        @pytest.mark.parametrize("anyio_backend", ["asyncio"])
+        async def test_under_anyio(live_server):
+            script(live_server)
+            assert await app() == "It is 12 °C."
+
+        @pytest.mark.asyncio
+        async def test_under_pytest_asyncio(live_server):
+            script(live_server)
+            assert await app() == "It is 12 °C."
+
+        class TestInAClass:
+            @pytest.mark.asyncio
+            async def test_a_method(self, live_server):
+                script(live_server)
+                assert await app() == "It is 12 °C."
+
+        @pytest.mark.trio
+        async def test_under_pytest_trio(live_server):
+            from websockets.trio.client import connect
+            path = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
+            async with connect(live_server.url + path, ssl=live_server.ssl_context) as socket:
+                await socket.send('{"setup": {"model": "models/gemini-3.8-live"}}')
+                assert b"setupComplete" in await socket.recv()
+
+        def test_a_sync_one(live_server):
+            import anyio
+            script(live_server)
+            assert anyio.run(app) == "It is 12 °C."
+
+        @pytest.fixture
+        async def answer(live_server):
+            script(live_server)
+            return await app()
+
+        @pytest.mark.anyio
+        @pytest.mark.parametrize("anyio_backend", ["asyncio"])
+        async def test_with_an_async_fixture_that_uses_the_server(answer):
+            assert answer == "It is 12 °C."
+        """
+    )
+    assert status == 0, output
+    assert "6 passed" in output
+
+
+def test_an_unanswered_call_fails_the_test_and_the_report_shows_both_directions(run):
+    status, output = run(
+        """
+        @pytest.mark.asyncio
+        async def test_forgetful(live_server):
+            script(live_server)
+            await app(answer=False)
+
+        def test_forgetful_and_sync(live_server):
+            import anyio
+            script(live_server)
+            anyio.run(app, False)
+        """
+    )
+    assert status == 1, output
+    assert "2 failed" in output
+    assert "error" not in output.splitlines()[-1]
+    assert "never answered: get_weather" in output
+    assert '#1 → {"setup"' in output
+    assert '#1 ← {"toolCall"' in output
+
+
+def test_a_body_that_raises_is_told_as_it_is_and_not_as_unanswered_calls(run):
+    status, output = run(
+        """
+        @pytest.mark.asyncio
+        async def test_broken(live_server):
+            script(live_server)
+            await app(answer=False)
+            raise RuntimeError("the test's own")
+        """
+    )
+    assert status == 1
+    assert "RuntimeError: the test's own" in output
+    assert "never answered" not in output
+
+
+def test_pytest_starts_without_importing_what_the_fixture_needs():
+    code = """
+import sys
+import livetools.testing.pytest_plugin
+heavy = {"google.genai", "websockets", "trustme", "livetools.testing.server", "pydantic"} & set(sys.modules)
+sys.exit(", ".join(heavy) or 0)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
