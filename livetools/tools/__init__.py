@@ -1,1 +1,24 @@
-"""livetools.tools"""
+"""From a Python callable to a declaration, a validated call and an encoded result."""
+
+from .adapt import as_tools, split_config_tools
+from .arguments import InvalidArguments
+from .context import SessionLike, ToolContext
+from .hooks import Hooks
+from .options import ToolOptions
+from .results import ToolResult
+from .tool import Tool, tool
+from .toolset import Toolset
+
+__all__ = [
+    "Hooks",
+    "InvalidArguments",
+    "SessionLike",
+    "Tool",
+    "ToolContext",
+    "ToolOptions",
+    "ToolResult",
+    "Toolset",
+    "as_tools",
+    "split_config_tools",
+    "tool",
+]

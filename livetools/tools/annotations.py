@@ -1,0 +1,249 @@
+"""What stands after the colon of a parameter: found, resolved, and made fit for pydantic."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import datetime
+import decimal
+import enum
+import functools
+import inspect
+import pathlib
+import re
+import sys
+import types
+import typing
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Union
+
+import typing_extensions
+from pydantic import BeforeValidator, ValidationError, WithJsonSchema, WrapValidator
+
+from .context import ToolContext
+
+CONTEXT = re.compile(r"\bToolContext\b")
+
+
+def function_of(target: Any) -> Any:  # any callable; what it is made of is found out here
+    """The innermost function that a callable runs: where its annotations, its globals and its docstring
+    are.
+    """
+    while isinstance(target, functools.partial):
+        target = target.func
+    if isinstance(target, type):
+        target = vars(target).get("__init__", target)
+    elif not isinstance(target, types.FunctionType | types.MethodType | types.BuiltinFunctionType):
+        target = inspect.getattr_static(type(target), "__call__", target)
+    return inspect.unwrap(getattr(target, "__func__", target))
+
+
+def place_of(target: object) -> str:
+    """``file.py:12, name``: where a tool was written, for messages."""
+    function = function_of(target)
+    code = getattr(function, "__code__", None)
+    name = getattr(function, "__qualname__", None) or type(target).__name__
+    return f"{code.co_filename}:{code.co_firstlineno}, {name}" if code else str(name)
+
+
+def is_method(target: Any) -> bool:
+    """Whether ``target`` is a function out of a class's body, with its ``self`` or ``cls`` still to be
+    given.
+    """
+    if not isinstance(target, types.FunctionType):
+        return False
+    outer = target.__qualname__.rpartition(".")[0]
+    first = next(iter(inspect.signature(target).parameters.values()), None)
+    return (
+        bool(outer) and not outer.endswith("<locals>") and first is not None and first.name in ("self", "cls")
+    )
+
+
+def fields_of(typed_dict: Any) -> dict[str, Any]:
+    """The fields of a typed dict, without the ``Required``, ``NotRequired`` and ``ReadOnly`` around them."""
+    hints = typing.get_type_hints(typed_dict, include_extras=True)
+    return {name: _bare(hint) for name, hint in hints.items()}
+
+
+def _bare(hint: Any) -> Any:
+    while typing.get_origin(hint) in (typing_extensions.Required, NotRequired, typing_extensions.ReadOnly):
+        (hint,) = typing.get_args(hint)
+    return hint
+
+
+class Unresolved(NameError):
+    """An annotation written as text names something that does not exist (yet)."""
+
+
+def resolve(function: Any, annotation: Any) -> Any:
+    """An annotation with every name in it looked up.
+
+    Names are sought in the function's module, then among the local variables of the functions around it while
+    they still run. A text with ``ToolContext`` in it whose argument is only imported for type checkers is
+    ``ToolContext`` all the same. Raises :class:`Unresolved`.
+    """
+    holder = types.SimpleNamespace(__annotations__={"it": annotation})
+    space = getattr(function, "__globals__", {})
+    try:
+        return typing.get_type_hints(holder, space, {}, include_extras=True)["it"]
+    except NameError as error:
+        missing = error
+    try:
+        return typing.get_type_hints(holder, space, _locals_around(function), include_extras=True)["it"]
+    except NameError:
+        if isinstance(annotation, str) and CONTEXT.search(annotation):
+            return ToolContext
+        raise Unresolved(str(missing)) from None
+
+
+def _locals_around(function: Any) -> dict[str, Any]:
+    """Local variables of the enclosing functions that are running now, the innermost last."""
+    names = function.__qualname__.split(".<locals>.")[:-1]
+    outer = {".<locals>.".join(names[: i + 1]) for i in range(len(names))}
+    found: list[dict[str, Any]] = []
+    frame: types.FrameType | None = sys._getframe(1)
+    while frame is not None:
+        if frame.f_code.co_qualname in outer and frame.f_globals is function.__globals__:
+            found.append(dict(frame.f_locals))
+        frame = frame.f_back
+    return {k: v for space in reversed(found) for k, v in space.items()}
+
+
+def is_context(annotation: Any) -> bool:
+    """``ToolContext``, ``ToolContext[X]``, either in ``Annotated`` or with ``| None``."""
+    origin = typing.get_origin(annotation)
+    if origin is Annotated:
+        return is_context(typing.get_args(annotation)[0])
+    if origin in (Union, types.UnionType):
+        return any(is_context(a) for a in typing.get_args(annotation))
+    return annotation is ToolContext or origin is ToolContext
+
+
+class _Typed(typing.TypedDict):
+    """One of the standard library's typed dicts, whose class has no public name."""
+
+
+# before 3.12 pydantic refuses these (python/typing_extensions has what it needs)
+FOREIGN_TYPED_DICT: Any = type(_Typed) if sys.version_info < (3, 12) else ()
+CONTAINERS = frozenset((list, dict, set, frozenset, tuple, Union, types.UnionType))
+PLAIN = CONTAINERS | {str, int, float, bool, bytes, type(None), Any, decimal.Decimal, uuid.UUID, pathlib.Path}
+PLAIN |= {datetime.date, datetime.datetime, datetime.time, datetime.timedelta}
+
+
+def is_plain(annotation: Any) -> bool:
+    """Whether pydantic is known to take this annotation, so that nothing need be built to find out."""
+    if typing.get_origin(annotation) is Literal:
+        return True
+    if typing.get_origin(annotation) in CONTAINERS:
+        return all(a is Ellipsis or is_plain(a) for a in typing.get_args(annotation))
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+        return True
+    return isinstance(annotation, typing.Hashable) and annotation in PLAIN
+
+
+def fit(annotation: Any, seen: dict[Any, Any] | None = None) -> Any:
+    """The annotation as it is given to pydantic.
+
+    An enum is taken by name as well as by value, bytes come as base64, ``object`` is any value, a number with
+    decimals is declared as a number, and ``typing.TypedDict`` works before Python 3.12, where pydantic
+    refuses it.
+    """
+    seen = {} if seen is None else seen
+    if annotation is object or annotation is inspect.Parameter.empty:
+        return Any
+    if annotation is bytes:
+        return Annotated[
+            bytes, BeforeValidator(_from_base64), WithJsonSchema({"type": "string", "format": "base64"})
+        ]
+    if annotation is decimal.Decimal:
+        return Annotated[decimal.Decimal, WithJsonSchema({"type": "number"})]
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+        return Annotated[
+            annotation, WrapValidator(functools.partial(_by_name, annotation)), *_named(annotation)
+        ]
+    if FOREIGN_TYPED_DICT and isinstance(annotation, FOREIGN_TYPED_DICT):
+        return _typed_dict(annotation, seen)
+    return _fit_generic(annotation, seen)
+
+
+def _fit_generic(annotation: Any, seen: dict[Any, Any]) -> Any:
+    origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is Annotated:
+        return Annotated[(fit(inner[0], seen), *inner[1:])]
+    if origin in (Union, types.UnionType):
+        return Union[tuple(fit(a, seen) for a in inner)]  # noqa: UP007  # made of a tuple
+    if origin is None or origin is Literal or not inner or not isinstance(origin, type):
+        return annotation
+    if issubclass(origin, Callable):  # type: ignore[arg-type]  # an ABC at run time
+        return annotation
+    fitted = tuple(a if a is Ellipsis else fit(a, seen) for a in inner)
+    generic: Any = origin
+    return annotation if fitted == inner else generic[fitted]
+
+
+def _typed_dict(annotation: Any, seen: dict[Any, Any]) -> Any:
+    """A ``typing.TypedDict`` made again with ``typing_extensions``."""
+    if annotation in seen:
+        return seen[annotation]
+    seen[annotation] = annotation  # a circle cannot be made again: pydantic's own message says what to do
+    fields = {
+        name: fit(hint, seen) if name in annotation.__required_keys__ else NotRequired[fit(hint, seen)]
+        for name, hint in fields_of(annotation).items()
+    }
+    again = typing_extensions.TypedDict(annotation.__name__, fields)  # type: ignore[misc]  # made at run time
+    again.__doc__ = annotation.__doc__
+    seen[annotation] = again
+    return again
+
+
+def _named(kind: type[enum.Enum]) -> tuple[object, ...]:
+    """What the schema says of an enum whose values are no texts: the names beside them."""
+    values = [member.value for member in kind]
+    if all(isinstance(value, str) for value in values) or not all(
+        isinstance(v, str | int | float) for v in values
+    ):
+        return ()
+    return (WithJsonSchema({"enum": values, "x-enum-varnames": [member.name for member in kind]}),)
+
+
+def _by_name(kind: type[enum.Enum], value: object, validate: Callable[[object], object]) -> object:
+    try:
+        return validate(value)
+    except ValidationError:
+        if isinstance(value, str) and value in kind.__members__:
+            return kind[value]
+        raise
+
+
+def _from_base64(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return base64.b64decode(value, validate=True)
+    except binascii.Error:
+        raise ValueError("should be base64 text") from None
+
+
+class Argument(NamedTuple):
+    """A parameter that the model fills."""
+
+    name: str
+    annotation: Any
+    default: Any  # inspect.Parameter.empty: required
+    kind: inspect._ParameterKind
+
+    @property
+    def required(self) -> bool:
+        return self.default is inspect.Parameter.empty and self.kind is not inspect.Parameter.VAR_POSITIONAL
+
+
+def parameters_of(target: Any) -> Iterator[inspect.Parameter]:
+    """The parameters that a caller may give; those that a partial has fixed are left out.
+
+    Raises ``ValueError`` or ``TypeError`` for a callable that tells nothing of its parameters.
+    """
+    fixed: Mapping[str, Any] = target.keywords if isinstance(target, functools.partial) else {}
+    for parameter in inspect.signature(target).parameters.values():
+        if parameter.name not in fixed:
+            yield parameter

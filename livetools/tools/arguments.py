@@ -1,0 +1,152 @@
+"""What is wrong with the arguments of a call, in words that a model can act on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from livetools.protocol.errors import ToolError
+
+MOST = 6  # problems told of; a model corrects the call as a whole anyway
+
+
+class InvalidArguments(ToolError):
+    """A call whose arguments do not fit. Its text is the model's answer: each argument, and what it should
+    be.
+    """
+
+
+def explain(
+    name: str, error: ValidationError, args: Mapping[str, Any], takes: Sequence[str]
+) -> InvalidArguments:
+    """The error for the model: at most six problems, no more than a short echo of a value."""
+    problems: dict[str, list[str]] = {}  # a union has an error for each of its members, at one place
+    for detail in error.errors(include_url=False):
+        place, value = _place(detail, args)
+        problems.setdefault(place, []).append(_problem(detail, value))
+    lines = [_line(place, found) for place, found in list(problems.items())[:MOST]]
+    if len(problems) > MOST:
+        lines.append(f"and {len(problems) - MOST} more")
+    return InvalidArguments(f"Invalid arguments for {name}: {'; '.join(lines)}. {_takes(name, takes)}")
+
+
+def unknown(name: str, extra: Sequence[str], takes: Sequence[str]) -> InvalidArguments:
+    """The error for arguments that the function does not have."""
+    return InvalidArguments(
+        f"Invalid arguments for {name}: no argument {', '.join(extra)}. {_takes(name, takes)}"
+    )
+
+
+def _takes(name: str, takes: Sequence[str]) -> str:
+    return f"{name} takes {', '.join(takes)}." if takes else f"{name} takes no arguments."
+
+
+def _line(place: str, found: list[str]) -> str:
+    wanted = [p for p in dict.fromkeys(found) if p.startswith("should be ")]
+    if len(wanted) > 1:
+        echo = wanted[-1].partition(", not ")[2]
+        kinds = " or ".join(w.removeprefix("should be ").partition(", not ")[0] for w in wanted)
+        return f"{place} should be {kinds}" + (f", not {echo}" if echo else "")
+    return f"{place} {found[0]}"
+
+
+def _place(detail: ErrorDetails, args: Mapping[str, Any]) -> tuple[str, object]:
+    """Where in the arguments the error is, and what stands there.
+
+    pydantic's location also names members of unions and validators; those are not in the arguments and are
+    skipped.
+    """
+    value: Any = args
+    path = ""
+    for step in detail["loc"]:
+        if isinstance(value, Mapping) and step in value:
+            value, path = value[step], f"{path}.{step}" if path else str(step)
+        elif isinstance(step, int) and isinstance(value, list) and step < len(value):
+            value, path = value[step], f"{path}[{step}]"
+    if detail["type"] == "missing":
+        last = detail["loc"][-1]
+        path = f"{path}[{last}]" if isinstance(last, int) else f"{path}.{last}" if path else str(last)
+    return path, value
+
+
+WANTED = {
+    "int": "a whole number",
+    "float": "a number",
+    "finite_number": "a finite number",
+    "decimal": "a number",
+    "bool": "true or false",
+    "string": "text",
+    "bytes": "base64 text",
+    "list": "an array",
+    "tuple": "an array",
+    "set": "an array",
+    "frozen_set": "an array",
+    "iterable": "an array",
+    "dict": "an object",
+    "mapping": "an object",
+    "model": "an object",
+    "dataclass": "an object",
+    "typed_dict": "an object",
+    "named_tuple": "an array",
+    "none": "null",
+    "date_from": "a date such as 2026-01-31",
+    "date": "a date such as 2026-01-31",
+    "datetime_from": "a date and time such as 2026-01-31T09:30:00Z",
+    "datetime": "a date and time such as 2026-01-31T09:30:00Z",
+    "time": "a time such as 09:30:00",
+    "time_delta": "a duration such as PT90S",
+    "uuid": "a UUID",
+    "url": "a URL",
+}
+"""pydantic's error types (without their ending) → what the value should have been."""
+
+TEMPLATES = {
+    "enum": "one of {expected}",
+    "literal_error": "one of {expected}",
+    "greater_than": "greater than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
+    "multiple_of": "a multiple of {multiple_of}",
+    "string_too_short": "text of at least {min_length} characters",
+    "string_too_long": "text of at most {max_length} characters",
+    "string_pattern_mismatch": "text that matches {pattern}",
+    "too_short": "an array of at least {min_length} items",
+    "too_long": "an array of at most {max_length} items",
+    "union_tag_invalid": "an object whose {discriminator} is one of {expected_tags}",
+    "union_tag_not_found": "an object with {discriminator}",
+}
+
+
+def _problem(detail: ErrorDetails, value: object) -> str:
+    kind, ctx = detail["type"], detail.get("ctx", {})
+    if kind == "missing":
+        return "is missing"
+    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
+        return "is not known"
+    if kind in ("value_error", "assertion_error"):
+        return f"is not accepted: {ctx.get('error', detail['msg'])}"
+    wanted = TEMPLATES.get(kind)
+    if wanted is not None:
+        wanted = wanted.format_map({k: str(v).replace(" or ", ", ") for k, v in ctx.items()})
+    else:
+        wanted = next((text for stem, text in _BY_LENGTH if kind.startswith(stem)), None)
+    if wanted is None:
+        return detail["msg"][:1].lower() + detail["msg"][1:].removeprefix("nput ")
+    return f"should be {wanted}, not {_echo(value)}"
+
+
+_BY_LENGTH = sorted(((f"{stem}_", text) for stem, text in WANTED.items()), key=lambda pair: -len(pair[0]))
+
+
+def _echo(value: object) -> str:
+    if isinstance(value, Mapping):
+        return "an object"
+    if isinstance(value, list):
+        return "an array"
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return text if len(text) <= 40 else f"{text[:38]}…"

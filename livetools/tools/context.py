@@ -1,0 +1,89 @@
+"""What a tool may know of the call it serves.
+
+A parameter annotated with :class:`ToolContext` (plain, ``ToolContext[Deps]``, in ``Annotated``, with ``|
+None``, as a string) is filled by the session and hidden from the model::
+
+    @tool
+    async def book(table: int, context: ToolContext[Restaurant]) -> str:
+        await context.progress("asking the kitchen")
+        return await context.deps.book(table)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, Protocol
+
+from typing_extensions import TypeVar
+
+from livetools.protocol.events import Call
+
+Deps = TypeVar("Deps", default=Any)  # without an argument the dependencies are not checked
+
+
+class SessionLike(Protocol):
+    """The part of a session that a tool may use."""
+
+    async def send_text(self, text: str) -> None: ...
+
+    async def send_content(
+        self, turns: Any, turn_complete: bool = True
+    ) -> None: ...  # contents, as google-genai
+
+    async def send_audio(self, pcm: bytes, rate: int = 16000) -> None: ...
+
+    async def send_video(self, jpeg: bytes) -> None: ...
+
+    async def interrupt(self) -> None: ...
+
+
+async def _nobody_listens(value: object) -> None:
+    """The report of a call that runs outside a session."""
+
+
+class ToolContext(Generic[Deps]):
+    """One call's surroundings. Made by whoever runs the tool; a tool only reads it.
+
+    ``call`` is the function call as the model made it, ``deps`` what ``connect(deps=...)`` was given,
+    ``session`` the session that asked (``None`` in ``Tool.call``, which runs offline). ``report`` takes each
+    progress value.
+    """
+
+    __slots__ = ("_cancelled", "_report", "call", "deps", "session")
+
+    def __init__(
+        self,
+        *,
+        call: Call,
+        deps: Deps = None,  # type: ignore[assignment]  # without dependencies there is nothing to check
+        session: SessionLike | None = None,
+        report: Callable[[object], Awaitable[None]] = _nobody_listens,
+    ) -> None:
+        self.call, self.deps, self.session = call, deps, session
+        self._report = report
+        self._cancelled = False
+
+    async def progress(self, value: object) -> None:
+        """Tell whoever listens to the session (``ToolProgress``) how far the tool is.
+
+        It is not the result: the model hears of it only where it takes interim responses. Raises nothing once
+        the call is over; the value is dropped then.
+        """
+        await self._report(value)
+
+    @property
+    def cancelled(self) -> bool:
+        """Whether the server took the call back, its time is up or the session ended. Safe to read from any
+        thread.
+
+        An async tool need not look, it is cancelled; a sync one that runs long should look now and then and
+        return.
+        """
+        return self._cancelled
+
+    def mark_cancelled(self) -> None:
+        """For whoever runs the tool: make :attr:`cancelled` true, for good. Safe from any thread."""
+        self._cancelled = True
+
+    def __repr__(self) -> str:
+        return f"ToolContext({self.call.name!r}, id={self.call.id!r}, cancelled={self._cancelled})"

@@ -1,0 +1,268 @@
+"""Any return value → the JSON object that goes into a function response.
+
+Nothing is unserialisable here and nothing raises: an answer that cannot be sent would leave the model waiting
+for good. What JSON has no word for becomes, at any depth:
+
+==================================  ==========================================================================
+dataclass, pydantic, attrs,         object
+namedtuple, mapping
+list, tuple, set, iterator          array (a set sorted where it can be; at most 10,000 values of an iterator)
+Enum                                its value
+date, time, datetime                ISO 8601
+timedelta                           ISO 8601, in seconds: ``PT90S``
+Decimal, UUID, path, complex        text
+bytes                               base64 text
+NaN, infinity                       null (the service refuses both: python-genai sends them bare, as invalid
+JSON) int beyond 2**53                    text: ``Struct`` holds doubles, which would change the digits
+numpy arrays and scalars            what ``tolist()`` gives
+an exception                        a ``ToolError``'s text; of any other only its class
+anything else                       its ``str`` if its class wrote one, else ``<ClassName>``
+a lone surrogate                    ``\\ufffd``
+a circle, more than 60 levels       ``"…"``
+==================================  ==========================================================================
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import datetime
+import decimal
+import enum
+import itertools
+import math
+import pathlib
+import types
+import uuid
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from typing import Any, TypeAlias
+
+from livetools.protocol.actions import Outcome
+from livetools.protocol.errors import ToolError
+
+from .media import parts
+from .options import scheduling_of
+from .shrink import shrink
+
+__all__ = ["ToolResult", "encode", "error_outcome", "failure", "outcome", "parts", "shrink"]
+
+Json: TypeAlias = (
+    Any  # str | int | float | bool | None | list[Json] | dict[str, Json]; mypy cannot narrow it usefully
+)
+
+KEYS = frozenset({"output", "result", "content", "error"})
+EXACT = 2**53
+DEEPEST = 60
+MOST = 10_000
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class ToolResult:
+    """A return value with more to say than its value.
+
+    ``scheduling``: ``"interrupt"``, ``"when_idle"`` or ``"silent"``, for this answer only (left out where the
+    model refuses it). ``ends_session``: the session closes once the answer is out. ``parts``: images or text
+    for models that read media in function responses, each ``(data, mime_type)``, ``{"inlineData": {...}}``,
+    or google-genai's ``Part``, ``Blob``, ``FunctionResponsePart``.
+
+    Raises ``ToolDefinitionError`` for another scheduling and ``TypeError`` for another kind of part.
+    """
+
+    value: object = None
+    _: dataclasses.KW_ONLY
+    scheduling: str | enum.Enum | None = None
+    ends_session: bool = False
+    parts: Sequence[object] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scheduling", scheduling_of(self.scheduling))
+        object.__setattr__(self, "parts", parts(self.parts))
+
+
+def encode(value: object, key: str = "output") -> dict[str, Json]:
+    """The response object for ``value``: JSON-safe, under ``key``.
+
+    A dict that already has ``output``, ``result``, ``content`` or ``error`` among its keys goes out as it is.
+    Never raises.
+    """
+    simple = _SIMPLE.get(type(value))
+    if simple is not None:
+        return {key: simple(value)}
+    try:
+        clean = _clean(value, ())
+    except Exception:  # a property, an iterator or a __dict__ of the user's that raises
+        return failure("the result could not be put into words")
+    if isinstance(value, BaseException):
+        return {"error": clean}
+    if type(clean) is dict and not KEYS.isdisjoint(clean):
+        return clean
+    return {key: clean}
+
+
+def failure(text: str) -> dict[str, Json]:
+    """The response object of a call that failed."""
+    return {"error": _text(text)}
+
+
+def outcome(value: object, key: str = "output", max_bytes: int | None = None) -> Outcome:
+    """What a handler returned (a value or a :class:`ToolResult`) as the outcome of its call. Never raises."""
+    if isinstance(value, ToolResult):
+        response = encode(value.value, key)
+        done = Outcome(response, None, value.scheduling, value.ends_session, value.parts, value.value)  # type: ignore[arg-type]  # normalised in __post_init__
+    else:
+        done = Outcome(encode(value, key), result=value)
+    if max_bytes is not None:
+        done.response = shrink(dict(done.response), max_bytes)
+    return done
+
+
+def error_outcome(error: Exception, name: str) -> Outcome:
+    """What a handler raised as the outcome of its call: a ``ToolError``'s text, of anything else nothing."""
+    text = str(error) if isinstance(error, ToolError) else f"{name} failed"
+    return Outcome(failure(text or f"{name} failed"), error)
+
+
+def _text(value: str) -> str:
+    """``value`` without lone surrogates, which UTF-8 cannot carry."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return str(value)
+
+
+def _clean(value: object, above: tuple[int, ...]) -> Json:
+    """``value`` as JSON. ``above`` holds the ids of the containers it stands in."""
+    simple = _SIMPLE.get(type(value))
+    if simple is not None:
+        return simple(value)
+    if id(value) in above or len(above) >= DEEPEST:
+        return "…"
+    above = (*above, id(value))
+    if isinstance(value, dict):
+        return {k if type(k) is str and k.isascii() else _key(k): _clean(v, above) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_clean(v, above) for v in value]
+    for kind, convert in _KINDS:
+        if isinstance(value, kind):
+            return convert(value, above)
+    return _object(value, above)
+
+
+def _key(key: object) -> str:
+    """A key of an object: text as it is, an enum by its value, anything else as JSON would write it."""
+    if isinstance(key, enum.Enum):
+        key = key.value
+    clean = _clean(key, ())
+    if isinstance(clean, str):
+        return clean
+    if clean is None or isinstance(clean, bool):
+        return {None: "null", True: "true", False: "false"}[clean]
+    return str(key)
+
+
+def _integer(value: int) -> Json:
+    if -EXACT <= value <= EXACT:
+        return int(value)
+    try:
+        return str(int(value))
+    except ValueError:  # more digits than sys.get_int_max_str_digits() allows
+        return hex(value)
+
+
+def _real(value: float) -> Json:
+    return float(value) if math.isfinite(value) else None
+
+
+def _seconds(value: datetime.timedelta) -> str:
+    seconds = value / datetime.timedelta(microseconds=1) / 1e6
+    number = f"{abs(seconds):.6f}".rstrip("0").rstrip(".")
+    return f"{'-' if seconds < 0 else ''}PT{number}S"
+
+
+def _base64(value: bytes | bytearray | memoryview) -> str:
+    return base64.b64encode(value).decode()
+
+
+def _set(value: Set[object], above: tuple[int, ...]) -> Json:
+    try:
+        return [_clean(v, above) for v in sorted(value)]  # type: ignore[type-var]  # tried
+    except TypeError:
+        return [_clean(v, above) for v in value]
+
+
+def _iterator(value: Iterator[object], above: tuple[int, ...]) -> Json:
+    return [_clean(v, above) for v in itertools.islice(value, MOST)]
+
+
+def _sequence(value: Sequence[object], above: tuple[int, ...]) -> Json:
+    fields = getattr(value, "_fields", None)
+    if isinstance(value, tuple) and fields is not None:
+        return _fields(value, fields, above)
+    return [_clean(v, above) for v in value]
+
+
+def _fields(value: object, names: Sequence[str], above: tuple[int, ...]) -> Json:
+    return {_text(name): _clean(getattr(value, name), above) for name in names if hasattr(value, name)}
+
+
+def _object(value: object, above: tuple[int, ...]) -> Json:
+    """An instance of some class."""
+    kind = type(value)
+    dump = getattr(kind, "model_dump", None)  # pydantic, which need not be imported to ask
+    if callable(dump) and not isinstance(value, type):
+        return _clean(dump(value), above)
+    if dataclasses.is_dataclass(kind):
+        return _fields(value, [f.name for f in dataclasses.fields(kind)], above)
+    if hasattr(kind, "__attrs_attrs__"):
+        return _fields(value, [a.name for a in kind.__attrs_attrs__], above)
+    if callable(getattr(kind, "tolist", None)):  # numpy
+        return _clean(value.tolist(), above)  # type: ignore[attr-defined]  # asked above
+    return _words(value)
+
+
+def _words(value: object) -> str:
+    """The ``str`` of an object whose class wrote one. Never raises."""
+    kind = type(value)
+    if isinstance(value, type | types.FunctionType):
+        return f"<{value.__name__}>"
+    if kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__:
+        return f"<{kind.__name__}>"
+    try:
+        return _text(str(value))
+    except Exception:
+        return f"<{kind.__name__}>"
+
+
+def _exception(value: BaseException, above: tuple[int, ...]) -> str:
+    return _words(value) if isinstance(value, ToolError) else type(value).__name__
+
+
+def _plain(value: str) -> str:
+    return value if value.isascii() else _text(value)
+
+
+_SIMPLE: dict[type, Callable[[Any], Json]] = {
+    str: _plain,
+    int: _integer,
+    float: _real,
+    bool: lambda v: v,
+    type(None): lambda v: v,
+}
+
+_KINDS: tuple[tuple[Any, Callable[[Any, tuple[int, ...]], Json]], ...] = (
+    (enum.Enum, lambda v, above: _clean(v.value, above)),
+    (str, lambda v, _: _text(str.__str__(v))),
+    (int, lambda v, _: _integer(v)),
+    (float, lambda v, _: _real(v)),
+    (datetime.date | datetime.time, lambda v, _: v.isoformat()),
+    (datetime.timedelta, lambda v, _: _seconds(v)),
+    (decimal.Decimal, lambda v, _: str(v) if v.is_finite() else None),
+    (uuid.UUID | pathlib.PurePath | complex, lambda v, _: _text(str(v))),
+    (bytes | bytearray | memoryview, lambda v, _: _base64(v)),
+    (BaseException, _exception),
+    (Mapping, lambda v, above: {_key(k): _clean(v[k], above) for k in v}),
+    (Set, _set),
+    (Sequence, _sequence),
+    (Iterator, _iterator),
+)

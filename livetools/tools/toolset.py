@@ -1,0 +1,81 @@
+"""Named groups of tools, as values: every operation gives a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from livetools.protocol.errors import ConfigError
+
+from .adapt import as_tools, distinct
+from .hooks import Hooks
+from .tool import Tool
+
+
+class Toolset:
+    """Tools that belong together; ``tools=[...]`` takes it as it takes a single one. Immutable.
+
+    ``items`` is whatever ``tools=`` takes. ``hooks`` are told of the calls of these tools only, after the
+    session's. Raises ``ConfigError`` for two tools of one name.
+    """
+
+    __slots__ = ("_tools", "name")
+
+    def __init__(self, *items: Any, name: str | None = None, hooks: Sequence[Hooks] = ()) -> None:
+        self.name = name
+        tools = as_tools(items)
+        self._tools = tuple(t.replace(hooks=(*hooks, *t.hooks)) for t in tools) if hooks else tuple(tools)
+
+    def __iter__(self) -> Iterator[Tool]:
+        return iter(self._tools)
+
+    def __len__(self) -> int:
+        return len(self._tools)
+
+    def __getitem__(self, name: str) -> Tool:
+        """The tool of this name. Raises ``KeyError``."""
+        for tool in self._tools:
+            if tool.name == name:
+                return tool
+        raise KeyError(name)
+
+    def __contains__(self, name: object) -> bool:
+        return any(tool.name == name for tool in self._tools)
+
+    def __repr__(self) -> str:
+        names = ", ".join(tool.name for tool in self._tools)
+        return f"Toolset({self.name!r}: {names})" if self.name else f"Toolset({names})"
+
+    def __add__(self, other: Toolset) -> Toolset:
+        """Both; raises ``ConfigError`` where they have a name in common."""
+        if not isinstance(other, Toolset):
+            return NotImplemented
+        return self._with(distinct([*self, *other]))
+
+    def merge(self, *others: Any) -> Toolset:
+        """These tools and more (whatever ``tools=`` takes). Raises ``ConfigError`` for two tools of one
+        name.
+        """
+        return self._with(distinct([*self, *as_tools(others)]))
+
+    def filter(self, keep: Callable[[Tool], bool]) -> Toolset:
+        """Only the tools for which ``keep(tool)`` is true."""
+        return self._with([tool for tool in self if keep(tool)])
+
+    def prefix(self, prefix: str) -> Toolset:
+        """Every tool as ``prefix`` + its name. Raises ``ToolDefinitionError`` for a name that the service
+        refuses.
+        """
+        return self._with([tool.replace(name=prefix + tool.name) for tool in self])
+
+    def rename(self, names: Mapping[str, str]) -> Toolset:
+        """Tools by other names, ``{old: new}``. Raises ``ConfigError`` for an old one that is not here."""
+        unknown = [old for old in names if old not in self]
+        if unknown:
+            raise ConfigError(f"no tool {', '.join(unknown)} in {self!r}")
+        return self._with(distinct([t.replace(name=names.get(t.name, t.name)) for t in self]))
+
+    def _with(self, tools: Sequence[Tool]) -> Toolset:
+        made = Toolset(name=self.name)
+        made._tools = tuple(tools)
+        return made
