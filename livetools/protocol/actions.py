@@ -1,7 +1,10 @@
 """What the machine asks of the shell, and what the shell tells of a handler.
 
 The machine decides, the shell performs: it dials, hangs up, starts and stops handlers, and reports each outcome
-with ``Machine.settled``. Every ``Start`` is followed by exactly one ``settled`` with its id, however the handler ends.
+with ``Machine.settled``. Every ``Start`` is followed by exactly one ``settled`` with its run, however the handler ends.
+
+A *run* is one execution of a handler, numbered by the machine. It is not the call's id: a fresh session may use an
+id again while the handler of the old call is still at work.
 """
 
 from __future__ import annotations
@@ -29,22 +32,25 @@ class Hangup:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Run the handler of this call."""
+    """Run the handler of this call; then ``settled(run, outcome)``."""
 
+    run: int
     call: Call
 
 
 @dataclass(frozen=True, slots=True)
 class Consult:
-    """Ask the tool's ``approval`` callable; answer with ``approve``, ``refuse`` or ``ask`` (a person must decide)."""
+    """Ask the tool's ``approval`` callable; then ``approve(run)``, ``refuse(run, why)`` or ``ask(run)`` (a person decides)."""
 
+    run: int
     call: Call
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """Stop the handler of this call, if it runs: cancel it, or set ``context.cancelled`` in a thread."""
+    """Stop this handler: cancel it, or set ``context.cancelled`` in a thread. It still settles."""
 
+    run: int
     call: Call
 
 
@@ -52,6 +58,7 @@ class Stop:
 class Undo:
     """Run the tool's ``undo(call, result)``, once. ``result`` is what the handler returned, or ``None``."""
 
+    run: int
     call: Call
     result: object
 

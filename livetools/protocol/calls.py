@@ -1,0 +1,402 @@
+"""The dispatcher: from the calls of a message to the answers that go out, in a table and a few queues.
+
+It stands alone: the machine feeds it inside a session, ``attach`` feeds it beside somebody else's. Nothing here
+waits; the shell runs handlers (``Start``), and reports (``settled``).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import heappop, heappush
+from math import inf
+from typing import Any, Protocol
+
+from . import outgoing, refusals
+from .actions import Action, Consult, Outcome, Start, Stop, Undo
+from .events import (
+    ApprovalRequested,
+    Call,
+    Event,
+    ToolCancelled,
+    ToolFinished,
+    ToolLost,
+    ToolProgress,
+    ToolStarted,
+)
+from .ledger import OPEN, SERVED, Effect, Move, Phase, Record, State, move, told
+from .replies import Group, Replies, silent
+from .terms import Plan
+
+#: Finished calls that are remembered, in case their id is asked again on a later link.
+REMEMBERED = 512
+
+
+class Asked(Protocol):
+    """A function call as the frame gives it."""
+
+    @property
+    def id(self) -> str | None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def args(self) -> Mapping[str, Any]: ...  # any JSON value
+
+
+class Calls:
+    """All calls of a session. ``tell`` takes events and ``act`` actions as they come; texts and replies are drained."""
+
+    def __init__(self, plan: Plan, tell: Callable[[Event], None], act: Callable[[Action], None]) -> None:
+        self.plan, self._tell, self._act = plan, tell, act
+        self.records: dict[int, Record] = {}  # by run: what may still settle
+        self.by_id: dict[str | int, Record] = {}  # of this session; by run where the server gave no id
+        self.pending: dict[int, Record] = {}  # what the server waits for
+        self.replies = Replies(plan, self.pending, self._move)
+        self.texts: list[str] = []  # results that can no longer go out as answers
+        self.lost: list[Record] = []  # the calls that the last link took with it
+        self.counted = 0
+        self._waiting: deque[Record] = deque()  # for a slot
+        self._deadlines: list[tuple[float, int]] = []
+
+    # Inputs
+
+    def offer(self, link: int, asked: Iterable[Asked], now: float) -> list[Record]:
+        """Take the calls of one message; those that are new, or asked again on a new link, are returned."""
+        group = Group(link)
+        new: list[Record] = []
+        again: list[Record] = []
+        for one in asked:
+            known = self.by_id.get(one.id) if one.id else None
+            if known is None:
+                record = self._enter(link, one, now)
+                new.append(record)
+            elif known.link != link:
+                record = known
+                record.link = link
+                again.append(record)
+            else:
+                continue  # a duplicate
+            record.group = group
+            group.members.append(record)
+        moved = [(record, self._move(record, Move.REOFFER)) for record in again]
+        for record, effects in moved:
+            self._perform(record, effects, now)
+        for record in new:
+            self._tell(ToolStarted(record.call))
+            self._begin(record, now)
+        return new + again
+
+    def progress(self, run: int, value: object, now: float, yielded: Outcome | None = None) -> None:
+        """A tool reported ``value``; ``yielded`` where it is a part of its result and not just a report."""
+        record = self.records.get(run)
+        if record is None or record.state not in SERVED:
+            return
+        self._tell(ToolProgress(record.call, value))
+        if yielded is not None:
+            self._perform(record, self._move(record, Move.YIELD), now, yielded)
+
+    def settled(self, run: int, outcome: Outcome, now: float) -> None:
+        """The handler ended (or ``session.respond`` spoke for it). Its slot is free, whatever became of the debt."""
+        record = self.records.get(run)
+        if record is None:
+            return
+        was_running, record.running = record.running, False
+        if record.undo:
+            record.undo = False
+            self._act(Undo(run, record.call, outcome.result))
+        followers, record.followers = record.followers, []
+        for served in (record, *followers):
+            self._settle(served, outcome, now)
+        if was_running:
+            self._fill()
+
+    def approve(self, run: int, now: float) -> bool:
+        """Let a waiting call run; False if it does not wait."""
+        record = self._awaiting(run)
+        if record is not None:
+            self._admit(record, now)
+        return record is not None
+
+    def refuse(self, run: int, why: str, now: float) -> bool:
+        """Answer a waiting call with a refusal; False if it does not wait."""
+        record = self._awaiting(run)
+        if record is not None:
+            self._settle(record, refusals.not_approved(why), now)
+        return record is not None
+
+    def ask(self, run: int, now: float) -> None:
+        """The tool's ``approval`` says that a person must decide."""
+        record = self._awaiting(run)
+        if record is not None:
+            self._hold(record)
+
+    def cancel(self, ids: Sequence[str], now: float) -> None:
+        """``toolCallCancellation``: unknown and finished ids do no harm."""
+        for id in ids:
+            record = self.by_id.get(id)
+            if record is not None:
+                self._perform(record, self._move(record, Move.CANCEL), now)
+
+    def heard(self) -> None:
+        """The server sent something: the answers before it have arrived."""
+        if self.replies.sent:
+            for record in self.replies.sent:
+                self._move(record, Move.HEARD)
+            self.replies.sent.clear()
+
+    def lose(self, link: int, now: float) -> None:
+        """The link is gone, and every debt on it."""
+        owed = [r for r in (*self.replies.sent, *self.pending.values()) if r.link == link]
+        self.replies.clear()
+        self.lost = [record for record in owed if record.state is not State.VOID]
+        for record in self.lost:
+            self._perform(record, self._move(record, Move.LOSE), now)
+
+    def resumed(self, link: int) -> list[bytes]:
+        """On a resumed link: the errors that free the server from waiting for the calls that were lost (3.8)."""
+        lost, self.lost = self.lost, []
+        for record in lost:
+            record.link = link  # the debt on this link is paid with the error
+        return [self.replies.errors(lost, refusals.LOST)] if lost else []
+
+    def afresh(self) -> None:
+        """A fresh session: its ids are new ones, though they be spelt alike."""
+        self.lost = []
+        self.by_id.clear()
+
+    def close(self, now: float) -> None:
+        """The session ends: stop what runs, owe nothing."""
+        for record in [*self.records.values(), *self.replies.sent]:
+            record.undo = record.running and record.policy is not None and record.policy.undo
+            self._perform(record, self._move(record, Move.CLOSE), now)
+        self.replies.clear()
+        self.by_id.clear()
+        self._waiting.clear()
+        self._deadlines.clear()
+        self.texts.clear()
+
+    def tick(self, now: float) -> None:
+        """Expire what is due."""
+        while self._deadlines and self._deadlines[0][0] <= now:
+            deadline, run = heappop(self._deadlines)
+            record = self.records.get(run)
+            if record is not None and record.deadline == deadline and record.state in SERVED:
+                record.outcome = refusals.expired(record)
+                record.undo = record.running and record.policy is not None and record.policy.undo
+                self._perform(record, self._move(record, Move.EXPIRE), now)
+
+    def wake_at(self) -> float:
+        """When ``tick`` has something to do; may be early."""
+        return self._deadlines[0][0] if self._deadlines else inf
+
+    def blocking(self) -> bool:
+        """Whether a call is open for which the model stands still."""
+        return any(r.policy is None or r.policy.behavior == "BLOCKING" for r in self.pending.values())
+
+    def run_of(self, id: str) -> int | None:
+        """The run of a call that may still settle, by its id."""
+        runs = [run for run, r in self.records.items() if r.call.id == id]
+        return runs[-1] if runs else None
+
+    def stats(self, now: float) -> list[dict[str, object]]:
+        """Every call that is owed something, or whose handler still runs."""
+        return [told(record, now) for record in {**self.records, **self.pending}.values()]
+
+    # Before the handler
+
+    def _enter(self, link: int, one: Asked, now: float) -> Record:
+        self.counted += 1
+        run, key = self.counted, one.id or self.counted
+        call = Call(one.id or f"unnamed-{run}", one.name, one.args)
+        record = Record(run, call, bool(one.id), self.plan.policies.get(one.name), link, now)
+        self.records[run] = self.pending[run] = self.by_id[key] = record
+        if len(self.by_id) > 2 * REMEMBERED:
+            done = [key for key, r in self.by_id.items() if r.run not in self.records]
+            for old in done[:-REMEMBERED]:
+                del self.by_id[old]
+        return record
+
+    def _begin(self, record: Record, now: float) -> None:
+        """Decide what a new call needs before its handler may run."""
+        refusal = refusals.by_plan(self.plan, record)
+        if refusal is not None:
+            return self._settle(record, refusal, now)
+        policy = record.policy
+        assert policy is not None
+        leader = self._leader(record) if policy.join else None
+        if leader is not None:
+            record.phase = Phase.LEADER
+            leader.followers.append(record)
+            return self._until(record, leader.deadline)
+        if policy.background:
+            self._perform(record, self._move(record, Move.ACK), now)
+        if policy.approval == "none":
+            return self._admit(record, now)
+        record.phase = Phase.APPROVAL
+        self._until(record, now + policy.approval_timeout)
+        if policy.approval == "ask":
+            return self._hold(record)
+        self._act(Consult(record.run, record.call))
+        return None
+
+    def _hold(self, record: Record) -> None:
+        """A person must decide; the model is told so where it can be."""
+        self._tell(ApprovalRequested(record.call))
+        if record.policy is not None and record.policy.interim and record.state is State.OWED:
+            waits = {self.plan.response_key: "waiting for approval"}
+            self.replies.interim(record, waits, silent(record.policy))
+
+    def _admit(self, record: Record, now: float) -> None:
+        """Start the handler, or wait for a slot; the time of the tool begins."""
+        policy = record.policy
+        assert policy is not None
+        self._until(record, now + policy.timeout if policy.timeout is not None else inf)
+        if not policy.handled:
+            record.phase = Phase.RESPONSE
+        elif self._slot(record):
+            self._start(record)
+        else:
+            record.phase = Phase.SLOT
+            self._waiting.append(record)
+
+    def _start(self, record: Record) -> None:
+        record.phase = Phase.HANDLER
+        record.running = record.started = True
+        self._act(Start(record.run, record.call))
+
+    def _slot(self, record: Record) -> bool:
+        limit = record.policy.concurrency if record.policy is not None else None
+        most = self.plan.max_concurrency
+        if limit is None and most is None:
+            return True
+        running = [r for r in self.records.values() if r.running]
+        if most is not None and len(running) >= most:
+            return False
+        return limit is None or sum(r.call.name == record.call.name for r in running) < limit
+
+    def _fill(self) -> None:
+        """Give free slots to those who wait, in their order; a full tool does not hold up another."""
+        waiting, self._waiting = self._waiting, deque()
+        for record in waiting:
+            if record.state not in SERVED:
+                continue
+            if self._slot(record):
+                self._start(record)
+            else:
+                self._waiting.append(record)
+
+    def _leader(self, record: Record) -> Record | None:
+        same = (record.call.name, record.call.args)
+        for other in self.records.values():
+            served = other.state in SERVED and other.phase is not Phase.LEADER and other is not record
+            if served and (other.call.name, other.call.args) == same:
+                return other
+        return None
+
+    def _awaiting(self, run: int) -> Record | None:
+        record = self.records.get(run)
+        waits = record is not None and record.phase is Phase.APPROVAL and record.state in SERVED
+        return record if waits else None
+
+    def _until(self, record: Record, deadline: float) -> None:
+        record.deadline = deadline
+        if deadline < inf:
+            heappush(self._deadlines, (deadline, record.run))
+
+    # What moves entail
+
+    def _move(self, record: Record, what: Move) -> tuple[Effect, ...]:
+        effects = move(record, what)
+        state = record.state
+        if state in OPEN:
+            self.pending[record.run] = record
+        else:
+            self.pending.pop(record.run, None)
+            if state is not State.DETACHED and not record.running:
+                self.records.pop(record.run, None)
+        return effects
+
+    def _settle(self, record: Record, outcome: Outcome, now: float) -> None:
+        record.phase = Phase.NOTHING
+        if record.state in SERVED:
+            record.outcome = refusals.unread_media(record, outcome) or outcome
+        self._perform(record, self._move(record, Move.SETTLE), now)
+
+    def _perform(
+        self, record: Record, effects: tuple[Effect, ...], now: float, yielded: Outcome | None = None
+    ) -> None:
+        for effect in effects:
+            PERFORM[effect](self, record, now, yielded)
+
+    def _stop(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        record.phase = Phase.NOTHING
+        cancellable = record.policy is None or record.policy.cancellable
+        if record.running and cancellable and not record.followers:
+            self._act(Stop(record.run, record.call))
+
+    def _finished(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        outcome = record.outcome
+        assert outcome is not None
+        self._tell(ToolFinished(record.call, outcome.response, outcome.error, now - record.since))
+
+    def _cancelled(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        self._tell(ToolCancelled(record.call))
+        self.replies.retract(record)
+        outcome, record.outcome = record.outcome, refusals.CANCELLED
+        if record.started and record.policy is not None and record.policy.undo and not record.followers:
+            if record.running:
+                record.undo = True
+            else:
+                self._act(Undo(record.run, record.call, outcome.result if outcome else None))
+
+    def _lost(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        delivery = "text" if self.plan.lost_results == "deliver" else "dropped"
+        self._tell(ToolLost(record.call, delivery))
+
+    def _interim(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        if yielded is not None and record.policy is not None:
+            takes = record.policy.takes_scheduling
+            scheduling = (yielded.scheduling if takes else None) or record.policy.scheduling
+            self.replies.interim(record, yielded.response, scheduling)
+
+    def _keep(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        if yielded is not None:
+            record.kept.append(yielded.response)
+
+    def _acknowledge(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        self.replies.acknowledge(record, self.plan.response_key)
+
+    def _reply(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        self.replies.reply(record)
+
+    def _release(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        self.replies.release(record)
+
+    def _deliver(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        outcome, policy = record.outcome, record.policy
+        background = policy is not None and policy.background
+        if outcome is None or (self.plan.lost_results == "drop" and not background):
+            return
+        response = outcome.response
+        if record.kept and not response:
+            response = {self.plan.response_key: record.kept}
+        call = record.call
+        self.texts.append(outgoing.late_result(call.name, call.args, response, background))
+
+    def _enlist(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        """Nothing to do: ``offer`` has put it into the message's group, before any member is served."""
+
+
+PERFORM = {
+    Effect.STOP: Calls._stop,
+    Effect.FINISHED: Calls._finished,
+    Effect.CANCELLED: Calls._cancelled,
+    Effect.LOST: Calls._lost,
+    Effect.INTERIM: Calls._interim,
+    Effect.KEEP: Calls._keep,
+    Effect.ENLIST: Calls._enlist,
+    Effect.ACKNOWLEDGE: Calls._acknowledge,
+    Effect.REPLY: Calls._reply,
+    Effect.RELEASE: Calls._release,
+    Effect.DELIVER: Calls._deliver,
+}

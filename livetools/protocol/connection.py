@@ -1,0 +1,265 @@
+"""What the table of the link entails: dials, hang-ups, the setup, moves at a goAway, retries, the end.
+
+It knows nothing of calls or turns. The machine gives it the facts it must decide by (``Standing``), and is told
+through ``Hooks`` when a session begins, when everything on a link is lost, and when all is over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Any, Protocol
+
+from . import close_codes, outgoing
+from .actions import Action, Close, Dial, End, Hangup
+from .errors import ConnectFailed, LiveToolsError, SessionClosed, SetupTimeout
+from .events import Event, Reconnecting
+from .link import CLOSING, HANDLE, USABLE, Do, Line, Link, On, ReconnectPolicy
+from .terms import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the session is in the middle of."""
+
+    calls: bool  # open calls
+    idle: bool  # nothing is due from the model
+    ended_at: float  # when its last turn ended
+
+
+class Hooks(Protocol):
+    """What the connection tells."""
+
+    def standing(self) -> Standing: ...
+    def seed(self) -> list[Mapping[str, Any]]: ...  # contents for a session that begins anew
+    def began(self, restored: bool, now: float) -> None: ...
+    def lost(self, now: float) -> None: ...
+    def over(self, error: Exception | None, now: float) -> None: ...
+
+
+class Connection:
+    """The link's effects: actions, events, and the setup frames that are drained."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        policy: ReconnectPolicy | None,
+        random: Callable[[], float],
+        hooks: Hooks,
+        tell: Callable[[Event], None],
+        act: Callable[[Action], None],
+    ) -> None:
+        self.plan, self.hooks, self._tell, self._act = plan, hooks, tell, act
+        self.link = Link(policy, random, plan.handle)
+        self.setups: list[tuple[int, bytes]] = []
+        self.seed: list[Mapping[str, Any]] = []  # what follows the setup under way
+        self.stood = False  # a session has begun once
+        self.away = False  # a goAway was seen on this link, or the session wants to move
+        self.handle_at = -inf
+        self._alive: set[int] = set()
+        self._reasons: set[tuple[int, str]] = set()  # closes that are retried once
+
+    @property
+    def usable(self) -> bool:
+        """Whether frames may be written to the current socket."""
+        return self.link.line in USABLE
+
+    # Inputs
+
+    def opened(self, link: int, now: float) -> None:
+        """A socket stands, its upgrade done."""
+        if link == self.link.current:
+            self._do(On.OPENED, now)
+        elif link == self.link.next:
+            self._do(On.NEXT_OPENED, now)
+        elif link in self._alive:
+            self._act(Hangup(link))
+
+    def gone(self, link: int, close: Close, now: float) -> None:
+        """A socket ended, or could not be opened."""
+        self._alive.discard(link)
+        if link == self.link.current:
+            self._do(On.GONE, now, close)
+        elif link == self.link.next:
+            self._do(On.NEXT_GONE, now, close)
+
+    def on(self, what: On, now: float, time_left: float | None = None) -> None:
+        """CONNECT, COMPLETE, GO_AWAY or CLOSE."""
+        self._do(what, now, None, time_left)
+
+    def handed(self, handle: str, now: float) -> None:
+        """A handle that restores the session as it stands."""
+        self.link.handle, self.handle_at = handle, now
+
+    def go_away(self, time_left: float | None, now: float) -> None:
+        """The service will cut this connection; ``inf``: we want another one, at the next quiet moment."""
+        self.away = True
+        if self.link.policy is not None:
+            self.on(On.GO_AWAY, now, time_left)
+
+    def tick(self, now: float) -> None:
+        """Do what is due."""
+        if self.link.due <= now:
+            self.link.due = inf
+            self._do(On.DUE, now, Close(1006, "no answer in time"))
+        self.settle(now)
+
+    def settle(self, now: float) -> None:
+        """Move, if one is planned and the moment is quiet."""
+        if self.link.line is Line.LEAVING and self._quiet_at() <= now:
+            self._do(On.QUIET, now)
+
+    def wake_at(self) -> float:
+        """When ``tick`` has something to do."""
+        return min(self.link.due, self._quiet_at()) if self.link.line is Line.LEAVING else self.link.due
+
+    # Inside
+
+    def _quiet_at(self) -> float:
+        """When the move may begin: no open call, nothing due, and the handle that follows a turn is there."""
+        standing, link = self.hooks.standing(), self.link
+        if standing.calls or not standing.idle or not link.may_dial():
+            return inf
+        follows = not self.plan.resumption or self.handle_at >= standing.ended_at
+        return max(link.not_before, -inf if follows else standing.ended_at + HANDLE)
+
+    def _do(self, on: On, now: float, close: Close | None = None, time_left: float | None = None) -> None:
+        for what in self.link.move(on):
+            DO[what](self, now, close or Close(), time_left)
+
+    def _dial(self, now: float, close: Close, time_left: float | None) -> None:
+        self.link.current = self._number(now)
+
+    def _dial_next(self, now: float, close: Close, time_left: float | None) -> None:
+        if self.link.may_dial():
+            self.link.next = self._number(now)
+        else:
+            self.link.line = Line.LEAVING  # out of dials: the old socket is used to its end
+
+    def _number(self, now: float) -> int:
+        link = self.link.number(now, self.plan.setup_timeout)
+        self._alive.add(link)
+        self._act(Dial(link))
+        return link
+
+    def _send_setup(self, now: float, close: Close, time_left: float | None) -> None:
+        link = self.link
+        link.shown = link.handle if self.plan.resumption or not self.stood else None
+        self.seed = self.hooks.seed() if link.shown is None else []
+        message = self.plan.setup_message(link.shown, fresh=bool(self.seed))
+        self.setups.append((link.current, outgoing.encode(message)))
+
+    def _begin(self, now: float, close: Close, time_left: float | None) -> None:
+        self.link.began()
+        self.away = False
+        self.hooks.began(self.link.shown is not None, now)
+        self.stood = True
+
+    def _plan(self, now: float, close: Close, time_left: float | None) -> None:
+        self.link.plan_move(time_left, now)
+
+    def _put_off(self, now: float, close: Close, time_left: float | None) -> None:
+        self.link.put_off(now)
+
+    def _hangup(self, now: float, close: Close, time_left: float | None) -> None:
+        self._drop(self.link.current)
+        if self.link.line is Line.SWAPPING:
+            self.link.due = now + CLOSING
+
+    def _hangup_next(self, now: float, close: Close, time_left: float | None) -> None:
+        self._drop(self.link.next)
+
+    def _drop(self, link: int) -> None:
+        if link in self._alive:
+            self._alive.discard(link)
+            self._act(Hangup(link))
+
+    def _lose(self, now: float, close: Close, time_left: float | None) -> None:
+        self.hooks.lost(now)
+
+    def _adopt(self, now: float, close: Close, time_left: float | None) -> None:
+        self.link.adopt(now, self.plan.setup_timeout)
+
+    def _retry(self, now: float, close: Close, time_left: float | None) -> None:
+        """Dial again, or give up: by the close, and within the policy."""
+        link = self.link
+        error, retry = self._judge(close)
+        if retry == "fresh":
+            link.handle = None
+        if retry == "once":
+            retry = "no" if (close.code, close.reason) in self._reasons else "yes"
+            self._reasons.add((close.code, close.reason))
+        first_fresh = retry == "fresh" and link.shown is not None and not self.stood
+        if error is None or (retry == "no") or not (self.stood or first_fresh):
+            return self._end(now, error)
+        tried = link.attempt
+        delay = link.wait(now, at_once=retry == "fresh")
+        if delay is None:
+            if tried and link.policy is not None:
+                error.add_note(f"gave up after {tried} attempts and {link.dials} dials in all")
+            return self._end(now, error)
+        self._tell(Reconnecting(link.attempt, delay, str(error)))
+        return None
+
+    def _judge(self, close: Close) -> tuple[LiveToolsError | None, str]:
+        """The error of a close (``None``: a clean end), and whether it is worth another dial."""
+        line, phase = self.link.line, self.phase()
+        if phase in ("connect", "setup") and close.reason == "no answer in time" and not self.stood:
+            return self._too_late(), "no"
+        if close.error is not None:
+            error = close.error
+            if not isinstance(error, LiveToolsError):
+                error = ConnectFailed(f"could not connect: {error}")
+            final = isinstance(error, SessionClosed) and not error.retryable
+            return error, "no" if final else "yes"
+        planned = self.away or self.hooks.standing().calls or line is Line.SWAPPING
+        if close.code == 1000 and phase not in ("connect", "setup"):
+            if not planned:
+                return None, "no"
+            return close_codes.error(close.code, close.reason, phase), "yes"
+        error = close_codes.error(close.code, close.reason, phase)
+        return error, close_codes.classify(close.code, close.reason, phase=phase).retry
+
+    def _too_late(self) -> LiveToolsError:
+        return SetupTimeout(
+            f"no session within {self.plan.setup_timeout:g} s: the service did not complete the setup. "
+            "Suspect optional fields of the config that this model does not know, then the network; "
+            "setup_timeout= gives it longer"
+        )
+
+    def phase(self) -> str:
+        """What was going on, for errors."""
+        line = self.link.line
+        if line in (Line.NEW, Line.DIALING, Line.WAITING):
+            return "connect"
+        if line is Line.SETUP:
+            return "setup"
+        standing = self.hooks.standing()
+        return "tool" if standing.calls else "idle" if standing.idle else "turn"
+
+    def _end(self, now: float, error: Exception | None) -> None:
+        self.link.line, self.link.due = Line.CLOSED, inf
+        for link in sorted(self._alive):
+            self._drop(link)
+        self.hooks.over(error, now)
+        self._act(End(error))
+
+    def _close(self, now: float, close: Close, time_left: float | None) -> None:
+        self._end(now, None)
+
+
+DO = {
+    Do.DIAL: Connection._dial,
+    Do.DIAL_NEXT: Connection._dial_next,
+    Do.SEND_SETUP: Connection._send_setup,
+    Do.BEGIN: Connection._begin,
+    Do.PLAN: Connection._plan,
+    Do.PUT_OFF: Connection._put_off,
+    Do.HANGUP: Connection._hangup,
+    Do.HANGUP_NEXT: Connection._hangup_next,
+    Do.LOSE: Connection._lose,
+    Do.ADOPT: Connection._adopt,
+    Do.RETRY: Connection._retry,
+    Do.END: Connection._close,
+}

@@ -1,0 +1,205 @@
+"""What the user sends: written at once, held while it cannot be, written again when a dead socket may have eaten it.
+
+Text is never lost: it is written, or its receipt fails. Media is worth nothing late: while the line is away the newest
+is kept within bounds, and while a blocking call is open on a model that closes for it (the gate; js-genai#1236) it is
+dropped. Whatever is dropped is counted and told.
+
+With transparent resumption (Vertex) the service says how much of what was sent it has taken in; all after that is kept
+and written again, in order. The index counts client messages, the setup being 0: a guess, nobody has measured it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from .events import Event, InputDropped
+
+if TYPE_CHECKING:
+    from .turns import Exchange
+
+#: Bytes of frames of media that wait for the line: about 45 s of audio at 16 kHz.
+MEDIA_BOUND = 2 * 1024 * 1024
+#: Bytes kept for transparent replay, media first to go.
+REPLAY_BOUND = 8 * 1024 * 1024
+
+GATED = "a blocking function call is open"
+AWAY = "the connection is away"
+
+
+class Receipt:
+    """The fate of something that must not be lost: handed to a socket, or failed.
+
+    ``notify`` is called once, when ``done`` becomes true.
+    """
+
+    __slots__ = ("done", "error", "notify")
+
+    def __init__(self) -> None:
+        self.done = False
+        self.error: Exception | None = None
+        self.notify: Callable[[], None] | None = None
+
+    def sent(self) -> None:
+        """It was handed to a socket."""
+        self._end(None)
+
+    def fail(self, error: Exception) -> None:
+        """It will not be sent, for this reason."""
+        self._end(error)
+
+    def _end(self, error: Exception | None) -> None:
+        if self.done:
+            return
+        self.done, self.error = True, error
+        if self.notify is not None:
+            self.notify()
+
+
+@dataclass(slots=True, eq=False)
+class Item:
+    """One frame of the user's."""
+
+    kind: str  # text, content, update, audio, video, activity, end
+    frame: bytes
+    receipt: Receipt | None = None
+    exchange: Exchange | None = None
+    prompts: bool = False  # a complete user turn: an answer is due
+    after: int = 0  # turn ends before the model could have read it
+
+    @property
+    def media(self) -> bool:
+        return self.kind in ("audio", "video")
+
+
+class Held:
+    """The queue of what the user sends. ``take`` empties it: what is taken counts as handed to the socket."""
+
+    def __init__(self, gate: bool, transparent: bool, tell: Callable[[Event], None]) -> None:
+        self.gate, self.transparent, self._tell = gate, transparent, tell
+        self.backlog = 0  # bytes of media that wait
+        self.dropped = {GATED: 0, AWAY: 0}  # in the whole session
+        self._queue: deque[Item] = deque()
+        self._sent: list[Item] = []  # not media, and nothing heard since
+        self._log: deque[tuple[int, Item]] = deque()  # transparent: what the service may not have taken in
+        self._logged = 0
+        self._index = 0
+        self._untold = {GATED: 0, AWAY: 0}
+        self._open_activity = False
+
+    def __bool__(self) -> bool:
+        return bool(self._queue)
+
+    def put(self, item: Item) -> None:
+        """Queue what is not media."""
+        self._queue.append(item)
+
+    def media(self, item: Item, blocked: bool) -> bool:
+        """Queue audio or video; False if the gate drops it."""
+        if blocked and self.gate:
+            self._drop(GATED)
+            return False
+        self._queue.append(item)
+        self.backlog += len(item.frame)
+        if self.backlog > MEDIA_BOUND:
+            self._shed()
+        return True
+
+    def activity(self, start: bool, frame: bytes, blocked: bool) -> bool:
+        """Push-to-talk. Behind the gate no activity begins, but one that is open may end (FAULTS: 1008 else)."""
+        if start and blocked and self.gate:
+            self._drop(GATED)
+            return False
+        if not start and not self._open_activity:
+            return False  # its start was dropped
+        self._open_activity = start
+        self._queue.append(Item("activity", frame, prompts=not start))
+        return True
+
+    def take(self, blocked: bool) -> list[Item]:
+        """What may be written now, in order; with the gate closed only the end of an activity."""
+        if blocked and self.gate:
+            taken = [i for i in self._queue if i.kind == "activity"]
+            self._queue = deque(i for i in self._queue if i.kind != "activity")
+        else:
+            taken = list(self._queue)
+            self._queue.clear()
+            self.backlog = 0
+            self.tell()
+        for item in taken:
+            self._remember(item)
+        return taken
+
+    def heard(self, ends: int) -> None:
+        """The model spoke, after ``ends`` turn ends: what it could have read by now has arrived."""
+        if self._sent:
+            self._sent = [item for item in self._sent if item.after > ends]
+
+    def consumed(self, index: int) -> None:
+        """Transparent: the state holds all messages up to this one."""
+        while self._log and self._log[0][0] <= index:
+            self._logged -= len(self._log.popleft()[1].frame)
+
+    def counted(self, messages: int) -> None:
+        """Client messages were written that are not the user's (answers)."""
+        self._index += messages
+
+    def lose(self) -> Exchange | None:
+        """The link is gone: what it may have eaten is queued again. Returns the exchange whose prompt is among it."""
+        again = [item for _, item in self._log] if self.transparent else self._texts()
+        self._queue.extendleft(reversed(again))
+        self.backlog = sum(len(i.frame) for i in self._queue if i.media)
+        self._sent = []
+        self._log.clear()
+        self._logged = 0
+        self._index = 0
+        return next((i.exchange for i in self._queue if i.exchange is not None), None)
+
+    def tell(self) -> None:
+        """Say how much was dropped since it was last said."""
+        for reason, count in self._untold.items():
+            if count:
+                self._tell(InputDropped(count, reason))
+                self._untold[reason] = 0
+
+    def fail(self, error: Exception) -> None:
+        """The session is over: what waits will not be sent."""
+        for item in self._queue:
+            if item.receipt is not None:
+                item.receipt.fail(error)
+        self._queue.clear()
+        self._sent.clear()
+        self._log.clear()
+        self.backlog = self._logged = 0
+
+    def _texts(self) -> list[Item]:
+        """An activity without its audio would be an error; texts stand by themselves."""
+        return [item for item in self._sent if item.kind in ("text", "content", "update")]
+
+    def _remember(self, item: Item) -> None:
+        self._index += 1
+        if self.transparent:
+            self._log.append((self._index, item))
+            self._logged += len(item.frame)
+            if self._logged > REPLAY_BOUND:
+                self._forget()
+        elif not item.media:
+            self._sent.append(item)
+
+    def _forget(self) -> None:
+        """Past the bound: media goes first, oldest first, then the oldest of all."""
+        oldest = next((entry for entry in self._log if entry[1].media), self._log[0])
+        self._log.remove(oldest)
+        self._logged -= len(oldest[1].frame)
+
+    def _shed(self) -> None:
+        oldest = next(i for i in self._queue if i.media)
+        self._queue.remove(oldest)
+        self.backlog -= len(oldest.frame)
+        self._drop(AWAY)
+
+    def _drop(self, reason: str) -> None:
+        self.dropped[reason] += 1
+        self._untold[reason] += 1

@@ -1,0 +1,176 @@
+"""The ledger: what is owed for every function call. The one file that moves a call.
+
+The ledger keeps debts, not tasks. What a handler does and what is owed on the wire are two things: a timed-out
+thread runs on and nobody is owed its result; a call whose connection is gone, or that was put into the background,
+runs on and owes a text. *The run is per id, the debt per (link, id)*: an id that comes again on the same connection
+is a duplicate; on a later one it is answered again from memory, and never run again.
+
+==========  ==============================================================================
+OWED        the call is being served; an answer is due on its link
+READY       the answer is known, not yet handed to the socket
+SENT        handed to the socket; nothing has come from the server since: a dead socket may have swallowed it
+PAID        answered
+VOID        taken back by the server, or the session is closed: nothing is due, nothing will be sent
+DETACHED    the answer on the link is settled or lost; the handler runs on and owes its result as a text
+DONE        nothing is owed any more
+==========  ==============================================================================
+
+Whatever is not in the table is no move: the call stays where it is and nothing happens. The invariants, proved by
+an exhaustive search over orders of inputs and by random long runs (see the tests):
+
+1. A handler is started at most once for an id, though the call arrives twice, on two channels, or again after a
+   resumption.
+2. A call is answered exactly once on its link, or the server has cancelled it, or the link is gone and the loss
+   was told.
+3. Nothing is sent for a call after its cancellation, or after its final response.
+4. Every response carries the id (where the server gave one), the name, and a JSON object.
+5. After the session is closed, nothing runs and nothing is held.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum, auto
+from typing import TYPE_CHECKING, Any
+
+from .actions import Outcome
+from .events import Call
+
+if TYPE_CHECKING:
+    from .replies import Group
+    from .terms import CallPolicy
+
+
+class State(Enum):
+    """Where a debt stands."""
+
+    OWED = auto()
+    READY = auto()
+    SENT = auto()
+    PAID = auto()
+    VOID = auto()
+    DETACHED = auto()
+    DONE = auto()
+
+
+class Move(Enum):
+    """What can happen to a debt."""
+
+    YIELD = auto()  # the handler has a part of its result
+    SETTLE = auto()  # the handler ended, or the call was refused
+    EXPIRE = auto()  # its time is up
+    CANCEL = auto()  # toolCallCancellation
+    ACK = auto()  # a background call is acknowledged instead of answered
+    LOSE = auto()  # the link is gone
+    WRITE = auto()  # the answer was handed to a socket
+    HEARD = auto()  # the server sent something after the answer
+    REOFFER = auto()  # the same id, asked on a later link
+    CLOSE = auto()  # the session ends
+
+
+class Effect(Enum):
+    """What a move entails; performed in this order by the dispatcher."""
+
+    STOP = auto()  # stop the handler
+    FINISHED = auto()  # tell ToolFinished
+    CANCELLED = auto()  # tell ToolCancelled, and undo what was done
+    LOST = auto()  # tell ToolLost
+    INTERIM = auto()  # queue a response that continues
+    KEEP = auto()  # keep the part for the text that will be owed
+    ENLIST = auto()  # it belongs to a message of the new link
+    ACKNOWLEDGE = auto()  # queue the answer that it is under way
+    REPLY = auto()  # queue the answer
+    RELEASE = auto()  # its group no longer waits for it
+    DELIVER = auto()  # queue the result as text
+
+
+S, M, E = State, Move, Effect
+
+TABLE: Mapping[tuple[State, Move], tuple[State, tuple[Effect, ...]]] = {
+    (S.OWED, M.YIELD): (S.OWED, (E.INTERIM,)),
+    (S.OWED, M.SETTLE): (S.READY, (E.FINISHED, E.REPLY)),
+    (S.OWED, M.EXPIRE): (S.READY, (E.STOP, E.FINISHED, E.REPLY)),
+    (S.OWED, M.CANCEL): (S.VOID, (E.STOP, E.CANCELLED, E.RELEASE)),
+    (S.OWED, M.ACK): (S.DETACHED, (E.ACKNOWLEDGE,)),
+    (S.OWED, M.LOSE): (S.DETACHED, (E.LOST, E.RELEASE)),
+    (S.OWED, M.CLOSE): (S.VOID, (E.STOP,)),
+    (S.READY, M.CANCEL): (S.VOID, (E.CANCELLED, E.RELEASE)),
+    (S.READY, M.LOSE): (S.DONE, (E.LOST, E.RELEASE, E.DELIVER)),
+    (S.READY, M.WRITE): (S.SENT, ()),
+    (S.READY, M.CLOSE): (S.VOID, ()),
+    (S.SENT, M.CANCEL): (S.VOID, (E.CANCELLED,)),  # they crossed on the wire: the server will not read it
+    (S.SENT, M.LOSE): (S.DONE, (E.LOST, E.DELIVER)),
+    (S.SENT, M.HEARD): (S.PAID, ()),
+    (S.SENT, M.CLOSE): (S.PAID, ()),
+    (S.DETACHED, M.YIELD): (S.DETACHED, (E.KEEP,)),
+    (S.DETACHED, M.SETTLE): (S.DONE, (E.FINISHED, E.DELIVER)),
+    (S.DETACHED, M.EXPIRE): (S.DONE, (E.STOP, E.FINISHED, E.DELIVER)),
+    (S.DETACHED, M.CANCEL): (S.DONE, (E.STOP, E.CANCELLED)),
+    (S.DETACHED, M.REOFFER): (S.OWED, (E.ENLIST,)),
+    (S.DETACHED, M.CLOSE): (S.DONE, (E.STOP,)),
+    (S.PAID, M.REOFFER): (S.READY, (E.ENLIST, E.REPLY)),
+    (S.VOID, M.REOFFER): (S.READY, (E.ENLIST, E.REPLY)),
+    (S.DONE, M.REOFFER): (S.READY, (E.ENLIST, E.REPLY)),
+}
+
+del S, M, E
+
+#: States in which the server waits for an answer on the link.
+OPEN = frozenset({State.OWED, State.READY})
+#: States in which the handler may run for somebody.
+SERVED = frozenset({State.OWED, State.DETACHED})
+
+
+class Phase(Enum):
+    """What a call that is being served waits for."""
+
+    APPROVAL = "approval"
+    SLOT = "a free slot"
+    HANDLER = "its handler"
+    LEADER = "an identical call"
+    RESPONSE = "session.respond"
+    NOTHING = "nothing"
+
+
+@dataclass(slots=True, eq=False)
+class Record:
+    """One call: what was asked, where its debt stands, what is known of its run."""
+
+    run: int
+    call: Call
+    named: bool  # False: the server gave no id, and none goes out
+    policy: CallPolicy | None  # None: no such tool
+    link: int
+    since: float
+    state: State = State.OWED
+    group: Group | None = None
+    phase: Phase = Phase.NOTHING
+    deadline: float = float("inf")
+    running: bool = False  # the shell was told to start it, and has not reported its end
+    started: bool = False
+    undo: bool = False  # undo when it settles
+    outcome: Outcome | None = None
+    kept: list[Mapping[str, Any]] = field(default_factory=list)  # parts yielded after the link was gone
+    followers: list[Record] = field(default_factory=list)  # identical calls that share this run
+
+
+def told(record: Record, now: float) -> dict[str, object]:
+    """A call in plain words, for ``stats()``."""
+    return {
+        "id": record.call.id,
+        "name": record.call.name,
+        "state": record.state.name.lower(),
+        "waiting_for": record.phase.value,
+        "running": record.running,
+        "seconds": now - record.since,
+    }
+
+
+def move(record: Record, what: Move) -> tuple[Effect, ...]:
+    """Move a call; what is not in the table does nothing and entails nothing."""
+    entry = TABLE.get((record.state, what))
+    if entry is None:
+        return ()
+    record.state, effects = entry
+    return effects

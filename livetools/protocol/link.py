@@ -1,0 +1,229 @@
+"""The connection, as a table: dialling, the setup, goAway, the old socket and the next, giving up.
+
+A link is one socket, numbered. Facts: the service cuts a connection after about ten minutes (1008 at 590 s, measured
+2026-09-10 and 2026-10-09) and announces it with ``goAway`` 50 s before; a resume is refused while the old socket of the
+session still stands; a handle restores the conversation, never a generation that was under way.
+
+==========  ==================================================================
+NEW         nothing yet
+DIALING     a socket is being opened; there is no other
+SETUP       open; the setup was sent, setupComplete is awaited
+LIVE        open and usable
+LEAVING     live, but the service will cut it: a quiet moment is awaited
+MOVING      still live; the next socket is being opened
+SWAPPING    the next is open; the old one is closing
+WAITING     none; the next attempt is due at ``due``
+CLOSED      the end
+==========  ==================================================================
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum, auto
+from math import inf
+
+#: Seconds left when a goAway does not say (CONTRACT of the service: the field may be absent).
+UNSAID = 5.0
+#: The share of the time left after which a move no longer waits for a quiet moment.
+LATEST = 0.8
+#: Seconds to wait for the handle that follows a turn.
+HANDLE = 0.5
+#: Seconds to wait for the old socket's close handshake.
+CLOSING = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class ReconnectPolicy:
+    """How a lost connection is dialled again.
+
+    ``attempts`` for each drop; the first waits about ``initial`` seconds, each next one twice as long, up to
+    ``maximum``, each varied by ``jitter`` (a share: 0.2 is ±20 %); ``budget`` dials in the whole session, so that a
+    flapping server is left after a while. An attempt that fails counts; a session that stood resets ``attempts``.
+    """
+
+    attempts: int = 8
+    initial: float = 0.25
+    maximum: float = 15.0
+    jitter: float = 0.2
+    budget: int = 40
+
+    def __post_init__(self) -> None:
+        from .errors import ConfigError
+
+        if self.attempts < 0 or self.budget < 0 or self.initial < 0 or self.maximum < 0:
+            raise ConfigError("ReconnectPolicy: attempts, initial, maximum and budget must not be negative")
+        if not 0 <= self.jitter <= 1:
+            raise ConfigError("ReconnectPolicy: jitter is a share between 0 and 1")
+
+    def delay(self, attempt: int, chance: float) -> float:
+        """Seconds before the ``attempt``-th try (from 1); ``chance`` in [0, 1)."""
+        plain = min(self.maximum, self.initial * 2.0 ** min(attempt - 1, 30))
+        return plain * (1 + self.jitter * (2 * chance - 1))
+
+
+class Line(Enum):
+    """Where the connection stands."""
+
+    NEW = auto()
+    DIALING = auto()
+    SETUP = auto()
+    LIVE = auto()
+    LEAVING = auto()
+    MOVING = auto()
+    SWAPPING = auto()
+    WAITING = auto()
+    CLOSED = auto()
+
+
+class On(Enum):
+    """What can happen to it."""
+
+    CONNECT = auto()
+    OPENED = auto()
+    COMPLETE = auto()
+    GONE = auto()  # the current socket
+    NEXT_OPENED = auto()
+    NEXT_GONE = auto()
+    GO_AWAY = auto()
+    QUIET = auto()
+    DUE = auto()
+    CLOSE = auto()
+
+
+class Do(Enum):
+    """What follows."""
+
+    DIAL = auto()  # the current link
+    DIAL_NEXT = auto()  # the successor
+    SEND_SETUP = auto()
+    BEGIN = auto()
+    PLAN = auto()  # how long the move may wait
+    PUT_OFF = auto()  # the next socket could not be opened: later, if there is time
+    HANGUP = auto()  # the current socket
+    HANGUP_NEXT = auto()
+    LOSE = auto()  # everything that hangs on the current socket
+    ADOPT = auto()  # the successor is the current link now
+    RETRY = auto()  # wait and dial, or give up: the policy decides
+    END = auto()
+
+
+_CLOSE = (Line.CLOSED, (Do.HANGUP, Do.HANGUP_NEXT, Do.END))
+
+TABLE: Mapping[tuple[Line, On], tuple[Line | None, tuple[Do, ...]]] = {
+    (Line.NEW, On.CONNECT): (Line.DIALING, (Do.DIAL,)),
+    (Line.NEW, On.CLOSE): _CLOSE,
+    (Line.DIALING, On.OPENED): (Line.SETUP, (Do.SEND_SETUP,)),
+    (Line.DIALING, On.GONE): (None, (Do.RETRY,)),
+    (Line.DIALING, On.DUE): (None, (Do.HANGUP, Do.RETRY)),
+    (Line.DIALING, On.CLOSE): _CLOSE,
+    (Line.SETUP, On.COMPLETE): (Line.LIVE, (Do.BEGIN,)),
+    (Line.SETUP, On.GONE): (None, (Do.RETRY,)),
+    (Line.SETUP, On.DUE): (None, (Do.HANGUP, Do.RETRY)),
+    (Line.SETUP, On.CLOSE): _CLOSE,
+    (Line.LIVE, On.GONE): (None, (Do.RETRY, Do.LOSE)),
+    (Line.LIVE, On.GO_AWAY): (Line.LEAVING, (Do.PLAN,)),
+    (Line.LIVE, On.CLOSE): _CLOSE,
+    (Line.LEAVING, On.GO_AWAY): (Line.LEAVING, (Do.PLAN,)),
+    (Line.LEAVING, On.QUIET): (Line.MOVING, (Do.DIAL_NEXT,)),
+    (Line.LEAVING, On.DUE): (Line.MOVING, (Do.DIAL_NEXT,)),
+    (Line.LEAVING, On.GONE): (None, (Do.RETRY, Do.LOSE)),
+    (Line.LEAVING, On.CLOSE): _CLOSE,
+    (Line.MOVING, On.NEXT_OPENED): (Line.SWAPPING, (Do.HANGUP,)),
+    (Line.MOVING, On.NEXT_GONE): (Line.LEAVING, (Do.PUT_OFF,)),
+    (Line.MOVING, On.DUE): (Line.LEAVING, (Do.HANGUP_NEXT, Do.PUT_OFF)),
+    (Line.MOVING, On.GONE): (Line.DIALING, (Do.LOSE, Do.ADOPT)),
+    (Line.MOVING, On.CLOSE): _CLOSE,
+    (Line.SWAPPING, On.GONE): (Line.SETUP, (Do.LOSE, Do.ADOPT, Do.SEND_SETUP)),
+    (Line.SWAPPING, On.DUE): (Line.SETUP, (Do.LOSE, Do.ADOPT, Do.SEND_SETUP)),
+    (Line.SWAPPING, On.NEXT_GONE): (None, (Do.RETRY, Do.LOSE)),
+    (Line.SWAPPING, On.CLOSE): _CLOSE,
+    (Line.WAITING, On.DUE): (Line.DIALING, (Do.DIAL,)),
+    (Line.WAITING, On.CLOSE): _CLOSE,
+}
+
+#: States in which frames may be written to the current socket.
+USABLE = frozenset({Line.LIVE, Line.LEAVING, Line.MOVING})
+
+
+class Link:
+    """Where the connection stands, and what its deadlines are. ``move`` returns what must be done."""
+
+    def __init__(
+        self, policy: ReconnectPolicy | None, random: Callable[[], float], handle: str | None
+    ) -> None:
+        self.policy, self.random = policy, random
+        self.line = Line.NEW
+        self.current = 0  # the socket in use
+        self.next = 0  # its successor, while one is being opened; else 0
+        self.handle = handle
+        self.shown: str | None = None  # the handle that the current setup showed
+        self.due = inf
+        self.leave_by = inf  # past this the service cuts the line
+        self.not_before = -inf  # a move that failed is not tried again at once
+        self.dials = 0
+        self.attempt = 0
+        self._streak = 0
+
+    def move(self, on: On) -> tuple[Do, ...]:
+        """Move; what is not in the table does nothing."""
+        entry = TABLE.get((self.line, on))
+        if entry is None:
+            return ()
+        line, todo = entry
+        if line is not None:
+            self.line = line
+            if line in USABLE or line is Line.CLOSED:
+                self.due = inf
+        return todo
+
+    def number(self, now: float, patience: float) -> int:
+        """A number for another socket, which must stand within ``patience`` seconds."""
+        self.dials += 1
+        self.due = now + patience
+        return self.dials
+
+    def adopt(self, now: float, patience: float) -> None:
+        """The successor is the current socket now, and has ``patience`` seconds for what is left of its setup."""
+        self.current, self.next, self.due = self.next, 0, now + patience
+
+    def began(self) -> None:
+        """A session stands: the next drop has all its attempts."""
+        self.attempt = 0
+        self.leave_by = inf
+        self.not_before = -inf
+
+    def proved(self) -> None:
+        """The session did something useful: delays begin anew (until then a flapping server meets longer ones)."""
+        self._streak = 0
+
+    def plan_move(self, time_left: float | None, now: float) -> None:
+        """A goAway: the move waits for a quiet moment, but not past its share of the time."""
+        self.leave_by = min(self.leave_by, now + max(0.0, UNSAID if time_left is None else time_left))
+        self.due = now + LATEST * (self.leave_by - now) if self.leave_by > now else inf
+
+    def put_off(self, now: float) -> None:
+        """The next socket could not be opened: try again a little later, if there is time."""
+        self.next = 0
+        self.attempt += 1
+        self._streak += 1
+        policy = self.policy or ReconnectPolicy()
+        self.not_before = now + policy.delay(self._streak, self.random())
+        self.due = max(self.not_before, now + LATEST * (self.leave_by - now)) if self.leave_by < inf else inf
+
+    def may_dial(self) -> bool:
+        """Whether the policy allows another dial."""
+        policy = self.policy
+        return policy is not None and self.attempt < policy.attempts and self.dials <= policy.budget
+
+    def wait(self, now: float, *, at_once: bool = False) -> float | None:
+        """Count another attempt; its delay in seconds, or ``None``: give up."""
+        policy = self.policy
+        if policy is None or not self.may_dial():
+            return None
+        self.attempt += 1
+        self._streak += 1
+        delay = 0.0 if at_once else policy.delay(self._streak, self.random())
+        self.line, self.due = Line.WAITING, now + delay
+        return delay

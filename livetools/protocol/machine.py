@@ -1,0 +1,399 @@
+"""A session without a socket: inputs, outputs, and the wiring between the tables. Pure and synchronous.
+
+Every input carries the time, and what comes from the network the number of its link; what comes late from a link that
+was replaced is a no-op. After each input the shell drains, in this order: ``actions`` (what must be done at once),
+``events`` (what the user sees), ``frames`` (what is written: the one await).
+
+Beside the invariants of the ledger:
+
+6. An unknown message, field or value is an event, never an exception; a frame that does not validate still gives up
+   its calls.
+7. No frame from the server can make the session silent: whatever is owed is owed by someone named in ``stats()``.
+8. After ``tick(now)``, ``wake_at() > now``.
+"""
+
+from __future__ import annotations
+
+import random as chance
+from collections.abc import Callable, Mapping, Sequence
+from math import inf
+from typing import Any
+
+from . import outgoing
+from .actions import Action, Close, Outcome
+from .calls import Calls
+from .connection import Connection, Standing
+from .errors import LocalProtocolError, SessionClosed
+from .events import Call, Event, Interrupted, Reconnected, SessionStarted, Stalled, TurnComplete, Usage
+from .held import Held, Item, Receipt
+from .link import On, ReconnectPolicy
+from .reception import Reception
+from .terms import Plan
+from .turns import Exchange, Turns
+
+
+class Machine:
+    """One session. ``seed`` gives the conversation so far, for a fresh session that must be told of it again."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        *,
+        reconnect: ReconnectPolicy | None = None,
+        random: Callable[[], float] = chance.random,
+        seed: Callable[[], list[Mapping[str, Any]]] | None = None,
+    ) -> None:
+        self.plan = plan
+        self._actions: list[Action] = []
+        self._events: list[Event] = []
+        self.calls = Calls(plan, self._tell, self._actions.append)
+        self.turns = Turns(plan.stall_timeout, plan.status_signal)
+        self.held = Held(plan.gate, plan.transparent, self._tell)
+        self.connection = Connection(plan, reconnect, random, self, self._tell, self._actions.append)
+        self.reception = Reception(self.calls, self.turns, self.held, self.connection, self._tell)
+        self.closed = False
+        self._seed = seed
+        self._now = 0.0
+        self._control: list[bytes] = []  # ahead of all else on a session that has just begun
+        self._late: list[str] = []  # results that go as text, once the model is not speaking
+        self._conversing = False  # a turn was prompted: no more seeding on 3.1
+        self._ending = False  # a tool said that the session ends
+        self._exchange: Exchange | None = None  # the last one, over or not
+        self._moving: list[Receipt] = []  # who waits for a planned move
+        self._error: Exception | None = None
+
+    # Facts
+
+    @property
+    def handle(self) -> str | None:
+        """The newest handle that restores this session."""
+        return self.connection.link.handle
+
+    @property
+    def backlog(self) -> int:
+        """Bytes of audio and video that wait for the line."""
+        return self.held.backlog
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of the whole session: the last count of each turn, summed."""
+        return self.reception.usage + self.reception.turn_usage
+
+    def run_of(self, call: Call | str) -> int | None:
+        """The run of a call that is still served."""
+        return self.calls.run_of(call if isinstance(call, str) else call.id)
+
+    def stats(self) -> dict[str, Any]:  # plain values
+        """Who owes what, and what was lost: every open call by name, what is due from the model, dials, drops."""
+        link = self.connection.link
+        return {
+            "line": link.line.name.lower(),
+            "dials": link.dials,
+            "waiting_for": self.turns.waiting_for(),
+            "calls": self.calls.stats(self._now),
+            "calls_made": self.calls.counted,
+            "input_dropped": sum(self.held.dropped.values()),
+            "backlog": self.held.backlog,
+        }
+
+    # Inputs from the network
+
+    def connect(self, now: float) -> None:
+        """Begin."""
+        self._now = now
+        self.connection.on(On.CONNECT, now)
+
+    def opened(self, link: int, now: float) -> None:
+        """A socket stands (TCP, TLS, upgrade)."""
+        self._now = now
+        self.connection.opened(link, now)
+
+    def disconnected(self, link: int, close: Close, now: float) -> None:
+        """A socket ended, or could not be opened."""
+        self._now = now
+        self.connection.gone(link, close, now)
+        self._after(now)
+
+    def receive(self, link: int, data: bytes | str, now: float) -> None:
+        """A frame came. Nothing that a server sends raises."""
+        self._now = now
+        if link == self.connection.link.current and not self.closed:
+            self.reception.receive(link, data, now)
+            self._after(now)
+
+    # Inputs from the user
+
+    def ask(self, text: str, now: float) -> tuple[Exchange, Receipt]:
+        """Begin an exchange with this text. Raises ``ConcurrencyError`` while another is under way."""
+        exchange = self._exchange = self.turns.ask()
+        return exchange, self._put_text(text, now, exchange)
+
+    def send_text(self, text: str, now: float) -> Receipt:
+        """A user turn; the receipt says when it was handed to a socket."""
+        return self._put_text(text, now, None)
+
+    def send_content(self, turns: Sequence[Mapping[str, Any]], turn_complete: bool, now: float) -> Receipt:
+        """Turns for the history. Raises ``LocalProtocolError`` where the model takes them only at the beginning."""
+        if self._conversing and not self.plan.content_mid_session:
+            raise LocalProtocolError(
+                f"{self.plan.model} takes content only before the first turn; use send_text, or history= of connect"
+            )
+        frame = outgoing.client_content(turns, turn_complete)
+        return self._put(Item("content", frame, Receipt(), prompts=turn_complete), now)
+
+    def send_media(self, frame: bytes, kind: str, now: float) -> bool:
+        """Audio or video; False: dropped at the gate."""
+        if self.closed:
+            return False
+        self._now = now
+        return self.held.media(Item(kind, frame), self.calls.blocking())
+
+    def activity(self, start: bool, now: float) -> bool:
+        """Push-to-talk begins or ends; False: dropped at the gate."""
+        if self.closed:
+            return False
+        self._now = now
+        return self.held.activity(start, outgoing.activity(start), self.calls.blocking())
+
+    def end_audio(self, now: float) -> None:
+        """The microphone is off."""
+        if not self.closed:
+            self._now = now
+            self.held.put(Item("end", outgoing.audio_stream_end()))
+
+    def interrupt(self, now: float) -> None:
+        """Cut the model's turn off: at the service where it can be, and in any case for whoever listens here."""
+        self._now = now
+        if self.turns.idle or self.closed:
+            return
+        if self.plan.content_mid_session:
+            self.held.put(Item("content", outgoing.cut_off()))
+        self.turns.interrupted(now)
+        self._tell(Interrupted())
+        self.reception.muted = True
+
+    def update(self, plan: Plan, frame: bytes | None, now: float) -> Receipt:
+        """Other instructions or tools: ``frame`` says so where the model takes it, else another connection does."""
+        self.plan = self.calls.plan = self.connection.plan = plan
+        if frame is not None:
+            return self._put(Item("update", frame, Receipt()), now)
+        receipt = Receipt()
+        self._moving.append(receipt)
+        self.connection.go_away(inf, now)
+        self._after(now)
+        return receipt
+
+    # Inputs from handlers
+
+    def progress(self, run: int, value: object, now: float, yielded: Outcome | None = None) -> None:
+        """A tool reported; ``yielded``: the value is a part of its result."""
+        self._now = now
+        self.calls.progress(run, value, now, yielded)
+        self._after(now)
+
+    def settled(self, run: int, outcome: Outcome, now: float) -> None:
+        """A handler ended, however."""
+        self._now = now
+        self._ending = self._ending or outcome.ends_session
+        self.calls.settled(run, outcome, now)
+        self._after(now)
+
+    def approve(self, run: int, now: float) -> bool:
+        """Let a waiting call run; False if it does not wait (any more)."""
+        self._now = now
+        done = self.calls.approve(run, now)
+        self._after(now)
+        return done
+
+    def refuse(self, run: int, why: str, now: float) -> bool:
+        """Refuse a waiting call; False if it does not wait (any more)."""
+        self._now = now
+        done = self.calls.refuse(run, why, now)
+        self._after(now)
+        return done
+
+    def ask_person(self, run: int, now: float) -> None:
+        """A tool's ``approval`` wants a person to decide."""
+        self._now = now
+        self.calls.ask(run, now)
+        self._after(now)
+
+    # Time
+
+    def close(self, now: float) -> None:
+        """The user is done."""
+        self._now = now
+        self.connection.on(On.CLOSE, now)
+        self._after(now)
+
+    def tick(self, now: float) -> None:
+        """Do what is due."""
+        self._now = now
+        if self.closed:
+            return
+        self.calls.tick(now)
+        served = self.calls.blocking()
+        waiting_for = self.turns.waiting_for()
+        silence = self.turns.tick(now, served)
+        if silence is not None:
+            self._tell(Stalled(waiting_for, silence))
+        self.connection.tick(now)
+        self._after(now)
+
+    def wake_at(self) -> float:
+        """When ``tick`` is wanted next; may be early, never late."""
+        if self.closed:
+            return inf
+        if self._ending and self._done():
+            return self._now
+        return min(self.calls.wake_at(), self.turns.wake_at(self.calls.blocking()), self.connection.wake_at())
+
+    # Outputs
+
+    def actions(self) -> list[Action]:
+        """What must be done at once."""
+        actions = self._actions.copy()
+        self._actions.clear()
+        return actions
+
+    def events(self) -> list[Event]:
+        """What the user sees."""
+        exchange = self._exchange
+        if exchange is not None and exchange.changed:
+            exchange.changed = False
+            if exchange.notify is not None:
+                exchange.notify()
+        events = self._events.copy()
+        self._events.clear()
+        return events
+
+    def frames(self) -> list[tuple[int, bytes, Receipt | None]]:
+        """What is written now, in this order; what is taken counts as handed to its socket."""
+        frames: list[tuple[int, bytes, Receipt | None]] = [(n, f, None) for n, f in self.connection.setups]
+        self.connection.setups.clear()
+        if not self.connection.usable:
+            return frames
+        link = self.connection.link.current
+        answers = self._control + self.calls.replies.frames(link)
+        self._control = []
+        frames += [(link, frame, None) for frame in answers]
+        self.held.counted(len(answers))
+        for answer in self.calls.replies.answered:
+            policy = answer.record.policy
+            ends_turn = policy is not None and policy.ends_turn
+            self.turns.answered(answer.record.run, ends_turn, answer.scheduling, self._now)
+        self.calls.replies.answered.clear()
+        if self._late and self.turns.idle:
+            self._put_text("\n".join(self._late), self._now, None)
+            self._late.clear()
+        if self.held:
+            for item in self.held.take(self.calls.blocking()):
+                item.after = self.turns.ends + (not self.turns.idle)
+                frames.append((link, item.frame, item.receipt))
+                if item.prompts:
+                    self._conversing = True
+                    self.turns.prompted(self._now, item.exchange)
+        return frames
+
+    # What the connection asks and tells
+
+    def standing(self) -> Standing:
+        """What the session is in the middle of."""
+        busy = self.calls.pending or self.calls.replies or self.held or self._control
+        return Standing(bool(self.calls.pending), self.turns.idle and not busy, self.turns.ended_at)
+
+    def seed(self) -> list[Mapping[str, Any]]:
+        """What a session that begins anew must be told of."""
+        if self.plan.seed == "none":
+            return []
+        if self.connection.stood:
+            return self._seed() if self._seed is not None else []
+        return list(self.plan.history)
+
+    def began(self, restored: bool, now: float) -> None:
+        """A session stands."""
+        first = not self.connection.stood
+        if first:
+            self._tell(SessionStarted(self.reception.session_id))
+        if not first or (self.plan.handle and not restored):
+            self._tell(Reconnected(restored))
+        link = self.connection.link.current
+        if not restored:
+            self.calls.afresh()
+        elif self.plan.answer_lost:
+            self._control += self.calls.resumed(link)
+        if self.connection.seed:
+            complete = self.plan.seed == "initial_history"
+            self._control.append(outgoing.client_content(self.connection.seed, complete))
+        moving, self._moving = self._moving, []
+        for receipt in moving:
+            receipt.sent()
+
+    def lost(self, now: float) -> None:
+        """Everything on the current link is gone; a generation that was under way never continues."""
+        self._control = []
+        self.calls.lose(self.connection.link.current, now)
+        again = self.held.lose()
+        if self.turns.lost(now, again is not None and again is self.turns.exchange):
+            self._tell(Interrupted())
+            self._tell(TurnComplete("CONNECTION_REPLACED"))
+        self.reception.muted = False
+
+    def over(self, error: Exception | None, now: float) -> None:
+        """The session is over."""
+        self.closed, self._error = True, error
+        self.calls.close(now)
+        self.held.fail(self._ended())
+        for receipt in self._moving:
+            receipt.fail(self._ended())
+        self._moving, self._late, self._control = [], [], []
+        if self._exchange is not None:
+            self._exchange.changed = True
+
+    # Inside
+
+    def _tell(self, event: Event) -> None:
+        self._events.append(event)
+        exchange = self.turns.exchange
+        if exchange is not None and exchange.began and not exchange.skip:
+            exchange.events.append(event)
+            exchange.changed = True
+
+    def _put_text(self, text: str, now: float, exchange: Exchange | None) -> Receipt:
+        build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
+        return self._put(Item("text", build(text), Receipt(), exchange, prompts=True), now)
+
+    def _put(self, item: Item, now: float) -> Receipt:
+        self._now = now
+        receipt = item.receipt
+        assert receipt is not None
+        if self.closed:
+            receipt.fail(self._ended())
+        else:
+            self.held.put(item)
+        return receipt
+
+    def _ended(self) -> Exception:
+        if self._error is not None:
+            return self._error
+        return SessionClosed(1000, "", "", False, "the session was closed; open another")
+
+    def _done(self) -> bool:
+        return self.turns.idle and not self.calls.pending and not self._late and self.connection.usable
+
+    def _after(self, now: float) -> None:
+        """What follows from any input."""
+        calls = self.calls
+        if calls.texts:
+            self._late += calls.texts
+            calls.texts.clear()
+        exchange = self.turns.exchange
+        if exchange is not None and exchange.calls:
+            for run in exchange.calls - calls.pending.keys():
+                self.turns.closed(run, now)
+        if self.closed:
+            return
+        if self._ending and self._done():
+            self.connection.on(On.CLOSE, now)
+        else:
+            self.connection.settle(now)

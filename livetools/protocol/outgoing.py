@@ -1,0 +1,138 @@
+"""Every word we write: pure functions from values to frames, camelCase JSON in UTF-8 bytes.
+
+Facts: the reply formats and ``scheduling`` beside ``response`` are those of the published API (the SDK's types, and
+the service accepts them); audio is 16-bit little-endian mono PCM.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+#: Any JSON object: what the fields hold is the API's business.
+JSONObject = Mapping[str, Any]
+
+
+def encode(message: JSONObject) -> bytes:
+    """A message as one frame. NaN and infinities raise ``ValueError``: they are not JSON, and end sessions."""
+    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    try:
+        return text.encode()
+    except UnicodeEncodeError:  # lone surrogates: no UTF-8 can carry them, and the service closes for them
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+
+
+# The session's frames
+
+
+def realtime_text(text: str) -> bytes:
+    """Text on the realtime channel (3.1)."""
+    return encode({"realtimeInput": {"text": text}})
+
+
+def user_turn(text: str) -> bytes:
+    """Text as a complete user turn (2.5, 3.8: a turn without a role ends the session there)."""
+    return client_content([{"role": "user", "parts": [{"text": text}]}], True)
+
+
+def client_content(turns: Sequence[JSONObject], turn_complete: bool) -> bytes:
+    """Turns for the history; ``turn_complete`` asks for an answer."""
+    return encode({"clientContent": {"turns": list(turns), "turnComplete": turn_complete}})
+
+
+def cut_off() -> bytes:
+    """Content that completes nothing: it interrupts the model's turn and asks for no answer."""
+    return encode({"clientContent": {"turnComplete": False}})
+
+
+def audio(pcm: bytes, rate: int = 16000) -> bytes:
+    """Audio: ``pcm`` 16-bit little-endian mono, ``rate`` in Hz."""
+    return b'{"realtimeInput":{"audio":{"mimeType":"audio/pcm;rate=%d","data":"%b"}}}' % (
+        rate,
+        b64encode(pcm),
+    )
+
+
+def video(image: bytes, mime_type: str = "image/jpeg") -> bytes:
+    """One video frame (JPEG or PNG; the service reads about one a second)."""
+    return encode({"realtimeInput": {"video": {"mimeType": mime_type, "data": b64encode(image).decode()}}})
+
+
+def activity(start: bool) -> bytes:
+    """Push-to-talk: the user begins, or ends, to speak."""
+    return encode({"realtimeInput": {"activityStart" if start else "activityEnd": {}}})
+
+
+def audio_stream_end() -> bytes:
+    """The microphone is off; what is cached is heard now."""
+    return encode({"realtimeInput": {"audioStreamEnd": True}})
+
+
+def context_update(instructions: str | None, declarations: Sequence[JSONObject] | None) -> bytes:
+    """Other instructions or tools in the middle of a session; ``None`` leaves them as they are."""
+    update: dict[str, object] = {}
+    if instructions is not None:
+        update["systemInstruction"] = {"parts": [{"text": instructions}]}
+    if declarations is not None:
+        tools = [{"functionDeclarations": list(declarations)}] if declarations else []
+        update["tools"] = {"tools": tools}
+    return encode({"contextUpdate": update})
+
+
+# Answers
+
+
+def function_response(
+    id: str | None,
+    name: str,
+    response: JSONObject,
+    *,
+    scheduling: str | None = None,
+    will_continue: bool | None = None,
+    parts: Iterable[JSONObject] = (),
+) -> dict[str, Any]:
+    """One FunctionResponse. ``scheduling`` stands beside ``response``, never inside: there the model would read it."""
+    answer: dict[str, Any] = {"name": name, "response": response}
+    if id is not None:
+        answer["id"] = id
+    if scheduling is not None:
+        answer["scheduling"] = scheduling
+    if will_continue is not None:
+        answer["willContinue"] = will_continue
+    if parts:
+        answer["parts"] = list(parts)
+    return answer
+
+
+def tool_response(responses: Sequence[JSONObject]) -> bytes:
+    """Answers in the format made for them."""
+    return encode({"toolResponse": {"functionResponses": responses}})
+
+
+def content_response(responses: Sequence[JSONObject]) -> bytes:
+    """Answers as one user turn of functionResponse parts, complete: the other documented format."""
+    parts = [{"functionResponse": response} for response in responses]
+    return client_content([{"role": "user", "parts": parts}], True)
+
+
+# Texts that the model reads in place of a result
+
+
+def failure(text: str) -> dict[str, Any]:
+    """The response object of a call that failed."""
+    return {"error": text}
+
+
+def under_way(name: str) -> str:
+    """The answer to a background call."""
+    return f"{name} is under way; its result follows later as a message. Do not call it again for this."
+
+
+def late_result(name: str, args: JSONObject, response: JSONObject, background: bool) -> str:
+    """A result that can no longer go out as an answer: told to the model as text, once."""
+    why = "" if background else ", asked for before the connection was replaced"
+    told = json.dumps(response, ensure_ascii=False, default=str)
+    asked = json.dumps(dict(args), ensure_ascii=False, default=str)
+    return f"[Result of {name}({asked}){why}: {told}]"

@@ -1,0 +1,120 @@
+"""What a message of the server entails: for the user, for the calls, for whose move it is, for the line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from . import content
+from .calls import Calls
+from .connection import Connection
+from .events import (
+    AudioChunk,
+    CodeChunk,
+    Event,
+    GenerationComplete,
+    GoAway,
+    HandleUpdate,
+    Interrupted,
+    OutputTranscript,
+    TextChunk,
+    ThoughtChunk,
+    TurnComplete,
+    Usage,
+    UsageUpdate,
+)
+from .frames import ResumptionUpdate, ServerMessage, parse
+from .held import Held
+from .link import On
+from .turns import Turns
+
+#: What the model says; told before the calls of the same message, and silenced once the user has cut it off.
+SPOKEN = (TextChunk, AudioChunk, OutputTranscript, ThoughtChunk, CodeChunk)
+#: What ends something; told after the calls of the same message.
+MARKERS = (UsageUpdate, GenerationComplete, TurnComplete)
+
+
+class Reception:
+    """One message after another, each field of it, whatever else stands beside it (3.x sends many together)."""
+
+    def __init__(
+        self, calls: Calls, turns: Turns, held: Held, connection: Connection, tell: Callable[[Event], None]
+    ) -> None:
+        self.calls, self.turns, self.held, self.connection = calls, turns, held, connection
+        self.tell = tell
+        self.session_id: str | None = None
+        self.muted = False  # the user has cut this turn off: nothing more of it is told
+        self.usage = Usage()  # of the turns that have ended
+        self.turn_usage = Usage()  # the last count of the turn under way
+
+    def receive(self, link: int, data: bytes | str, now: float) -> None:
+        """Take a frame in. Never raises for what a server sends."""
+        message = parse(data)
+        if message.setup_complete is not None:
+            self.session_id = message.setup_complete.session_id
+            self.connection.on(On.COMPLETE, now)
+        events = content.events(message)
+        marks = next((i for i, event in enumerate(events) if isinstance(event, MARKERS)), len(events))
+        for event in events[:marks]:
+            self._said(event, now)
+        if message.calls:
+            self._called(message, link, now)
+        if message.cancelled:
+            self.calls.cancel(message.cancelled, now)
+        for event in events[marks:]:
+            self._marked(event, now)
+        alone = message.content is None or not message.content.turn_complete
+        if message.status is not None and alone and self.turns.status(message.status, now):
+            self._ended(TurnComplete(None, message.status))
+        if events or message.calls:
+            self.calls.heard()
+            self.held.heard(self.turns.ends)
+        if message.resumption is not None:
+            self._handle(message.resumption, now)
+        if message.go_away is not None:
+            self.tell(GoAway(message.go_away.time_left))
+            self.connection.go_away(message.go_away.time_left, now)
+
+    def _said(self, event: Event, now: float) -> None:
+        if isinstance(event, Interrupted):
+            self.turns.interrupted(now)
+            if not self.muted:
+                self.tell(event)
+        elif isinstance(event, SPOKEN):
+            seconds = len(event.data) / 2 / (event.rate or 24000) if isinstance(event, AudioChunk) else 0.0
+            self.turns.content(now, seconds)
+            if not self.muted:
+                self.tell(event)
+        else:
+            self.tell(event)
+
+    def _called(self, message: ServerMessage, link: int, now: float) -> None:
+        for record in self.calls.offer(link, message.calls, now):
+            ends_turn = record.policy is not None and record.policy.ends_turn
+            self.turns.called(record.run, ends_turn, now)
+
+    def _marked(self, event: Event, now: float) -> None:
+        if isinstance(event, TurnComplete):
+            self.tell(event)
+            self.turns.complete(event.status, now)
+            self._ended(None)
+        elif isinstance(event, UsageUpdate):
+            self.turn_usage = event.usage
+            self.tell(event)
+        else:
+            self.tell(event)
+
+    def _ended(self, told: TurnComplete | None) -> None:
+        if told is not None:
+            self.tell(told)
+        self.muted = False
+        self.usage, self.turn_usage = self.usage + self.turn_usage, Usage()
+        if self.connection.usable:
+            self.connection.link.proved()
+
+    def _handle(self, update: ResumptionUpdate, now: float) -> None:
+        """An update that is not resumable erases nothing: the last handle is still good."""
+        if update.resumable and update.new_handle:
+            self.connection.handed(update.new_handle, now)
+            self.tell(HandleUpdate(update.new_handle))
+        if update.last_consumed is not None:
+            self.held.consumed(update.last_consumed)

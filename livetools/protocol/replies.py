@@ -1,0 +1,179 @@
+"""What goes out for calls, in which message and in which order.
+
+``"each"``: a message a call, as soon as it is ready. ``"batch"``, and always as ``clientContent``: a message for the
+calls of one ``toolCall``, in their order, without those that were taken back or lost; the count of parts must equal
+the count of calls there. A call without an id is answered without one, so those of one name go out in their order.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from . import outgoing
+from .ledger import Effect, Move, Record, State
+from .terms import CallPolicy, Plan
+
+
+@dataclass(slots=True, eq=False)
+class Group:
+    """The calls of one message, in their order."""
+
+    link: int
+    members: list[Record] = field(default_factory=list)
+    queued: bool = False
+
+    def complete(self) -> bool:
+        """Whether no member is still to be answered, and one at least has an answer."""
+        states = [m.state for m in self.members if m.link == self.link]
+        return State.OWED not in states and State.READY in states
+
+
+@dataclass(frozen=True, slots=True)
+class Interim:
+    """A response that is not the last word: a yield, the word that a call waits, an acknowledgement."""
+
+    record: Record
+    link: int
+    answer: Mapping[str, Any]
+    states: frozenset[State]  # it goes out only while the call is in one of these
+    scheduling: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What went out for a call, for the turn logic: whether a spoken turn is due for it."""
+
+    record: Record
+    scheduling: str | None
+
+
+class Replies:
+    """The queue of answers. ``frames`` empties it: what is taken counts as handed to the socket."""
+
+    def __init__(
+        self, plan: Plan, pending: Mapping[int, Record], move: Callable[[Record, Move], tuple[Effect, ...]]
+    ) -> None:
+        self.grouped = plan.reply_format == "client_content" or plan.reply_batching == "batch"
+        self.format = (
+            outgoing.content_response if plan.reply_format == "client_content" else outgoing.tool_response
+        )
+        self.sent: list[Record] = []  # handed to a socket, and nothing heard since
+        self.answered: list[Answered] = []
+        self._pending = pending  # calls that the server waits for, by run
+        self._move = move
+        self._queue: deque[Record | Group | Interim] = deque()
+
+    def __bool__(self) -> bool:
+        return bool(self._queue)
+
+    def reply(self, record: Record) -> None:
+        """The answer of this call is ready."""
+        if not self.grouped or record.group is None:
+            self._queue.append(record)
+        else:
+            self.release(record)
+
+    def release(self, record: Record) -> None:
+        """Its group may have waited for nobody else."""
+        group = record.group
+        if self.grouped and group is not None and not group.queued and group.complete():
+            group.queued = True
+            self._queue.append(group)
+
+    def interim(self, record: Record, response: Mapping[str, Any], scheduling: str | None) -> None:
+        """A response that continues, ahead of the last one."""
+        answer = self._answer(record, response, scheduling=scheduling, will_continue=True)
+        states = frozenset({State.OWED, State.READY})
+        self._queue.append(Interim(record, record.link, answer, states, scheduling))
+
+    def acknowledge(self, record: Record, key: str) -> None:
+        """A background call is answered at once: it is under way."""
+        answer = self._answer(record, {key: outgoing.under_way(record.call.name)})
+        states = frozenset({State.DETACHED, State.DONE})
+        self._queue.append(Interim(record, record.link, answer, states))
+
+    def retract(self, record: Record) -> None:
+        """The server took the call back: nothing more is sent for it."""
+        kept = [e for e in self._queue if not (isinstance(e, Interim) and e.record is record)]
+        self._queue = deque(kept)
+
+    def errors(self, records: Sequence[Record], text: str) -> bytes:
+        """The same error for each of these, in one message."""
+        return outgoing.tool_response([self._answer(r, outgoing.failure(text)) for r in records])
+
+    def clear(self) -> None:
+        """The link is gone, and what waited for it with it."""
+        self._queue.clear()
+        self.sent.clear()
+
+    def frames(self, link: int) -> list[bytes]:
+        """What is ready for this link."""
+        frames: list[bytes] = []
+        behind: list[Record] = []
+        while self._queue:
+            entry = self._queue.popleft()
+            if isinstance(entry, Record):
+                if entry.link != link or entry.state is not State.READY:
+                    continue
+                if not entry.named and self._overtakes(entry):
+                    behind.append(entry)
+                else:
+                    frames.append(self.format([self._write(entry)]))
+            elif isinstance(entry, Group):
+                ready = [m for m in entry.members if m.link == link and m.state is State.READY]
+                if ready:
+                    frames.append(self.format([self._write(m) for m in ready]))
+            elif entry.link == link and entry.record.state in entry.states:
+                self.answered.append(Answered(entry.record, entry.scheduling))
+                frames.append(self.format([entry.answer]))
+        self._queue.extend(behind)
+        return frames + self.frames(link) if behind and frames else frames
+
+    def _overtakes(self, record: Record) -> bool:
+        """Whether an earlier call of the same name, also without an id, is still unanswered."""
+        return any(
+            not r.named and r.call.name == record.call.name and r.run < record.run
+            for r in self._pending.values()
+        )
+
+    def _write(self, record: Record) -> dict[str, Any]:
+        policy, outcome = record.policy, record.outcome
+        assert outcome is not None
+        scheduling = policy.scheduling if policy is not None else None
+        if policy is not None and policy.takes_scheduling:
+            scheduling = outcome.scheduling or scheduling
+            if policy.streams and outcome.scheduling is None and not outcome.response:
+                scheduling = "SILENT"  # the end of a generator says nothing of its own
+        continues = False if policy is not None and policy.streams else None
+        self._move(record, Move.WRITE)
+        self.sent.append(record)
+        self.answered.append(Answered(record, scheduling))
+        return self._answer(
+            record, outcome.response, scheduling=scheduling, will_continue=continues, parts=outcome.parts
+        )
+
+    @staticmethod
+    def _answer(
+        record: Record,
+        response: Mapping[str, Any],
+        *,
+        scheduling: str | None = None,
+        will_continue: bool | None = None,
+        parts: Sequence[Mapping[str, Any]] = (),
+    ) -> dict[str, Any]:
+        return outgoing.function_response(
+            record.call.id if record.named else None,
+            record.call.name,
+            response,
+            scheduling=scheduling,
+            will_continue=will_continue,
+            parts=parts,
+        )
+
+
+def silent(policy: CallPolicy) -> str | None:
+    """SILENT where the model takes a scheduling."""
+    return "SILENT" if policy.takes_scheduling else None

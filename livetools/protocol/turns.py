@@ -1,0 +1,227 @@
+"""Whose move it is: what ends an exchange, and when silence is a stall.
+
+The service never says "your turn" in so many words. ``turnComplete`` ends a turn, but a call may end its turn by
+itself and bring another with its answer; with background reasoning ``turnComplete`` is not the end and ``IDLE`` is.
+So what is *due* is counted:
+
+``prompts``      user turns that were written, and whose model turn has not ended
+``owed``         turn ends until the answers that went out have been spoken of (answers with nothing heard between
+                 them count as one)
+``open``         the model is in the middle of something: content came, or a call that will end its turn
+
+The move is the user's (``idle``) when none of these is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import inf
+
+from .errors import ConcurrencyError
+from .events import Event
+
+#: Seconds to wait for the spoken turn of an answer, when what was heard may have been it already: an answer that went
+#: out before its call's turn had ended cannot be told apart from one that was spoken of in that same turn.
+AMBIGUOUS = 2.0
+
+
+class Exchange:
+    """One ``ask``: its prompt, what came of it, and whether it is over.
+
+    ``events`` are those of this exchange alone. ``notify`` is called when ``events`` or ``done`` changed.
+    """
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self.done = False
+        self.interrupted = False
+        self.began = False  # its text was written
+        self.skip = False  # an earlier turn ends first
+        self.calls: set[int] = set()  # runs whose answer is still owed
+        self.notify: Callable[[], None] | None = None
+        self.changed = False
+
+    def end(self, interrupted: bool = False) -> None:
+        """Over, with what was heard."""
+        self.done = self.changed = True
+        self.interrupted = self.interrupted or interrupted
+
+
+class Turns:
+    """The count of what is due. Every method is an input; ``idle`` and ``exchange`` are what they come to."""
+
+    def __init__(self, stall_timeout: float, status_signal: bool) -> None:
+        self.stall_timeout = stall_timeout
+        self.status_signal = status_signal
+        self.prompts = 0
+        self.owed = 0
+        self.open = False
+        self.thinking = False  # IN_PROGRESS was said, and no end since
+        self.exchange: Exchange | None = None
+        self.ends = 0
+        self.ended_at = -inf
+        self._heard = False  # content since the last answer
+        self._cutting = False  # an answer was sent that may itself cut the model off
+        self._progress = 0.0
+        self._playing = 0.0  # until when the audio that came would play
+        self._patience = inf  # AMBIGUOUS runs out
+        self._stalled = False
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is due from the model."""
+        return not (self.prompts or self.owed or self.open or self.thinking)
+
+    def waiting_for(self) -> str:
+        """What is due, in words."""
+        if self.owed:
+            return "the model's words on a function response"
+        if self.open or self.thinking:
+            return "the end of the model's turn"
+        return "the model's answer to the user's turn" if self.prompts else ""
+
+    # Inputs
+
+    def ask(self) -> Exchange:
+        """Begin an exchange; its prompt is still to be written. Raises ``ConcurrencyError`` while one is under way."""
+        if self.exchange is not None:
+            raise ConcurrencyError("ask() while another exchange is under way; await that one first")
+        self.exchange = Exchange()
+        return self.exchange
+
+    def prompted(self, now: float, exchange: Exchange | None = None) -> None:
+        """A complete user turn was written, for this exchange or for none."""
+        if exchange is not None and exchange is self.exchange:
+            exchange.began = True
+            exchange.skip = not self.idle
+        self.prompts += 1
+        self._moved(now)
+
+    def content(self, now: float, seconds: float = 0.0) -> None:
+        """The model said something; ``seconds`` of audio of it."""
+        self.open = self._heard = True
+        self._playing = max(self._playing, now) + seconds
+        self._moved(now)
+
+    def called(self, run: int, ends_turn: bool, now: float) -> None:
+        """The model made a call; ``ends_turn``: its turn ends with it, and another begins at the answer."""
+        if ends_turn and not self.status_signal:
+            self.open = True
+        if self.exchange is not None and self.exchange.began and not self.exchange.skip:
+            self.exchange.calls.add(run)
+        self._moved(now)
+
+    def answered(self, run: int, ends_turn: bool, scheduling: str | None, now: float) -> None:
+        """An answer was written."""
+        if scheduling != "SILENT" or not ends_turn:
+            before = 1 if ends_turn and not self.status_signal and (self.open or self.prompts) else 0
+            self.owed = max(self.owed, before + 1)
+            self._cutting = self._cutting or (scheduling == "INTERRUPT" and self.open)
+            self._heard = False
+        self.closed(run, now)
+
+    def closed(self, run: int, now: float) -> None:
+        """Nothing is owed for this call any more (answered, cancelled, lost)."""
+        if self.exchange is not None:
+            self.exchange.calls.discard(run)
+        self._moved(now)
+        self._settle()
+
+    def interrupted(self, now: float) -> None:
+        """``interrupted``: the model was cut off; the end of its turn follows."""
+        exchange = self.exchange
+        if self._cutting:
+            self._cutting = False
+        elif exchange is not None and exchange.began and not exchange.skip:
+            exchange.interrupted = True
+        self._playing = now
+        self._moved(now)
+
+    def complete(self, status: str | None, now: float) -> None:
+        """``turnComplete``, with the status that stood beside it."""
+        if status == "IN_PROGRESS":
+            self.open, self.thinking = False, True
+            self._moved(now)
+        else:
+            self._end(now)
+
+    def status(self, status: str, now: float) -> bool:
+        """A status by itself. Whether it ended a turn: IDLE does, unless ``turnComplete`` has done so before."""
+        if status == "IN_PROGRESS":
+            self.thinking = True
+        elif status == "IDLE" and (self.open or self.thinking):
+            self._end(now)
+            return True
+        self._moved(now)
+        return False
+
+    def lost(self, now: float, again: bool) -> bool:
+        """The connection is gone; ``again``: the exchange's prompt will be written again. Whether a turn was cut."""
+        cut = self.open or self.thinking or self.owed > 0 or (self.prompts > 0 and not again)
+        self.prompts = self.owed = 0
+        self.open = self.thinking = self._cutting = False
+        self._patience, self._playing = inf, now
+        exchange = self.exchange
+        if exchange is not None and exchange.began:
+            exchange.began, exchange.calls = False, set()
+            if not again:
+                self._over(interrupted=True)
+        self._moved(now)
+        return cut
+
+    def tick(self, now: float, served: bool) -> float | None:
+        """Seconds of silence, if it has become a stall; ``served``: a call is open that blocks the model."""
+        if self._patience <= now:
+            self._patience, self.owed = inf, 0
+            self._settle()
+        if served or self._stall_at() > now:
+            return None
+        self._stalled = True
+        if self.exchange is not None and self.exchange.began and not self.exchange.calls:
+            self.prompts = self.owed = 0
+            self.open = self.thinking = False
+            self._over()
+        return now - self._progress
+
+    def wake_at(self, served: bool) -> float:
+        """When ``tick`` has something to do."""
+        return min(self._patience, inf if served else self._stall_at())
+
+    # Inside
+
+    def _end(self, now: float) -> None:
+        waits = self.owed > 1 and self._heard  # two ends were due, but this may have been the only one
+        self.prompts = max(0, self.prompts - 1)
+        self.owed = max(0, self.owed - 1)
+        self.open = self.thinking = self._cutting = False
+        self.ends, self.ended_at = self.ends + 1, now
+        self._moved(now)
+        self._patience = now + AMBIGUOUS if waits else inf
+        exchange = self.exchange
+        if exchange is not None and exchange.skip:
+            exchange.skip = False
+            exchange.events.clear()
+        elif exchange is not None and exchange.interrupted:
+            self._over()
+        self._settle()
+
+    def _settle(self) -> None:
+        exchange = self.exchange
+        if exchange is not None and exchange.began and not exchange.skip and self.idle and not exchange.calls:
+            self._over()
+
+    def _over(self, interrupted: bool = False) -> None:
+        if self.exchange is not None:
+            self.exchange.end(interrupted)
+            self.exchange = None
+
+    def _moved(self, now: float) -> None:
+        self._progress = now
+        self._stalled = False
+        if self._patience < inf:
+            self._patience = inf if self.open else now + AMBIGUOUS
+
+    def _stall_at(self) -> float:
+        if self._stalled or self.idle:
+            return inf
+        return max(self._progress, self._playing) + self.stall_timeout
