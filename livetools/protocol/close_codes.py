@@ -90,12 +90,11 @@ RULES: tuple[Rule, ...] = (
     Rule("spending cap", QuotaExceeded, "no", _BILLING),
     Rule("spend cap", QuotaExceeded, "no", _BILLING),
     # handles; the first text also comes after a toolResponse on 2.5, where the handle is good (forum 109319)
-    Rule("requested entity was not found", InvalidRequest, "fresh", _HANDLE, "setup"),
+    Rule("requested entity was not found", InvalidRequest, "fresh", f"{_HANDLE}; or {_MODEL}", "setup"),
     Rule("requested entity was not found", ServerError, "yes"),
     Rule("bidigeneratecontent session not found", InvalidRequest, "fresh", _HANDLE),
     Rule("invalid session handle", InvalidRequest, "fresh", _HANDLE),
-    # the line's age, its silence, and audio while a blocking call is open on 2.5 (js-genai#1236)
-    Rule("failed to close the connection after receiving a goaway", SessionClosed, "yes"),
+    # the line's age (about 590 s) and its silence; audio while a blocking call is open on 2.5 (js-genai#1236)
     Rule("aborted", SessionClosed, "yes"),
     Rule("operation is not implemented", InvalidRequest, "yes", _GATE, "session"),
     Rule("operation is not implemented", InvalidRequest, "no", _LACKS),
@@ -127,6 +126,7 @@ RULES: tuple[Rule, ...] = (
     Rule("invalid json payload", InvalidRequest, "no", "send JSON: NaN and Infinity are none"),
     Rule("request contains an invalid argument", InvalidRequest, "no", _SUSPECTS, "setup"),
     # the service itself, and the line
+    Rule("internal error", ServerError, "yes", f"if it comes back at once, {_AUDIO}", "setup"),  # so says 3.1
     Rule("keepalive ping timeout", SessionClosed, "yes", "leave ping_interval at None: pongs may take 30 s"),
     Rule("deadline expired", ServerError, "yes", "answer calls sooner: the service waits 30 s to 5 min"),
 )

@@ -12,13 +12,14 @@ further down, new fields are detail and are passed over.
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, ValidationError
+from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+
+from .salvage import salvage
 
 RAW_ARGS = "(not an object)"
 """The key under which arguments go that are not a JSON object: no parameter can have this name."""
@@ -142,16 +143,17 @@ class GoAwayNotice(_Wire):
 
 
 class ResumptionUpdate(_Wire):
-    """A handle, good only while ``resumable``."""
+    """A handle, good only while ``resumable``.
+
+    ``last_consumed`` is the index of the last client message in the handle's state (Vertex, transparent).
+    """
 
     new_handle: str | None = None
     resumable: bool = False
-    last_consumed_client_message_index: int | None = None
-
-    @property
-    def last_consumed(self) -> int | None:
-        """The index of the last client message that the handle's state contains (Vertex, transparent)."""
-        return self.last_consumed_client_message_index
+    last_consumed: int | None = Field(
+        default=None,
+        validation_alias=AliasChoices("lastConsumedClientMessageIndex", "last_consumed_client_message_index"),
+    )
 
 
 @dataclass(slots=True)
@@ -233,22 +235,19 @@ def parse(data: bytes | str) -> ServerMessage:
     try:
         frame = _Frame.model_validate_json(data)
     except ValueError:  # pydantic's ValidationError among them
-        return _salvage(data)
+        rest, broken = salvage(_Frame, data)
+        return ServerMessage(unknown=broken) if rest is None else _message(rest, broken)
     return _message(frame, [])
 
 
 def _message(frame: _Frame, unknown: list[object]) -> ServerMessage:
     message = ServerMessage(
-        frame.setup_complete,
-        frame.server_content,
-        [],
-        [],
-        frame.go_away,
-        frame.session_resumption_update,
-        frame.usage_metadata,
-        None,
-        frame.interaction_status,
-        unknown,
+        setup_complete=frame.setup_complete,
+        content=frame.server_content,
+        go_away=frame.go_away,
+        resumption=frame.session_resumption_update,
+        usage=frame.usage_metadata,
+        unknown=unknown,
     )
     if frame.model_extra:
         unknown.extend({key: value} for key, value in frame.model_extra.items())
@@ -257,11 +256,11 @@ def _message(frame: _Frame, unknown: list[object]) -> ServerMessage:
     if frame.server_content is not None:
         _read_content(frame.server_content, message)
     if frame.tool_call_cancellation is not None:
-        message.cancelled = _ids(frame.tool_call_cancellation.ids, unknown)
+        _read_cancellation(frame.tool_call_cancellation.ids, message)
     if frame.voice_activity is not None or frame.voice_activity_detection_signal is not None:
-        message.voice_activity = _voice(frame, unknown)
-    if message.status is not None and message.status not in STATUSES:
-        _odd_status(message)
+        _read_voice(frame, message)
+    if frame.interaction_status is not None:
+        _read_status(frame.interaction_status, message)
     return message
 
 
@@ -269,131 +268,64 @@ def _read_content(content: ServerContent, message: ServerMessage) -> None:
     if content.model_extra:
         message.unknown.extend({f"serverContent.{key}": value} for key, value in content.model_extra.items())
     if content.interaction_status is not None:
-        message.status = content.interaction_status
+        _read_status(content.interaction_status, message)
     if content.model_turn is None:
         return
     for part in content.model_turn.parts:
         if part.function_call is not None:
-            _read_calls([part.function_call], message)
+            _read_calls(part.function_call, message)
         if part.model_extra:
-            details = {key: value for key, value in part.model_extra.items() if key not in _PART_DETAILS}
-            message.unknown.extend({f"part.{key}": value} for key, value in details.items())
+            news = part.model_extra.keys() - _PART_DETAILS
+            message.unknown.extend({f"part.{key}": part.model_extra[key]} for key in sorted(news))
 
 
 def _read_calls(raw: object, message: ServerMessage) -> None:
-    entries = raw if isinstance(raw, list) else [] if raw is None else [raw]
-    for entry in entries:
-        if not isinstance(entry, dict):
-            message.unknown.append({"functionCall": entry})
-            continue
-        message.calls.append(
-            FunctionCall(_text(entry.get("id")), _text(entry.get("name")) or "", _args(entry))
-        )
-        if entry.keys() - _CALL_KEYS:
+    for entry in _listed(raw):
+        if isinstance(entry, dict):
+            message.calls.append(
+                FunctionCall(_text(entry.get("id")), _text(entry.get("name")) or "", _args(entry.get("args")))
+            )
+        if not isinstance(entry, dict) or not entry.keys() <= _CALL_KEYS:
             message.unknown.append({"functionCall": entry})
 
 
-def _args(entry: dict[str, Any]) -> dict[str, Any]:
-    args = entry.get("args")
-    if isinstance(args, dict):
-        return args
-    # 0 and false are arguments that somebody meant; null, "" and [] say that there are none
-    return {} if args is None or args == "" or args == [] else {RAW_ARGS: args}
+def _args(raw: object) -> dict[str, Any]:
+    if isinstance(raw, dict):
+        return raw
+    return {} if raw is None or raw == "" or raw == [] else {RAW_ARGS: raw}
 
 
-def _ids(raw: object, unknown: list[object]) -> list[str]:
-    entries = raw if isinstance(raw, list) else [] if raw is None else [raw]
-    ids = []
-    for entry in entries:
+def _read_cancellation(raw: object, message: ServerMessage) -> None:
+    for entry in _listed(raw):
         if id := _text(entry):
-            ids.append(id)
+            message.cancelled.append(id)
         else:
-            unknown.append({"toolCallCancellation.ids": entry})
-    return ids
+            message.unknown.append({"toolCallCancellation.ids": entry})
 
 
-def _text(value: object) -> str | None:
+def _read_voice(frame: _Frame, message: ServerMessage) -> None:
+    activity, signal = frame.voice_activity or _VoiceActivity(), frame.voice_activity_detection_signal
+    said = activity.type or activity.voice_activity_type or (signal.vad_signal_type if signal else None)
+    if said in _ACTIVITIES:
+        message.voice_activity = VoiceSignal(_ACTIVITIES[said], activity.audio_offset)
+    elif said:
+        message.unknown.append({"voiceActivity.type": said})
+
+
+def _read_status(status: str, message: ServerMessage) -> None:
+    if status and not status.endswith("_UNSPECIFIED"):
+        message.status = status
+        if status not in STATUSES:
+            message.unknown.append({"interactionStatus": status})
+
+
+def _listed(raw: object) -> list[Any]:
+    """A lone value is a list of one."""
+    return raw if isinstance(raw, list) else [] if raw is None else [raw]
+
+
+def _text(raw: object) -> str | None:
     """An id or a name: a string, or the digits of a number; empty, or of another kind, is none."""
-    if type(value) is str:
-        return value or None
-    return str(value) if type(value) in (int, float) else None
-
-
-def _voice(frame: _Frame, unknown: list[object]) -> VoiceSignal | None:
-    activity, signal = frame.voice_activity, frame.voice_activity_detection_signal
-    said = (activity and (activity.type or activity.voice_activity_type)) or (
-        signal and signal.vad_signal_type
-    )
-    kind = _ACTIVITIES.get(said or "")
-    if kind is not None:
-        return VoiceSignal(kind, activity.audio_offset if activity else None)
-    if said:
-        unknown.append({"voiceActivity.type": said})
-    return None
-
-
-def _odd_status(message: ServerMessage) -> None:
-    status = message.status
-    if not status or status.endswith("_UNSPECIFIED"):
-        message.status = None
-    else:
-        message.unknown.append({"interactionStatus": status})
-
-
-# The salvage path: slow, rare, and as forgiving as can be.
-
-
-def _salvage(data: bytes | str) -> ServerMessage:
-    try:
-        value, rest = _lenient_json(data)
-    except (ValueError, RecursionError):
-        return ServerMessage(unknown=[data])
-    if not isinstance(value, dict):
-        return ServerMessage(unknown=[data])
-    unknown: list[object] = [rest] if rest else []
-    while True:
-        try:
-            frame = _Frame.model_validate(value)
-            break
-        except ValidationError as error:
-            broken = error.errors(include_url=False, include_context=False, include_input=False)
-        for detail in reversed(broken):  # from the back, so that positions in a list hold
-            path = detail["loc"]
-            if not path:
-                return ServerMessage(unknown=[*unknown, value])
-            _mend(value, path, detail["type"], unknown)
-    return _message(frame, unknown)
-
-
-def _lenient_json(data: bytes | str) -> tuple[object, str]:
-    """The first JSON value and the text behind it; bad UTF-8, control characters, lone surrogates pass."""
-    text = data.decode("utf-8-sig", "replace") if isinstance(data, bytes) else data
-    text = text.strip()
-    value, end = json.JSONDecoder(strict=False, parse_int=_int).raw_decode(text)
-    clean = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")  # a lone surrogate becomes "?"
-    return json.loads(clean, parse_int=_int), text[end:].strip()
-
-
-def _int(digits: str) -> int | str:
-    try:
-        return int(digits)
-    except ValueError:  # more digits than Python converts (4300): left as text
-        return digits
-
-
-def _mend(frame: dict[str, Any], path: tuple[int | str, ...], fault: str, unknown: list[object]) -> None:
-    """Take the broken piece out and tell it; two kinds are worth more than that."""
-    holder: Any = frame
-    for step in path[:-1]:
-        holder = holder[step]
-    last = path[-1]
-    value = holder[last]
-    if fault == "list_type" and isinstance(value, dict):
-        holder[last] = [value]  # a lone part
-        return
-    if fault == "model_type" and len(path) == 1:
-        holder[last] = {}  # whatever it says: a goAway is a goAway
-    else:
-        del holder[last]
-    if value is not None:  # null is protobuf's way to say "not set"
-        unknown.append({".".join(map(str, path)): value})
+    if isinstance(raw, str):
+        return raw or None
+    return str(raw) if isinstance(raw, int | float) and not isinstance(raw, bool) else None

@@ -253,3 +253,11 @@ def test_markers_never_overtake_what_they_end(fields: dict[str, Any], tokens: di
 
 def test_an_empty_message_gives_nothing() -> None:
     assert events(ServerMessage()) == []
+
+
+@given(st.sampled_from([row["frame"] for row in ROWS if "frame" in row]), st.data())
+@settings(derandomize=True, max_examples=200, deadline=None)
+def test_no_message_that_was_tampered_with_raises(frame: dict[str, Any], data: st.DataObject) -> None:
+    text = json.dumps(frame)
+    at = data.draw(st.integers(0, len(text)))
+    events(parse(text[:at] + data.draw(st.text(max_size=2)) + text[at + data.draw(st.integers(0, 9)) :]))

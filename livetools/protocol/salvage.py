@@ -1,0 +1,71 @@
+"""What is left of a message that does not validate: everything but the broken pieces.
+
+Slow, rare, and as forgiving as can be. pydantic says where each fault is; the piece that stands there is
+taken out and told, until the rest validates.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def salvage(model: type[Model], data: bytes | str) -> tuple[Model | None, list[object]]:
+    """Read as much of ``data`` as ``model`` can hold, and say what was left out, as ``{path: value}``.
+
+    Never raises. What is no JSON object gives no model, and is left out whole. Every field of ``model``
+    must be optional. A lone object where a list is due is a list of one; a field of the message that is
+    no object, but should be, is an empty one (a goAway is a goAway, whatever it says). Null is "not set",
+    and is not told.
+    """
+    try:
+        value, rest = _lenient_json(data)
+    except (ValueError, RecursionError):
+        return None, [data]
+    if not isinstance(value, dict):
+        return None, [data]
+    left_out: list[object] = [rest] if rest else []
+    while True:
+        try:
+            return model.model_validate(value), left_out
+        except ValidationError as error:
+            faults = error.errors(include_url=False, include_context=False, include_input=False)
+        for fault in reversed(faults):  # from the back, so that positions in a list hold
+            _mend(value, fault["loc"], fault["type"], left_out)
+
+
+def _lenient_json(data: bytes | str) -> tuple[object, str]:
+    """The first JSON value and the text behind it; bad UTF-8, control characters, lone surrogates pass."""
+    text = data.decode("utf-8-sig", "replace") if isinstance(data, bytes) else data
+    text = text.strip()
+    value, end = json.JSONDecoder(strict=False, parse_int=_int).raw_decode(text)
+    clean = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")  # a lone surrogate becomes "?"
+    return json.loads(clean, parse_int=_int), text[end:].strip()
+
+
+def _int(digits: str) -> int | str:
+    try:
+        return int(digits)
+    except ValueError:  # more digits than Python converts (4300): left as text
+        return digits
+
+
+def _mend(message: dict[str, Any], path: tuple[int | str, ...], fault: str, left_out: list[object]) -> None:
+    *way, last = path
+    holder: Any = message
+    for step in way:
+        holder = holder[step]
+    value = holder[last]
+    if fault == "list_type" and isinstance(value, dict):
+        holder[last] = [value]
+        return
+    if fault == "model_type" and not way:
+        holder[last] = {}
+    else:
+        del holder[last]
+    if value is not None:
+        left_out.append({".".join(map(str, path)): value})
