@@ -1,0 +1,119 @@
+"""The one place that reads the exceptions of ``websockets``: every one becomes an error of ours, or a
+``Gone``.
+
+No text of a foreign exception that may hold a header is passed on.
+"""
+
+from __future__ import annotations
+
+import ssl
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from livetools.protocol.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
+
+from .transport import Gone
+
+if TYPE_CHECKING:
+    from websockets.exceptions import ConnectionClosed
+
+
+_BROKE = "the connection to {} broke while it was made ({})"
+
+
+def gone(error: ConnectionClosed, closing: bool) -> Gone:
+    """How a connection ended. ``closing``: our ``aclose`` has been called."""
+    by_us = closing and error.rcvd_then_sent is not True
+    if error.rcvd is not None:
+        return Gone(error.rcvd.code, error.rcvd.reason, by_us)
+    if error.sent is not None and not closing:
+        # websockets closed by itself: what came was no websocket traffic, or a pong did not come
+        return Gone(1006, error.sent.reason or str(error.__cause__ or ""))
+    return Gone(1006, _cause(error), by_us)
+
+
+def _cause(error: BaseException) -> str:
+    """What the operating system said, if it is known."""
+    cause = error.__cause__
+    return f"{type(cause).__name__}: {cause}" if isinstance(cause, OSError) else ""
+
+
+def dial_error(error: Exception, url: str) -> LiveToolsError:
+    """Why there is no connection, for everything that dialling may raise."""
+    from websockets import exceptions as ws
+
+    parts = urlsplit(url)
+    where = f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'wss' else 80)}"
+    match error:
+        case LiveToolsError():
+            return error
+        case ws.InvalidStatus():
+            return _refused(error, where)
+        case ws.InvalidURI():
+            return ConfigError(f"the URL of the service is not valid (host {where}); see base_url")
+        case ws.InvalidProxy():
+            return ConfigError("the proxy's URL is not valid; see WebSocket(proxy=...) and HTTPS_PROXY")
+        case ws.InvalidProxyStatus():
+            status = error.response.status_code
+            return ConnectFailed(f"the proxy refused to connect to {where} (HTTP {status})")
+        case ws.ProxyError():
+            return ConnectFailed(f"the proxy did not connect to {where}; see WebSocket(proxy=...)")
+        case ws.InvalidMessage() if isinstance(error.__cause__, EOFError):
+            return ConnectFailed(f"{where} closed the connection before the websocket was open")
+        case ws.InvalidHandshake() | ws.ProtocolError() | ws.PayloadTooBig():
+            return RemoteProtocolError(
+                f"{where} answers, but not as a websocket ({type(error).__name__}). Check base_url,"
+                " and whether the port speaks TLS (wss) or not (ws)"
+            )
+        case ws.WebSocketException():
+            return ConnectFailed(_BROKE.format(where, type(error).__name__))
+        case ImportError():
+            return ConfigError("a SOCKS proxy is configured; it needs the package python-socks[asyncio]")
+    return _unreachable(error, where)
+
+
+def _refused(error: Exception, where: str) -> LiveToolsError:
+    from websockets.exceptions import InvalidStatus
+
+    from livetools.protocol.close_codes import http_error
+
+    assert isinstance(error, InvalidStatus)
+    status, body = error.response.status_code, bytes(error.response.body or b"")
+    if status in range(300, 400):
+        return RemoteProtocolError(f"{where} redirects (HTTP {status}). Set base_url to where it leads")
+    return http_error(status, body.decode("utf-8", "replace"))
+
+
+def _unreachable(error: Exception, where: str) -> LiveToolsError:
+    """The operating system's and TLS's errors; trio wraps the latter."""
+    causes = _causes(error)
+    for cause in causes:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return ConnectFailed(
+                f"the certificate of {where} is not accepted: {cause.verify_message}. Pass"
+                " WebSocket(ssl=context) for a private one, or set SSL_CERT_FILE"
+            )
+        if isinstance(cause, ssl.SSLError):
+            return ConnectFailed(
+                f"TLS with {where} failed ({cause.reason or cause}). Is it a ws:// port, or a proxy?"
+            )
+    if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
+        return ConnectFailed(f"nobody listens on {where}")
+    if isinstance(error, OSError):
+        return ConnectFailed(f"{where} cannot be reached: {error.strerror or error}")
+    return ConnectFailed(_BROKE.format(where, type(error).__name__))
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """The error and everything that led to it; trio groups what went wrong with each address of a host."""
+    found: list[BaseException] = []
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        cause = waiting.pop()
+        if cause is None:
+            continue
+        found.append(cause)
+        waiting.append(cause.__cause__)
+        if isinstance(cause, BaseExceptionGroup):
+            waiting += cause.exceptions
+    return found

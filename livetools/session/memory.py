@@ -1,0 +1,156 @@
+"""A connection without a socket: the pair that tests drive a session with, faults included.
+
+::
+
+    transport = MemoryTransport()
+    async with connect(model, transport=transport, base_url="ws://localhost") as session: ...
+
+    server = await transport.accept()              # in another task: the next dial
+    setup = await server.receive()
+    server.send({"setupComplete": {}})
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import deque
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any
+
+import anyio
+
+from .transport import Gone, Transport
+
+
+class MemoryTransport:
+    """A dialer whose other end is in the same process.
+
+    ``refuse``: raised by the dials that follow, while it is set. ``dials`` counts them.
+    """
+
+    def __init__(self) -> None:
+        self.refuse: Exception | None = None
+        self.dials = 0
+        self._put, self._take = anyio.create_memory_object_stream[MemoryServer](math.inf)
+
+    def dial(self, url: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Transport]:
+        """See :class:`~.transport.Dialer`."""
+        return self._dial(url, headers)
+
+    @asynccontextmanager
+    async def _dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
+        self.dials += 1
+        await anyio.lowlevel.checkpoint()
+        if self.refuse is not None:
+            raise self.refuse
+        server = MemoryServer(url, headers)
+        self._put.send_nowait(server)
+        client = _Client(server)
+        try:
+            yield client
+        finally:
+            await client.aclose()
+
+    async def accept(self) -> MemoryServer:
+        """The server's end of the next dial, or of one that came already."""
+        return await self._take.receive()
+
+    def close(self) -> None:
+        """No more dials will be accepted."""
+        self._put.close()
+        self._take.close()
+
+
+class MemoryServer:
+    """The server's end of one connection. Sending and faults are immediate; only ``receive`` waits.
+
+    ``full``: while true, the client's sends wait, as on a socket that nobody reads. ``end`` tells how it
+    ended.
+    """
+
+    def __init__(self, url: str, headers: Mapping[str, str]) -> None:
+        self.url, self.headers = url, headers
+        self.end: Gone | None = None
+        self.full = False
+        self._to_client: deque[bytes] = deque()
+        self._to_server: deque[bytes] = deque()
+        self._changed = anyio.Event()
+
+    def send(self, message: Mapping[str, Any] | bytes | str) -> None:
+        """One frame to the client: an object as JSON, or bytes and text as they are."""
+        if isinstance(message, Mapping):
+            message = json.dumps(message)
+        self._to_client.append(message.encode() if isinstance(message, str) else message)
+        self.changed()
+
+    async def receive(self) -> dict[str, Any]:
+        """The client's next frame. Raises :class:`Gone` after the last one."""
+        return json.loads(await self.take(self._to_server))  # type: ignore[no-any-return]
+
+    def close(self, code: int = 1000, reason: str = "") -> None:
+        """Close with a code. The client still receives what was sent before."""
+        self._finish(Gone(code, reason))
+
+    def drop(self) -> None:
+        """Cut the line: what was not received yet is lost, both ways."""
+        self._to_client.clear()
+        self._finish(Gone(1006))
+
+    def stall(self, full: bool = True) -> None:
+        """Take no more from the client (``full=False``: go on)."""
+        self.full = full
+        self.changed()
+
+    def _finish(self, end: Gone) -> None:
+        self.end = self.end or end
+        self.changed()
+
+    def changed(self) -> None:
+        """Wake whoever waits for this connection."""
+        self._changed.set()
+        self._changed = anyio.Event()
+
+    async def wait(self) -> None:
+        """Until something changes."""
+        await self._changed.wait()
+
+    async def take(self, queue: deque[bytes]) -> bytes:
+        """The next frame of one direction, or the connection's end."""
+        while not queue:
+            if self.end is not None:
+                raise Gone(self.end.code, self.end.reason, self.end.by_us)
+            await self.wait()
+        return queue.popleft()
+
+    async def put(self, frame: bytes) -> None:
+        """What the client sends."""
+        while self.full and self.end is None:
+            await self.wait()
+        if self.end is not None:
+            raise Gone(self.end.code, self.end.reason, self.end.by_us)
+        self._to_server.append(frame)
+        self.changed()
+
+    async def give(self) -> bytes:
+        """What the client receives."""
+        return await self.take(self._to_client)
+
+
+class _Client:
+    def __init__(self, server: MemoryServer) -> None:
+        self._server = server
+
+    async def send(self, frame: bytes) -> None:
+        await anyio.lowlevel.checkpoint_if_cancelled()
+        with anyio.CancelScope(shield=True):
+            await self._server.put(frame)
+
+    async def receive(self) -> bytes:
+        return await self._server.give()
+
+    async def aclose(self) -> None:
+        if self._server.end is None:
+            self._server.end = Gone(1000, "", by_us=True)
+            self._server.changed()

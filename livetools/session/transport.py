@@ -1,0 +1,54 @@
+"""What a session needs of a connection: three methods and a contract.
+
+Everything above this line is the same for a websocket, for the in-memory pair of the tests and for whatever a
+user brings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+
+
+class Gone(Exception):
+    """The end of a connection, however it came. ``code`` is 1006 where the line broke without a close frame.
+
+    ``by_us``: we closed it first.
+    """
+
+    def __init__(self, code: int = 1006, reason: str = "", by_us: bool = False) -> None:
+        super().__init__(f"{code} {reason}".rstrip())
+        self.code, self.reason, self.by_us = code, reason, by_us
+
+
+class Transport(Protocol):
+    """One open connection that carries whole messages both ways."""
+
+    async def send(self, frame: bytes) -> None:
+        """Hand one message (JSON, UTF-8) to the kernel: whole or not at all, from any task, in order.
+
+        Once begun it completes though its caller is cancelled, so that a frame is never torn, and it ends
+        within the transport's write timeout. Raises :class:`Gone`, and nothing else.
+        """
+        ...
+
+    async def receive(self) -> bytes:
+        """The next message. One task at a time; cancelling loses nothing. Every end raises :class:`Gone`."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close it, within a bound of time. Idempotent, from any task; never raises but when cancelled."""
+        ...
+
+
+class Dialer(Protocol):
+    """What ``connect(transport=...)`` takes: it opens one :class:`Transport` after the other."""
+
+    def dial(self, url: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Transport]:
+        """Open a connection on entering, close it on leaving; both happen in one task.
+
+        Entering raises a ``LiveToolsError`` that says in words why there is no connection, and is safe to
+        cancel. ``headers`` hold secrets: they stand in no text.
+        """
+        ...
