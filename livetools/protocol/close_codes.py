@@ -89,7 +89,8 @@ RULES: tuple[Rule, ...] = (
     Rule("billing", QuotaExceeded, "no", _BILLING),
     Rule("spending cap", QuotaExceeded, "no", _BILLING),
     Rule("spend cap", QuotaExceeded, "no", _BILLING),
-    # handles; the first text also comes after a toolResponse on 2.5, where the handle is good (forum 109319)
+    # handles; the first text also comes after a toolResponse on 2.5, where the handle is good
+    # (discuss.ai.google.dev/t/109319)
     Rule("requested entity was not found", InvalidRequest, "fresh", f"{_HANDLE}; or {_MODEL}", "setup"),
     Rule("requested entity was not found", ServerError, "yes"),
     Rule("bidigeneratecontent session not found", InvalidRequest, "fresh", _HANDLE),
@@ -98,7 +99,8 @@ RULES: tuple[Rule, ...] = (
     Rule("aborted", SessionClosed, "yes"),
     Rule("operation is not implemented", InvalidRequest, "yes", _GATE, "session"),
     Rule("operation is not implemented", InvalidRequest, "no", _LACKS),
-    # seen in sessions that had been healthy for minutes (AVA#496, AVA#541, adk-python#4587, adk-python#5552)
+    # seen in sessions that had been healthy for minutes (adk-python#4587, adk-python#5552, python-genai#182,
+    # hkjarral/AVA-AI-Voice-Agent-for-Asterisk#496)
     Rule("content_type_audio", ServerError, "once", _PREVIEW, "session"),
     Rule("content_type_audio", InvalidRequest, "no", "leave audio out: this model takes none as configured"),
     Rule("s16le pcm", ServerError, "once", "send 16-bit little-endian mono PCM", "session"),
@@ -190,7 +192,7 @@ def http_error(status: int, body: str = "") -> LiveToolsError:
 
 
 _SECRETS = re.compile(
-    r"AIza[\w-]{6,}|ya29\.[\w.-]+|AQ\.[\w-]{10,}|auth_tokens/[\w./-]+"
+    r"AIza[\w-]{6,}|ya29\.[\w.-]+|AQ\.[\w-]{10,}|auth_tokens/[\w./-]+|(?i:x-goog-api-key)\W{1,4}[\w.-]+"
     r"|(?i:bearer|token)\s+(?=[\w.-]*\d)[\w.~+/-]{16,}=*|(?<=[?&])(?i:key|access_token)=[^&\s\"']+"
 )
 
@@ -209,10 +211,11 @@ def _known(reason: str, setup: bool) -> Verdict | None:
 
 
 def _error(verdict: Verdict, code: int, reason: str, phase: str) -> LiveToolsError:
+    advice = verdict.advice[:1].upper() + verdict.advice[1:]
     if issubclass(verdict.error_class, SessionClosed):
-        return verdict.error_class(code, reason, phase, verdict.retry != "no", verdict.advice)
-    text = f"the service refused the session with {code}: {reason or 'without a reason'}"
-    return verdict.error_class(f"{text}. {verdict.advice}" if verdict.advice else text)
+        return verdict.error_class(code, reason, phase, verdict.retry != "no", advice)
+    said = reason.rstrip(".") or "it gave no reason"
+    return verdict.error_class(f"the service refused the session with {code}: {said}. {advice}")
 
 
 def _http_reason(status: int, body: str) -> str:

@@ -224,6 +224,7 @@ def test_a_setup_refused_for_an_unknown_reason_is_setup_rejected(code: int) -> N
     assert type(refused) is SetupRejected
     assert "The moon is in the wrong house." in str(refused)
     assert "suspect" in str(refused)
+    assert ".." not in str(refused)
     assert classify(code, "The moon is in the wrong house.", phase="turn").error_class is not SetupRejected
 
 
@@ -232,6 +233,8 @@ def test_an_error_carries_what_is_known() -> None:
     assert type(closed) is ServerError
     assert (closed.code, closed.reason, closed.phase) == (1011, "Internal error encountered.", "tool")
     assert closed.retryable
+    assert error(1008, "The operation was aborted.", "idle").advice == ""  # type: ignore[attr-defined]
+    assert error(1007, "API key expired.", "idle").advice.startswith("Check the API key")  # type: ignore[attr-defined]
     assert not error(1007, "API key not valid.", "setup").retryable  # type: ignore[attr-defined]
 
 
@@ -314,6 +317,7 @@ def test_an_http_body_is_quoted_but_not_at_length() -> None:
         "Authorization: Token auth_tokens/supersecret0123456789",
         "auth_tokens/supersecret0123456789 has expired",
         "ya29.supersecret0123456789",
+        "x-goog-api-key: supersecret",
     ],
 )
 def test_no_secret_survives_in_a_text(text: str) -> None:
