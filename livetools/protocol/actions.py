@@ -40,7 +40,7 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Consult:
-    """Ask the tool's ``approval`` callable; then ``approve(run)``, ``refuse(run, why)`` or ``ask(run)`` (a person decides)."""
+    """Ask the tool's ``approval``; then ``approve(run)``, ``refuse(run, why)`` or ``ask_person(run)``."""
 
     run: int
     call: Call

@@ -383,9 +383,6 @@ class Calls:
         call = record.call
         self.texts.append(outgoing.late_result(call.name, call.args, response, background))
 
-    def _enlist(self, record: Record, now: float, yielded: Outcome | None) -> None:
-        """Nothing to do: ``offer`` has put it into the message's group, before any member is served."""
-
 
 PERFORM = {
     Effect.STOP: Calls._stop,
@@ -394,7 +391,6 @@ PERFORM = {
     Effect.LOST: Calls._lost,
     Effect.INTERIM: Calls._interim,
     Effect.KEEP: Calls._keep,
-    Effect.ENLIST: Calls._enlist,
     Effect.ACKNOWLEDGE: Calls._acknowledge,
     Effect.REPLY: Calls._reply,
     Effect.RELEASE: Calls._release,

@@ -78,7 +78,6 @@ class Effect(Enum):
     LOST = auto()  # tell ToolLost
     INTERIM = auto()  # queue a response that continues
     KEEP = auto()  # keep the part for the text that will be owed
-    ENLIST = auto()  # it belongs to a message of the new link
     ACKNOWLEDGE = auto()  # queue the answer that it is under way
     REPLY = auto()  # queue the answer
     RELEASE = auto()  # its group no longer waits for it
@@ -107,11 +106,11 @@ TABLE: Mapping[tuple[State, Move], tuple[State, tuple[Effect, ...]]] = {
     (S.DETACHED, M.SETTLE): (S.DONE, (E.FINISHED, E.DELIVER)),
     (S.DETACHED, M.EXPIRE): (S.DONE, (E.STOP, E.FINISHED, E.DELIVER)),
     (S.DETACHED, M.CANCEL): (S.DONE, (E.STOP, E.CANCELLED)),
-    (S.DETACHED, M.REOFFER): (S.OWED, (E.ENLIST,)),
+    (S.DETACHED, M.REOFFER): (S.OWED, ()),
     (S.DETACHED, M.CLOSE): (S.DONE, (E.STOP,)),
-    (S.PAID, M.REOFFER): (S.READY, (E.ENLIST, E.REPLY)),
-    (S.VOID, M.REOFFER): (S.READY, (E.ENLIST, E.REPLY)),
-    (S.DONE, M.REOFFER): (S.READY, (E.ENLIST, E.REPLY)),
+    (S.PAID, M.REOFFER): (S.READY, (E.REPLY,)),
+    (S.VOID, M.REOFFER): (S.READY, (E.REPLY,)),
+    (S.DONE, M.REOFFER): (S.READY, (E.REPLY,)),
 }
 
 del S, M, E
