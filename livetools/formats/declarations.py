@@ -1,0 +1,122 @@
+"""Declarations of tools, checked: names, descriptions, and schemas in the subset that the service reads.
+
+``parameters`` is a subset of OpenAPI 3.0 (fields as of google-genai 3.6.1 and the Developer API's
+definition, 2026-10), ``parametersJsonSchema`` takes JSON Schema as it is. Tools in OpenAI's and Anthropic's
+shapes are checked in theirs, with what would be lost as advice.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from .findings import Checklist, Json, Spot, camel, kind_of, member
+from .shapes import check_fields
+from .tool_shapes import shape_of, to_declaration_and_losses
+
+DECLARATION = (
+    "name",
+    "description",
+    "parameters",
+    "parametersJsonSchema",
+    "response",
+    "responseJsonSchema",
+    "behavior",
+)
+TYPES = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL", "TYPE_UNSPECIFIED")
+KEYWORDS = {
+    *("type", "format", "title", "description", "nullable", "enum", "default", "example", "anyOf"),
+    *("items", "minItems", "maxItems", "minimum", "maximum", "minLength", "maxLength", "pattern"),
+    *("properties", "required", "propertyOrdering", "minProperties", "maxProperties"),
+}
+NAME = re.compile(r"[A-Za-z_][\w.:-]{0,63}", re.ASCII)
+
+
+def check_tools(tools: Json, spot: Spot, todo: Checklist) -> None:
+    """Check a list of tools, or a single one, of any shape."""
+    if isinstance(tools, Mapping):
+        _check_tool(tools, spot, todo, {})
+    elif todo.expect(isinstance(tools, list), "tool-object", spot, f"tools is {kind_of(tools)}"):
+        names: dict[str, Spot] = {}
+        for index, tool in enumerate(tools):
+            _check_tool(tool, spot[index], todo, names)
+
+
+def _check_tool(tool: Json, spot: Spot, todo: Checklist, names: dict[str, Spot]) -> None:
+    if not todo.expect(isinstance(tool, Mapping), "tool-object", spot, f"the tool is {kind_of(tool)}"):
+        return
+    shape = shape_of(tool)
+    key, declarations = member(tool, "functionDeclarations")
+    if isinstance(declarations, list):
+        for index, declaration in enumerate(declarations):
+            _check_declaration(declaration, (spot / key)[index], todo, names)
+    elif shape == "gemini":
+        _check_declaration(tool, spot, todo, names)
+    elif shape is not None:
+        _check_foreign(tool, spot, todo, names)
+    else:  # google_search and its like
+        todo.expect(bool(tool) and "type" not in tool, "tool-object", spot, "not the shape of any tool")
+
+
+def _check_foreign(tool: Mapping[str, Json], spot: Spot, todo: Checklist, names: dict[str, Spot]) -> None:
+    declaration, losses = to_declaration_and_losses(tool)
+    _check_name(declaration, spot, todo, names)
+    todo.expect(not losses, "tool-lossless", spot, "; ".join(losses))
+
+
+def _check_name(item: Mapping[str, Json], spot: Spot, todo: Checklist, names: dict[str, Spot]) -> None:
+    name = item.get("name")
+    fits = isinstance(name, str) and NAME.fullmatch(name) is not None
+    todo.expect(fits, "tool-name", spot / "name", f"the name is {name!r}")
+    where = names.setdefault(str(name), spot)
+    message = f"{where.path} has the name {name!r} already"
+    todo.expect(where is spot, "tool-unique", spot / "name", message, name=name)
+    told = bool(item.get("description"))
+    todo.expect(told, "tool-description", spot, f"{name!r} has no description")
+
+
+def _check_declaration(item: Json, spot: Spot, todo: Checklist, names: dict[str, Spot]) -> None:
+    if not todo.expect(isinstance(item, Mapping), "tool-object", spot, f"the declaration is {kind_of(item)}"):
+        return
+    check_fields(item, spot, DECLARATION, todo, {"inputSchema": "parameters", "args": "parameters"})
+    _check_name(item, spot, todo, names)
+    key, schema = member(item, "parameters")
+    both = schema is not None and member(item, "parametersJsonSchema")[1] is not None
+    todo.expect(not both, "tool-one-schema", spot, "parameters and parametersJsonSchema are both given")
+    if schema is not None:
+        at = spot / key
+        is_object = isinstance(schema, Mapping) and str(schema.get("type", "OBJECT")).upper() == "OBJECT"
+        message = "parameters is not the schema of an object"
+        if todo.expect(is_object, "tool-schema-object", at, message, value=schema):
+            check_schema(schema, at, todo)
+
+
+def check_schema(schema: Json, spot: Spot, todo: Checklist) -> None:
+    """Check a schema of the OpenAPI subset, at any depth."""
+    if not todo.expect(
+        isinstance(schema, Mapping), "value-type", spot, f"{kind_of(schema)} instead of a schema"
+    ):
+        return
+    for key in schema:
+        message = f"the keyword {key!r} is not known here"
+        at = f" at '{spot.wire}'"
+        todo.expect(camel(key) in KEYWORDS, "tool-keyword", spot / key, message, name=key, at=at)
+    kind = schema.get("type")
+    known = kind is None or (isinstance(kind, str) and kind.upper() in TYPES)
+    todo.expect(known, "tool-type", spot / "type", f"type is {kind!r}", value=kind)
+    kind = kind.upper() if isinstance(kind, str) else None
+    properties = schema.get("properties") or {}
+    if kind == "ARRAY":
+        todo.expect("items" in schema, "tool-items", spot, "an ARRAY without items")
+    if kind == "OBJECT":
+        todo.expect(bool(properties), "tool-properties", spot, "an OBJECT without properties")
+        missing = [name for name in schema.get("required") or () if name not in properties]
+        todo.expect(not missing, "tool-required", spot, f"required names {missing}, which is not defined")
+    if isinstance(properties, Mapping):
+        for name, inner in properties.items():
+            check_schema(inner, spot / "properties" / name, todo)
+    if "items" in schema:
+        check_schema(schema["items"], spot / "items", todo)
+    key, several = member(schema, "anyOf")
+    for index, inner in enumerate(several if isinstance(several, list) else ()):
+        check_schema(inner, (spot / key)[index], todo)

@@ -1,0 +1,62 @@
+"""What a JSON document is, told by its keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias, get_args
+
+from .findings import Json, camel
+from .frames import CLIENT, SERVER
+from .tool_shapes import shape_of
+
+Kind: TypeAlias = Literal[
+    "function_response", "content", "conversation", "response", "stream", "tools", "frame", "recording"
+]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+ANSWER = {"candidates", "promptFeedback", "usageMetadata", "choices"}
+TOP = {
+    "functionResponses",
+    "functionResponse",
+    "bidiGenerateContentToolResponse",
+}  # tried in place of a frame
+
+
+def detect(document: Json) -> Kind | None:
+    """The kind of ``document``, or ``None`` for one that is like nothing we know."""
+    if isinstance(document, Mapping):
+        return _object(document)
+    if not isinstance(document, list):
+        return None
+    if not document:
+        return "conversation"
+    kinds = [_object(item) for item in document if isinstance(item, Mapping)]
+    several: dict[Kind | None, Kind] = {
+        "response": "stream",
+        "frame": "recording",
+        "recording": "recording",
+        "tools": "tools",
+        "content": "conversation",
+        "function_response": "function_response",
+    }
+    return next((several[kind] for kind in kinds if kind in several), None)
+
+
+def _object(item: Mapping[str, Json]) -> Kind | None:
+    keys = {camel(str(key)) for key in item}
+    kinds: tuple[tuple[bool, Kind], ...] = (
+        ("direction" in keys and bool(keys & {"frame", "message"}), "recording"),
+        ("contents" in keys, "conversation"),
+        ("response" in keys and not keys & {"role", "parameters", "description"}, "function_response"),
+        ("role" in keys or "parts" in keys, "content"),
+        (bool(keys & ANSWER) or isinstance(item.get("error"), Mapping), "response"),
+        (bool(keys & (CLIENT | SERVER)) or _is_top(keys), "frame"),
+        ("functionDeclarations" in keys, "tools"),
+        ("functionCallId" in keys, "function_response"),
+        (shape_of(item) is not None, "tools"),
+    )
+    return next((kind for held, kind in kinds if held), None)
+
+
+def _is_top(keys: set[str]) -> bool:
+    return any(key[:1].lower() + key[1:] in TOP for key in keys)

@@ -1,0 +1,202 @@
+"""Live frames, one by one, and a session's frames together: is every call answered once, by the right
+answer?
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from .conversations import check_order, read_content
+from .declarations import check_tools
+from .findings import Checklist, Json, Spot, camel, kind_of, member
+from .function_responses import check_function_response
+from .shapes import check_fields
+
+CLIENT = frozenset({"setup", "clientContent", "realtimeInput", "toolResponse", "contextUpdate"})
+SERVER = frozenset(
+    {
+        "setupComplete",
+        "serverContent",
+        "toolCall",
+        "toolCallCancellation",
+        "goAway",
+        "sessionResumptionUpdate",
+        "usageMetadata",
+        "voiceActivity",
+        "voiceActivityDetectionSignal",
+        "interactionStatus",
+    }
+)
+REALTIME = ("audio", "video", "text", "audioStreamEnd", "activityStart", "activityEnd", "mediaChunks")
+
+
+def check_frame(frame: Json, spot: Spot, todo: Checklist) -> None:
+    """Check a frame of the client's, alone. What needs the session (ids that were asked) is not judged."""
+    if not todo.expect(isinstance(frame, Mapping), "value-type", spot, f"the frame is {kind_of(frame)}"):
+        return
+    check_fields(frame, spot, CLIENT, todo, rule="live-message")
+    known = [key for key in frame if camel(key) in CLIENT]
+    message = f"{len(known)} messages in one frame: {', '.join(known)}"
+    todo.expect(len(known) <= 1, "live-message", spot, message, name="".join(known[1:2]))
+    for key in known:
+        check = _CHECKS.get(camel(key))
+        if check is not None:
+            body = frame[key]
+            message = f"{key} is {kind_of(body)}"
+            if todo.expect(isinstance(body, Mapping), "value-type", spot / key, message, value=body):
+                check(body, spot / key, todo)
+
+
+def _check_tool_response(body: Mapping[str, Json], spot: Spot, todo: Checklist) -> None:
+    usual = {"functionResponse": "functionResponses, and put the answer into a list"}
+    check_fields(body, spot, ("functionResponses",), todo, usual)
+    key, responses = member(body, "functionResponses")
+    if responses is None and member(body, "functionResponse")[1] is not None:
+        return
+    message = (
+        f"functionResponses is {kind_of(responses)}" if responses != [] else "functionResponses is empty"
+    )
+    filled = isinstance(responses, list) and bool(responses)
+    if todo.expect(filled, "live-response-list", spot / key, message, value=responses):
+        for index, response in enumerate(responses):
+            check_function_response(response, (spot / key)[index], todo, live=True)
+
+
+def _check_client_content(body: Mapping[str, Json], spot: Spot, todo: Checklist) -> None:
+    check_fields(body, spot, ("turns", "turnComplete"), todo, {"contents": "turns"})
+    key, contents = member(body, "turns")
+    if contents is None:
+        return
+    contents = [contents] if isinstance(contents, Mapping) else contents
+    if not todo.expect(
+        isinstance(contents, list), "contents-list", spot / key, f"turns is {kind_of(contents)}"
+    ):
+        return
+    turns = [read_content(content, (spot / key)[index], todo) for index, content in enumerate(contents)]
+    for index, content in enumerate(contents):
+        if isinstance(content, Mapping):
+            at = (spot / key)[index]
+            todo.expect("role" in content, "turn-role", at, "the turn has no role")
+    read = [turn for turn in turns if turn is not None]
+    if any(turn.calls for turn in read):  # a history; else the responses answer calls of the session
+        check_order(read, todo)
+    elif any(turn.responses for turn in read):
+        complete = member(body, "turnComplete")[1]
+        todo.expect(complete is True, "turn-complete", spot, "function responses, and no turnComplete: true")
+
+
+def _check_realtime(body: Mapping[str, Json], spot: Spot, todo: Checklist) -> None:
+    check_fields(body, spot, REALTIME, todo)
+
+
+def _check_setup(body: Mapping[str, Json], spot: Spot, todo: Checklist) -> None:
+    key, tools = member(body, "tools")
+    if tools is not None:
+        check_tools(tools, spot / key, todo)
+
+
+_CHECKS = {
+    "toolResponse": _check_tool_response,
+    "clientContent": _check_client_content,
+    "realtimeInput": _check_realtime,
+    "setup": _check_setup,
+}
+
+
+@dataclass(slots=True)
+class _Session:
+    """The calls of a connection, as its frames tell them."""
+
+    open: dict[str, tuple[Spot, str]] = field(default_factory=dict)
+    asked: dict[str, str] = field(default_factory=dict)  # id: name
+    settled: set[str] = field(default_factory=set)
+
+
+def check_recording(rows: Iterable[Json], spot: Spot, todo: Checklist) -> None:
+    """Check a session's frames in order: rows with ``direction`` and ``frame`` or ``message``, or bare
+    frames.
+
+    Rows of several connections (``connection``) are kept apart; a ``setup`` begins a new one.
+    """
+    sessions: dict[object, _Session] = {}
+    for index, row in enumerate(rows):
+        if not isinstance(row, Mapping):
+            todo.expect(False, "value-type", spot[index], f"the row is {kind_of(row)}", value=row)
+            continue
+        frame, at = _frame_of(row, spot[index])
+        if not isinstance(frame, Mapping) or _is_meta(frame):
+            continue
+        number = row.get("connection")
+        if member(frame, "setup")[1] is not None or number not in sessions:
+            sessions[number] = _Session()
+        if _by_server(row, frame):
+            _hear(frame, at, sessions[number])
+        else:
+            check_frame(frame, at, todo)
+            _answer(frame, at, sessions[number], todo)
+    for session in sessions.values():
+        for where, name in session.open.values():
+            todo.expect(False, "call-answered", where, f"nobody answered the call of {name}")
+        if session.asked and not session.open:
+            todo.expect(True, "call-answered", spot, "")
+
+
+def _frame_of(row: Mapping[str, Json], spot: Spot) -> tuple[Json, Spot]:
+    for key in ("frame", "message"):
+        if key in row:
+            return row[key], Spot(f"{spot.path}.{key}")
+    return row, Spot(spot.path)
+
+
+def _is_meta(frame: Mapping[str, Json]) -> bool:
+    """A close, or something that was no JSON: rows that recordings have beside frames."""
+    return bool(frame) and all(str(key).startswith("_") for key in frame)
+
+
+def _by_server(row: Mapping[str, Json], frame: Mapping[str, Json]) -> bool:
+    direction = row.get("direction")
+    return direction == "server" if direction else any(camel(key) in SERVER for key in frame)
+
+
+def _hear(frame: Mapping[str, Json], spot: Spot, session: _Session) -> None:
+    for call in _listed(frame, "toolCall", "functionCalls"):
+        name = str(call.get("name"))
+        id = str(call.get("id") or name)
+        session.asked[id] = name
+        session.open[id] = spot / "toolCall", name
+    cancelled = member(frame, "toolCallCancellation")[1]
+    for id in cancelled.get("ids", ()) if isinstance(cancelled, Mapping) else ():
+        session.open.pop(id, None)
+        session.settled.add(id)
+
+
+def _answer(frame: Mapping[str, Json], spot: Spot, session: _Session, todo: Checklist) -> None:
+    for response in _responses(frame):
+        name = response.get("name")
+        id = str(response.get("id") or name)
+        if not todo.expect(id in session.asked, "answer-known", spot, f"nobody asked {id}"):
+            continue
+        message = f"{name!r} answers a call of {session.asked[id]}"
+        todo.expect(not name or name == session.asked[id], "response-name-match", spot, message)
+        todo.expect(id not in session.settled, "answered-once", spot, f"{id} is settled already")
+        if not member(response, "willContinue")[1]:
+            session.open.pop(id, None)
+            session.settled.add(id)
+
+
+def _responses(frame: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
+    yield from _listed(frame, "toolResponse", "functionResponses")
+    for turn in _listed(frame, "clientContent", "turns"):
+        parts = member(turn, "parts")[1]
+        for part in parts if isinstance(parts, list) else ():
+            response = member(part, "functionResponse")[1] if isinstance(part, Mapping) else None
+            if isinstance(response, Mapping):
+                yield response
+
+
+def _listed(frame: Mapping[str, Json], outer: str, inner: str) -> list[Mapping[str, Json]]:
+    """The objects of a list in a message, whatever else may stand there."""
+    message = member(frame, outer)[1]
+    found = member(message, inner)[1] if isinstance(message, Mapping) else None
+    return [item for item in found if isinstance(item, Mapping)] if isinstance(found, list) else []

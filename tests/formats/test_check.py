@@ -1,0 +1,211 @@
+"""Documents checked whole: the table of what works, detection, texts that are no JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from livetools import formats
+from livetools.formats import check, check_text
+
+QUESTION = {"role": "user", "parts": [{"text": "Weather in Oslo?"}]}
+CALL = {"role": "model", "parts": [{"functionCall": {"name": "weather", "args": {"city": "Oslo"}}}]}
+EQUAL = (
+    "Please ensure that the number of function response parts is equal to the number of function call parts of the "
+    "function call turn."
+)
+
+
+def answer(response: Any, role: str = "user") -> dict[str, Any]:
+    return {"role": role, "parts": [{"functionResponse": {"name": "weather", "response": response}}]}
+
+
+def said(report: formats.Report, rule: str) -> str:
+    """The service's text for the one fault of this rule."""
+    (finding,) = [finding for finding in report.faults if finding.rule == rule]
+    return finding.service_text
+
+
+# the table, row by row
+
+
+@pytest.mark.parametrize("key", ["content", "result", "output"])
+def test_a_response_under_each_of_the_keys_works(key: str):
+    assert check([QUESTION, CALL, answer({key: "rain"})]).ok
+
+
+def test_a_string_for_a_response_is_refused():
+    report = check([QUESTION, CALL, answer("text")])
+    assert said(report, "response-object") == (
+        "Invalid value at 'contents[2].parts[0].function_response.response' "
+        '(type.googleapis.com/google.protobuf.Struct), "text"'
+    )
+
+
+def test_a_function_response_in_the_model_role_is_refused():
+    report = check([QUESTION, CALL, answer({"output": 1}, role="model")])
+    text = said(report, "response-role")
+    assert text == "Content with role 'model' can't contain 'functionResponse' part"
+
+
+def test_a_function_response_without_parts_is_refused():
+    document = {"role": "user", "functionResponse": {"name": "weather", "response": {"output": 1}}}
+    text = said(check(document), "content-parts")
+    assert text == (
+        "Invalid JSON payload received. Unknown name \"functionResponse\" at 'contents[0]': Cannot find field."
+    )
+
+
+def test_two_calls_and_one_response_are_refused():
+    two = {"role": "model", "parts": CALL["parts"] * 2}
+    assert said(check([QUESTION, two, answer({"output": 1})]), "response-count") == EQUAL
+
+
+@pytest.mark.parametrize(
+    ("outer", "inner"), [("tool_response", "function_responses"), ("toolResponse", "functionResponses")]
+)
+def test_a_live_tool_response_with_id_name_and_response_works(outer: str, inner: str):
+    assert check({outer: {inner: [{"id": "1", "name": "weather", "response": {"output": 1}}]}}).ok
+
+
+def test_a_complete_client_content_with_a_function_response_works():
+    assert check({"clientContent": {"turns": [answer({"output": 1})], "turnComplete": True}}).ok
+
+
+@pytest.mark.parametrize("key", ["BidiGenerateContentToolResponse", "functionResponses", "functionResponse"])
+def test_other_names_at_the_top_of_a_live_frame_are_refused(key: str):
+    text = said(check({key: {"functionResponses": []}}), "live-message")
+    assert text == f'Invalid JSON payload received. Unknown name "{key}": Cannot find field.'
+
+
+def test_an_error_under_response_works_and_is_an_error():
+    report = check([QUESTION, CALL, answer({"error": "no such city"})])
+    assert report.ok
+    assert [finding.rule for finding in report.findings if finding.level == "note"] == ["response-error"]
+    assert formats.is_error({"error": "no such city"})
+
+
+# more of what people send
+
+
+def rules(document: Any) -> set[str]:
+    return {finding.rule for finding in check(document).findings if finding.level != "note"}
+
+
+def live(**changes: Any) -> dict[str, Any]:
+    response = {"id": "1", "name": "f", "response": {"output": 1}, **changes}
+    response = {key: value for key, value in response.items() if value is not ...}
+    return {"toolResponse": {"functionResponses": [response]}}
+
+
+@pytest.mark.parametrize(
+    ("document", "broken"),
+    [
+        (live(), set()),
+        (live(id=...), {"response-id"}),
+        (live(name=...), {"response-name-live"}),
+        (live(response=...), {"response-present"}),
+        (live(response=[1]), {"response-list"}),
+        (live(response="{'a': 1}"), {"response-object"}),
+        (live(response={"output": 1, "scheduling": "SILENT"}), {"scheduling-place"}),
+        (live(scheduling="SOON"), {"scheduling-value"}),
+        (live(willContinue=True, parts=[], scheduling="INTERRUPT"), set()),
+        (live(functionCallId="1"), {"unknown-field"}),
+        ({"toolResponse": {"functionResponse": {"id": "1"}}}, {"unknown-field"}),
+        ({"toolResponse": {"functionResponses": {"id": "1"}}}, {"live-response-list"}),
+        ({"toolResponse": {"functionResponses": []}}, {"live-response-list"}),
+        ({"toolResponse": []}, {"value-type"}),
+        ({"clientContent": {"turns": [answer({})]}}, {"turn-complete", "response-id-content"}),
+        ({"clientContent": {"turns": [{"parts": [{"text": "hi"}]}]}}, {"turn-role"}),
+        ({"clientContent": {"contents": []}}, {"unknown-field"}),
+        ({"clientContent": {"turnComplete": True}}, set()),
+        ({"toolResponse": live()["toolResponse"], "clientContent": {}}, {"live-message"}),
+        ({"realtimeInput": {"text": "hi"}}, set()),
+        ({"realtimeInput": {"words": "hi"}}, {"unknown-field"}),
+        ({"id": "1", "name": "f", "response": {"output": 1}}, set()),
+        ([{"id": "1", "name": "f", "response": 5}], {"response-object"}),
+    ],
+)
+def test_what_else_is_sent(document: Any, broken: set[str]):
+    assert rules(document) == broken
+
+
+def test_a_finding_names_the_place_in_the_document_and_on_the_wire():
+    (finding,) = check(
+        {"tool_response": {"function_responses": [{"id": "1", "name": "f", "response": [1]}]}}
+    ).faults
+    assert finding.path == "$.tool_response.function_responses[0].response"
+    assert finding.service_text == (
+        'Invalid JSON payload received. Unknown name "response" at '
+        "'tool_response.function_responses[0]': Proto field is not repeating, cannot start list."
+    )
+
+
+@pytest.mark.parametrize(
+    ("document", "kind"),
+    [
+        ([], "conversation"),
+        ([QUESTION], "conversation"),
+        ({"contents": [QUESTION], "tools": []}, "conversation"),
+        (QUESTION, "content"),
+        ({"name": "f", "response": {}}, "function_response"),
+        ({"candidates": []}, "response"),
+        ({"choices": []}, "response"),
+        ({"error": {"code": 400}}, "response"),
+        ([{"candidates": []}], "stream"),
+        ({"functionDeclarations": []}, "tools"),
+        ([{"type": "function", "function": {"name": "f"}}], "tools"),
+        ({"name": "f", "input_schema": {}}, "tools"),
+        ({"setup": {}}, "frame"),
+        ({"toolCall": {}}, "frame"),
+        ([{"setup": {}}, {"setupComplete": {}}], "recording"),
+        ([{"direction": "client", "frame": {}}], "recording"),
+        ("text", None),
+        ({"a": 1}, None),
+        ([1], None),
+    ],
+)
+def test_the_kind_of_a_document_is_told_by_its_keys(document: Any, kind: str | None):
+    assert formats.detect(document) == kind
+
+
+def test_a_python_dict_where_json_is_due_is_said_so_and_checked_all_the_same():
+    report = check_text(str({"id": "1", "name": "f", "response": None, "parts": True}))
+    assert [finding.rule for finding in report.findings] == ["python-text", "response-present"]
+    assert report.kind == "function_response"
+
+
+@pytest.mark.parametrize("text", ["{", "", "not json", '{"a": NaN}', "[1] [2", "1, 2"])
+def test_a_text_that_is_no_json_is_a_finding(text: str):
+    assert [finding.rule for finding in check_text(text).faults] in (["json-text"], ["document-kind"])
+    assert not check_text(text).ok
+
+
+def test_json_lines_are_read_as_a_list():
+    lines = "\n".join(json.dumps(content) for content in [QUESTION, CALL, answer({"output": 1})])
+    report = check_text(lines + "\n")
+    assert (report.kind, report.ok) == ("conversation", True)
+
+
+def test_a_document_of_no_known_kind_is_a_fault():
+    assert [finding.rule for finding in check({"a": 1}).faults] == ["document-kind"]
+
+
+def test_a_report_reads_as_a_checklist_and_as_json():
+    report = check([QUESTION, CALL, answer("text")])
+    text = str(report)
+    assert "✔ roles are user and model" in text
+    assert "✘ $[2].parts[0].functionResponse.response: response is a string, not an object" in text
+    told = report.as_json()
+    assert told["ok"] is False
+    assert told["findings"][-1]["rule"] == "response-object"
+    json.dumps(told)
+
+
+def test_every_rule_is_told_in_full():
+    for id in formats.RULES:
+        assert formats.RULES[id].fix in formats.explain(id)
+    with pytest.raises(KeyError, match="response-count"):
+        formats.explain("no-such-rule")
