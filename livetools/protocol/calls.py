@@ -288,7 +288,7 @@ class Calls:
     def _leader(self, record: Record) -> Record | None:
         same = (record.call.name, record.call.args)
         for other in self.records.values():
-            served = other.state in SERVED and other.phase is not Phase.LEADER and other is not record
+            served = other.state in SERVED and other.phase not in (Phase.LEADER, Phase.NOTHING)
             if served and (other.call.name, other.call.args) == same:
                 return other
         return None

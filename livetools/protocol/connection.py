@@ -13,7 +13,14 @@ from typing import Any, Protocol
 
 from . import close_codes, outgoing
 from .actions import Action, Close, Dial, End, Hangup
-from .errors import ConnectFailed, LiveToolsError, SessionClosed, SetupTimeout
+from .errors import (
+    ConnectFailed,
+    LiveToolsError,
+    RemoteProtocolError,
+    SessionClosed,
+    SetupRejected,
+    SetupTimeout,
+)
 from .events import Event, Reconnecting
 from .link import CLOSING, HANDLE, USABLE, Do, Line, Link, On, ReconnectPolicy
 from .terms import Plan
@@ -211,7 +218,8 @@ class Connection:
             error = close.error
             if not isinstance(error, LiveToolsError):
                 error = ConnectFailed(f"could not connect: {error}")
-            final = isinstance(error, SessionClosed) and not error.retryable
+            final = isinstance(error, (RemoteProtocolError, SetupRejected))
+            final = final or (isinstance(error, SessionClosed) and not error.retryable)
             return error, "no" if final else "yes"
         planned = self.away or self.hooks.standing().calls or line is Line.SWAPPING
         if close.code == 1000 and phase not in ("connect", "setup"):

@@ -53,7 +53,8 @@ class SetupRejected(ConnectFailed):
 class SessionClosed(LiveToolsError):
     """The connection ended, and the session with it.
 
-    ``code`` is the websocket close code (1006 when the line broke without one), ``reason`` the service's own
+    ``code`` is the websocket close code (1006 when the line broke without one; below 1000, the HTTP status
+    that answered in place of an upgrade), ``reason`` the service's own
     text, ``phase`` what was going on (``"connect"``, ``"setup"``, ``"idle"``, ``"turn"``, ``"tool"``),
     ``retryable`` whether another attempt may succeed, ``advice`` what to do next.
     """
@@ -68,12 +69,9 @@ class SessionClosed(LiveToolsError):
     ) -> None:
         self.code, self.reason, self.phase = code, reason, phase
         self.retryable, self.advice = retryable, advice
-        text = f"the connection was closed with {code}"
-        if phase:
-            text += f" during {phase}"
-        if reason:
-            text += f": {reason}"
-        super().__init__(f"{text}. {advice}" if advice else text)
+        how = "the connection was closed with" if code >= 1000 else "the service answered with HTTP"
+        text = f"{how} {code}{f' during {phase}' if phase else ''}{f': {reason}' if reason else ''}"
+        super().__init__(f"{text.rstrip('.')}. {advice}" if advice else text)
 
 
 class AuthenticationError(SessionClosed):

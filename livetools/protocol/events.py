@@ -89,7 +89,7 @@ class AudioChunk:
 
 @dataclass(frozen=True, slots=True)
 class InputTranscript:
-    """What the user said, as the service heard it. ``finished`` is often never true (FAULTS: do not wait for it)."""
+    """What the user said, as the service heard it. ``finished`` is often never true: do not wait for it."""
 
     text: str
     finished: bool = False
@@ -189,7 +189,10 @@ class VoiceActivity:
 
 @dataclass(frozen=True, slots=True)
 class CodeChunk:
-    """Code the model runs, or its result. ``tool`` names the function where the code is a call in disguise."""
+    """Code the model runs, or its result (``language`` is then the outcome, such as ``OUTCOME_OK``).
+
+    ``tool`` names the function where the code is a call in disguise.
+    """
 
     code: str
     language: str

@@ -127,7 +127,6 @@ class Held:
             taken = list(self._queue)
             self._queue.clear()
             self.backlog = 0
-            self.tell()
         for item in taken:
             self._remember(item)
         return taken
@@ -156,6 +155,10 @@ class Held:
         self._logged = 0
         self._index = 0
         return next((i.exchange for i in self._queue if i.exchange is not None), None)
+
+    def untold(self) -> bool:
+        """Whether something was dropped and not told yet: that is done once it is over, not for each frame."""
+        return any(self._untold.values())
 
     def tell(self) -> None:
         """Say how much was dropped since it was last said."""

@@ -110,13 +110,11 @@ class Machine:
 
     def disconnected(self, link: int, close: Close, now: float) -> None:
         """A socket ended, or could not be opened."""
-        self._now = now
         self.connection.gone(link, close, now)
         self._after(now)
 
     def receive(self, link: int, data: bytes | str, now: float) -> None:
         """A frame came. Nothing that a server sends raises."""
-        self._now = now
         if link == self.connection.link.current and not self.closed:
             self.reception.receive(link, data, now)
             self._after(now)
@@ -187,34 +185,29 @@ class Machine:
 
     def progress(self, run: int, value: object, now: float, yielded: Outcome | None = None) -> None:
         """A tool reported; ``yielded``: the value is a part of its result."""
-        self._now = now
         self.calls.progress(run, value, now, yielded)
         self._after(now)
 
     def settled(self, run: int, outcome: Outcome, now: float) -> None:
         """A handler ended, however."""
-        self._now = now
         self._ending = self._ending or outcome.ends_session
         self.calls.settled(run, outcome, now)
         self._after(now)
 
     def approve(self, run: int, now: float) -> bool:
         """Let a waiting call run; False if it does not wait (any more)."""
-        self._now = now
         done = self.calls.approve(run, now)
         self._after(now)
         return done
 
     def refuse(self, run: int, why: str, now: float) -> bool:
         """Refuse a waiting call; False if it does not wait (any more)."""
-        self._now = now
         done = self.calls.refuse(run, why, now)
         self._after(now)
         return done
 
     def ask_person(self, run: int, now: float) -> None:
         """A tool's ``approval`` wants a person to decide."""
-        self._now = now
         self.calls.ask(run, now)
         self._after(now)
 
@@ -222,7 +215,6 @@ class Machine:
 
     def close(self, now: float) -> None:
         """The user is done."""
-        self._now = now
         self.connection.on(On.CLOSE, now)
         self._after(now)
 
@@ -244,7 +236,7 @@ class Machine:
         """When ``tick`` is wanted next; may be early, never late."""
         if self.closed:
             return inf
-        if self._ending and self._done():
+        if (self._ending and self._done()) or self._flowing():
             return self._now
         return min(self.calls.wake_at(), self.turns.wake_at(self.calls.blocking()), self.connection.wake_at())
 
@@ -378,11 +370,16 @@ class Machine:
             return self._error
         return SessionClosed(1000, "", "", False, "the session was closed; open another")
 
+    def _flowing(self) -> bool:
+        """Whether input that was dropped for a while goes through again, and that is still to be told."""
+        return self.held.untold() and (self.closed or (self.connection.usable and not self.calls.blocking()))
+
     def _done(self) -> bool:
         return self.turns.idle and not self.calls.pending and not self._late and self.connection.usable
 
     def _after(self, now: float) -> None:
         """What follows from any input."""
+        self._now = now
         calls = self.calls
         if calls.texts:
             self._late += calls.texts
@@ -391,6 +388,8 @@ class Machine:
         if exchange is not None and exchange.calls:
             for run in exchange.calls - calls.pending.keys():
                 self.turns.closed(run, now)
+        if self._flowing():
+            self.held.tell()
         if self.closed:
             return
         if self._ending and self._done():

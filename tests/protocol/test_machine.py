@@ -1,0 +1,748 @@
+"""The machine, without a socket: what a session does, input by input."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+from support.driver import Driver, plan
+
+from livetools.protocol.actions import Close, Outcome
+from livetools.protocol.errors import (
+    AuthenticationError,
+    ConcurrencyError,
+    LocalProtocolError,
+    ServerError,
+    SetupTimeout,
+)
+from livetools.protocol.events import (
+    GoAway,
+    InputDropped,
+    Reconnected,
+    Stalled,
+    TextChunk,
+    ToolFinished,
+    ToolLost,
+    TurnComplete,
+    UnknownMessage,
+)
+from livetools.protocol.link import ReconnectPolicy
+from livetools.protocol.terms import CallPolicy
+
+ECHO = CallPolicy("echo")
+SLOW = CallPolicy("slow", timeout=5.0)
+ASYNC = CallPolicy("later", behavior="NON_BLOCKING", ends_turn=True, takes_scheduling=True)
+PATIENT = ReconnectPolicy(attempts=3, initial=0.25)
+
+
+def test_a_call_is_run_and_answered_once() -> None:
+    d = Driver(plan(ECHO)).live().call(("c1", "echo"))
+    assert d.started == ["c1"]
+    d.settle("c1", 5)
+    assert d.answers() == [("c1", {"output": 5})]
+    assert d.names == ["SessionStarted", "ToolStarted", "ToolFinished"]
+
+
+def test_the_same_id_on_one_link_is_a_duplicate() -> None:
+    d = Driver(plan(ECHO)).live().call(("c1", "echo"), ("c1", "echo")).call(("c1", "echo"))
+    part = {"functionCall": {"id": "c1", "name": "echo", "args": {}}}
+    d.server({"serverContent": {"modelTurn": {"parts": [part]}}})
+    d.settle("c1").call(("c1", "echo"))
+    assert d.started == ["c1"]
+    assert len(d.answers()) == 1
+
+
+def test_an_unknown_name_is_answered_with_the_real_ones_near_misses_first() -> None:
+    d = Driver(plan(SLOW, ECHO)).live().call(("c1", "ehco"))
+    [(id, response)] = d.answers()
+    assert id == "c1"
+    assert "echo, slow" in response["error"]
+
+
+def test_a_batch_goes_out_in_the_order_of_its_calls_without_the_cancelled_one() -> None:
+    d = Driver(plan(ECHO, reply_batching="batch")).live().call(("a", "echo"), ("b", "echo"), ("c", "echo"))
+    d.settle("c", 3).settle("a", 1)
+    assert d.answers() == []
+    d.server({"toolCallCancellation": {"ids": ["b"]}})
+    assert d.answers() == [("a", {"output": 1}), ("c", {"output": 3})]
+    assert len(d.sent("toolResponse")) == 1
+
+
+def test_as_client_content_the_parts_equal_the_calls_in_one_turn() -> None:
+    d = Driver(plan(ECHO, reply_format="client_content")).live().call(("a", "echo"), ("b", "nope"))
+    d.settle("a")
+    [content] = d.sent("clientContent")
+    assert content["turnComplete"] is True
+    assert [p["functionResponse"]["id"] for p in content["turns"][0]["parts"]] == ["a", "b"]
+
+
+def test_calls_without_an_id_are_answered_without_one_in_order_for_their_name() -> None:
+    d = Driver(plan(ECHO)).live().call((None, "echo"), (None, "echo"))
+    d.settle("unnamed-2", "second")
+    assert d.answers() == []
+    d.settle("unnamed-1", "first")
+    assert d.answers() == [(None, {"output": "first"}), (None, {"output": "second"})]
+
+
+def test_a_servers_id_that_looks_like_one_of_ours_is_still_answered() -> None:
+    d = Driver(plan(ECHO)).live().call((None, "echo")).call(("unnamed-1", "echo"))
+    assert len(d.started) == 2
+
+
+def test_a_cancelled_call_stops_and_is_not_answered() -> None:
+    d = (
+        Driver(plan(ECHO))
+        .live()
+        .call(("c1", "echo"))
+        .server({"toolCallCancellation": {"ids": ["c1", "zzz"]}})
+    )
+    assert d.stopped == ["c1"]
+    d.settle("c1")
+    assert d.answers() == []
+    assert "ToolCancelled" in d.names
+    assert "ToolFinished" not in d.names
+
+
+def test_interrupted_alone_cancels_nothing() -> None:
+    d = Driver(plan(ECHO)).live().call(("c1", "echo")).server({"serverContent": {"interrupted": True}})
+    assert d.stopped == []
+    assert d.settle("c1").answers() == [("c1", {"output": "ok"})]
+
+
+def test_undo_is_asked_for_once_when_the_handler_has_ended() -> None:
+    d = Driver(plan(CallPolicy("book", undo=True))).live().call(("c1", "book"))
+    d.server({"toolCallCancellation": {"ids": ["c1"]}})
+    assert "Undo" not in [type(a).__name__ for a in d.actions]
+    d.settle("c1", "table 7")
+    undone = [a for a in d.actions if type(a).__name__ == "Undo"]
+    assert [u.result for u in undone] == ["table 7"]
+
+
+def test_a_cancellation_that_crosses_the_answer_undoes_what_was_done() -> None:
+    d = Driver(plan(CallPolicy("book", undo=True))).live().call(("c1", "book")).settle("c1", "table 7")
+    d.server({"toolCallCancellation": {"ids": ["c1"]}})
+    assert [a.result for a in d.actions if type(a).__name__ == "Undo"] == ["table 7"]
+
+
+def test_a_tool_that_ignores_its_time_is_answered_on_time() -> None:
+    d = Driver(plan(SLOW)).live().call(("c1", "slow")).later(4.9)
+    assert d.answers() == []
+    d.later(0.2)
+    assert d.answers() == [("c1", {"error": "timed out after 5 s"})]
+    assert d.stopped == ["c1"]
+    d.settle("c1")
+    assert len(d.answers()) == 1
+
+
+def test_limits_hold_a_call_back_and_a_free_slot_lets_it_run() -> None:
+    d = Driver(plan(CallPolicy("one", concurrency=1), ECHO)).live()
+    d.call(("a", "one"), ("b", "one"), ("c", "echo"))
+    assert d.started == ["a", "c"]
+    d.settle("a")
+    assert d.started == ["a", "c", "b"]
+
+
+def test_a_session_limit_bounds_all_tools() -> None:
+    d = Driver(plan(SLOW, ECHO, max_concurrency=1)).live().call(("a", "slow"), ("b", "echo"))
+    assert d.started == ["a"]
+    assert d.settle("a").started == ["a", "b"]
+
+
+def test_a_queued_call_that_is_cancelled_never_runs() -> None:
+    d = Driver(plan(CallPolicy("one", concurrency=1))).live().call(("a", "one"), ("b", "one"))
+    d.server({"toolCallCancellation": {"ids": ["b"]}}).settle("a")
+    assert d.started == ["a"]
+
+
+def test_identical_calls_share_a_run_where_that_was_asked_for() -> None:
+    d = Driver(plan(CallPolicy("book", join=True))).live()
+    d.call(("a", "book", {"n": 1}), ("b", "book", {"n": 1}), ("c", "book", {"n": 2}))
+    assert d.started == ["a", "c"]
+    d.settle("a", "done")
+    assert dict(d.answers()) == {"a": {"output": "done"}, "b": {"output": "done"}}
+
+
+def test_a_shared_run_goes_on_when_only_its_first_caller_is_cancelled() -> None:
+    d = Driver(plan(CallPolicy("book", join=True))).live().call(("a", "book"), ("b", "book"))
+    d.server({"toolCallCancellation": {"ids": ["a"]}})
+    assert d.stopped == []
+    assert d.settle("a", "done").answers() == [("b", {"output": "done"})]
+
+
+def test_approval_waits_and_a_refusal_is_an_answer() -> None:
+    d = Driver(plan(CallPolicy("pay", approval="ask", approval_timeout=9))).live()
+    d.call(("a", "pay"), ("b", "pay"), ("c", "pay"))
+    assert d.names.count("ApprovalRequested") == 3
+    assert d.started == []
+    assert d.machine.approve(d.machine.run_of("a") or 0, d.now)
+    assert d.machine.refuse(d.machine.run_of("b") or 0, "too dear", d.now)
+    d.drain().later(9.5)
+    assert d.started == ["a"]
+    told = dict(d.answers())
+    assert "too dear" in told["b"]["error"]
+    assert "within 9 s" in told["c"]["error"]
+    assert not d.machine.approve(1, d.now)
+
+
+def test_the_time_of_a_tool_begins_after_its_approval() -> None:
+    d = Driver(plan(CallPolicy("pay", approval="ask", timeout=5))).live().call(("a", "pay")).later(30)
+    d.machine.approve(1, d.now)
+    d.drain().later(4)
+    assert d.answers() == []
+    assert "timed out" in d.later(2).answers()[0][1]["error"]
+
+
+def test_a_background_call_is_answered_at_once_and_delivered_later_as_text() -> None:
+    d = Driver(plan(CallPolicy("job", background=True))).live()
+    d.machine.send_text("start", d.now)
+    d.drain().call(("c1", "job", {"n": 1}))
+    [(id, response)] = d.answers()
+    assert id == "c1"
+    assert "under way" in response["output"]
+    d.say("It runs.").turn_complete().settle("c1", "42 rows")
+    assert len(d.answers()) == 1
+    assert "42 rows" in d.texts()[-1]
+
+
+def test_a_result_that_goes_as_text_does_not_cut_the_model_off() -> None:
+    d = Driver(plan(CallPolicy("job", background=True))).live().call(("c1", "job")).say("I am ")
+    d.settle("c1", "42 rows")
+    assert d.texts() == []
+    assert "42 rows" in d.turn_complete().texts()[0]
+
+
+def test_generators_stream_and_close() -> None:
+    policy = CallPolicy("ticks", streams=True, behavior="NON_BLOCKING", takes_scheduling=True, ends_turn=True)
+    d = Driver(plan(policy)).live().call(("c1", "ticks"))
+    for n in range(2):
+        d.machine.progress(1, n, d.now, Outcome({"output": n}))
+        d.drain()
+    d.machine.settled(1, Outcome({}), d.now)
+    d.drain()
+    told = [(r["willContinue"], r["response"], r.get("scheduling")) for r in d.responses()]
+    assert told == [(True, {"output": 0}, None), (True, {"output": 1}, None), (False, {}, "SILENT")]
+
+
+def test_media_that_the_model_does_not_read_is_an_error_that_answers() -> None:
+    d = (
+        Driver(plan(CallPolicy("shot", media=frozenset({"image/png"}))))
+        .live()
+        .call(("a", "shot"), ("b", "shot"))
+    )
+    d.settle("a", parts=({"inlineData": {"mimeType": "application/pdf"}},))
+    d.settle("b", parts=({"inlineData": {"mimeType": "image/png", "data": "AA=="}},))
+    answers = d.responses()
+    assert "application/pdf" in answers[0]["response"]["error"]
+    assert answers[1]["parts"][0]["inlineData"]["mimeType"] == "image/png"
+
+
+def test_allowed_and_max_calls_are_told_to_the_model() -> None:
+    d = Driver(plan(ECHO, SLOW, allowed=frozenset({"echo"}), max_calls=2)).live()
+    d.call(("a", "slow"), ("b", "echo"), ("c", "echo"))
+    assert d.started == ["b"]
+    told = dict(d.answers())
+    assert "may not be called" in told["a"]["error"]
+    assert "allows 2" in told["c"]["error"]
+
+
+# Input
+
+
+def test_the_gate_drops_audio_while_a_blocking_call_is_open_and_tells_how_much() -> None:
+    d = Driver(plan(ECHO, gate=True)).live().call(("c1", "echo"))
+    assert not d.machine.send_media(b"{}", "audio", d.now)
+    assert not d.machine.send_media(b"{}", "audio", d.now)
+    d.settle("c1").later(0)
+    assert [e.count for e in d.events if isinstance(e, InputDropped)] == [2]
+    assert d.machine.send_media(b'{"a":1}', "audio", d.now)
+    assert d.drain().frames[-1][1] == {"a": 1}
+
+
+def test_text_waits_behind_the_gate_and_is_sent_after_the_answer() -> None:
+    d = Driver(plan(ECHO, gate=True)).live().call(("c1", "echo"))
+    receipt = d.machine.send_text("and tomorrow?", d.now)
+    assert not d.drain().texts()
+    assert not receipt.done
+    d.settle("c1")
+    kinds = [next(iter(f)) for _, f in d.frames]
+    assert kinds == ["setup", "toolResponse", "clientContent"]
+    assert receipt.done
+
+
+def test_an_open_activity_may_end_behind_the_gate_but_none_begins() -> None:
+    d = Driver(plan(ECHO, gate=True)).live()
+    assert d.machine.activity(True, d.now)
+    d.drain().call(("c1", "echo"))
+    assert d.machine.activity(False, d.now)
+    assert not d.machine.activity(True, d.now)
+    assert not d.machine.activity(False, d.now)
+    d.drain()
+    assert d.sent("realtimeInput") == [{"activityStart": {}}, {"activityEnd": {}}]
+
+
+def test_content_in_the_middle_is_refused_where_the_service_would_close_for_it() -> None:
+    d = Driver(plan(text_channel="realtime", content_mid_session=False)).live()
+    d.machine.send_content([{"role": "user", "parts": [{"text": "before"}]}], False, d.now)
+    d.machine.send_text("hi", d.now)
+    d.drain()
+    assert d.sent("realtimeInput") == [{"text": "hi"}]
+    with pytest.raises(LocalProtocolError, match="only before the first turn"):
+        d.machine.send_content([], True, d.now)
+
+
+def test_interrupt_silences_the_rest_of_the_turn_at_once() -> None:
+    d = Driver(plan()).live()
+    exchange, _ = d.machine.ask("hi", d.now)
+    d.drain().say("A long ")
+    d.machine.interrupt(d.now)
+    d.drain().say("story").server({"serverContent": {"interrupted": True}}).turn_complete()
+    assert exchange.done
+    assert exchange.interrupted
+    assert d.names.count("OutputTranscript") == 1
+    assert d.names.count("Interrupted") == 1
+    assert d.say("next").names.count("OutputTranscript") == 2
+
+
+# Exchanges
+
+
+def asked(d: Driver) -> object:
+    exchange, _ = d.machine.ask("?", d.now)
+    d.drain()
+    return exchange
+
+
+def test_an_exchange_with_a_blocking_call_ends_at_the_one_turn_complete() -> None:
+    d = Driver(plan(ECHO)).live()
+    exchange = asked(d)
+    d.call(("c1", "echo")).settle("c1")
+    assert not exchange.done
+    d.say("so").turn_complete()
+    assert exchange.done
+    assert "OutputTranscript" in [type(e).__name__ for e in exchange.events]
+
+
+@pytest.mark.parametrize("answer_first", [False, True])
+def test_an_exchange_with_an_async_call_waits_for_its_spoken_turn(answer_first: bool) -> None:
+    d = Driver(plan(ASYNC)).live()
+    exchange = asked(d)
+    d.call(("c1", "later"))
+    if answer_first:
+        d.settle("c1").turn_complete()
+    else:
+        d.turn_complete().settle("c1")
+    assert not exchange.done
+    d.say("it is 5")
+    assert not exchange.done
+    d.turn_complete()
+    assert exchange.done
+
+
+def test_an_async_answer_spoken_of_in_the_same_turn_ends_after_a_short_while() -> None:
+    d = Driver(plan(ASYNC)).live()
+    exchange = asked(d)
+    d.call(("c1", "later")).settle("c1").say("it is 5").turn_complete()
+    assert not exchange.done
+    d.later(2.1)
+    assert exchange.done
+    assert "Stalled" not in d.names
+
+
+def test_a_silent_answer_is_owed_no_turn() -> None:
+    d = Driver(plan(ASYNC)).live()
+    exchange = asked(d)
+    d.call(("c1", "later")).say("noted").turn_complete()
+    assert not exchange.done
+    d.settle("c1", scheduling="SILENT")
+    assert exchange.done
+
+
+def test_with_status_a_turn_ends_at_idle_wherever_it_stands() -> None:
+    d = Driver(plan(ASYNC, status_signal=True)).live()
+    exchange = asked(d)
+    d.say("One moment.").turn_complete(interactionStatus="IN_PROGRESS")
+    d.call(("c1", "later")).settle("c1").say("x").turn_complete(interactionStatus="IN_PROGRESS")
+    assert not exchange.done
+    d.server({"interactionStatus": "IDLE"})
+    assert exchange.done
+    assert d.events[-1] == TurnComplete(None, "IDLE")
+
+
+def test_an_interrupted_exchange_returns_at_the_end_of_its_turn() -> None:
+    d = Driver(plan(ECHO)).live()
+    exchange = asked(d)
+    d.say("half").call(("c1", "echo")).server({"serverContent": {"interrupted": True}}).turn_complete()
+    assert exchange.done
+    assert exchange.interrupted
+
+
+def test_an_answer_that_cuts_in_does_not_count_as_an_interruption() -> None:
+    d = Driver(plan(ASYNC)).live()
+    exchange = asked(d)
+    d.call(("c1", "later")).say("It is running").settle("c1", scheduling="INTERRUPT")
+    d.server({"serverContent": {"interrupted": True}}).turn_complete()
+    assert not exchange.done
+    d.say("5").turn_complete()
+    assert exchange.done
+    assert not exchange.interrupted
+
+
+def test_what_an_earlier_turn_says_is_not_part_of_the_exchange() -> None:
+    d = Driver(plan()).live()
+    d.machine.send_text("first", d.now)
+    d.drain().say("one")
+    exchange = asked(d)
+    d.say("and a half").turn_complete().say("two").turn_complete()
+    assert exchange.done
+    assert [e.text for e in exchange.events if hasattr(e, "text")] == ["two"]
+
+
+def test_two_exchanges_at_once_are_an_error() -> None:
+    d = Driver(plan()).live()
+    asked(d)
+    with pytest.raises(ConcurrencyError):
+        d.machine.ask("?", d.now)
+
+
+def test_silence_where_an_answer_is_due_is_a_stall_and_ends_the_exchange() -> None:
+    d = Driver(plan(stall_timeout=3)).live()
+    exchange = asked(d)
+    d.say("half").later(2.9)
+    assert "Stalled" not in d.names
+    d.later(0.2)
+    assert [e.waiting_for for e in d.events if isinstance(e, Stalled)] == ["the end of the model's turn"]
+    assert exchange.done
+    assert (
+        "Stalled" not in [type(e).__name__ for e in d.later(60).events[-1:]] or d.names.count("Stalled") == 1
+    )
+
+
+def test_nothing_stalls_while_a_blocking_call_is_open_or_nothing_is_due() -> None:
+    d = Driver(plan(CallPolicy("echo", timeout=None), stall_timeout=3)).live()
+    d.later(60)
+    d.machine.send_text("x", d.now)
+    d.drain().call(("c1", "echo")).later(60)
+    assert "Stalled" not in d.names
+
+
+def test_audio_that_would_still_be_playing_is_no_silence() -> None:
+    d = Driver(plan(stall_timeout=3)).live()
+    d.machine.send_text("x", d.now)
+    import base64
+
+    pcm = base64.b64encode(bytes(24000 * 2 * 10)).decode()
+    part = {"inlineData": {"mimeType": "audio/pcm;rate=24000", "data": pcm}}
+    d.drain().server({"serverContent": {"modelTurn": {"parts": [part]}}}).later(12.5)
+    assert "Stalled" not in d.names
+    assert "Stalled" in d.later(1).names
+
+
+# The line
+
+
+def test_a_session_that_cannot_be_opened_is_not_retried() -> None:
+    d = Driver(plan(), PATIENT)
+    d.machine.connect(0)
+    d.drain().drop(1006)
+    assert len(d.dialled) == 1
+    assert len(d.ended) == 1
+
+
+def test_a_setup_that_never_completes_is_a_timeout() -> None:
+    d = Driver(plan(setup_timeout=2), PATIENT)
+    d.machine.connect(0)
+    d.drain()
+    d.machine.opened(1, 0.5)
+    d.drain().later(2.1)
+    assert isinstance(d.ended[0], SetupTimeout)
+    assert d.hung_up == [1]
+
+
+def test_a_bad_key_is_an_error_of_its_class() -> None:
+    d = Driver(plan(), PATIENT)
+    d.machine.connect(0)
+    d.drain()
+    d.machine.opened(1, 0)
+    d.drain().drop(1007, "API key not valid. Please pass a valid API key.")
+    assert isinstance(d.ended[0], AuthenticationError)
+
+
+def test_a_drop_is_resumed_with_the_last_resumable_handle() -> None:
+    d = Driver(plan(), PATIENT).live()
+    d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
+    d.server({"sessionResumptionUpdate": {}})
+    d.drop(1006).later(0.3).establish()
+    assert d.sent("setup")[-1]["sessionResumption"] == {"handle": "h1"}
+    assert [e for e in d.events if isinstance(e, Reconnected)] == [Reconnected(True)]
+
+
+def test_an_unknown_handle_gives_a_fresh_session_seeded_again() -> None:
+    seed = [{"role": "user", "parts": [{"text": "we spoke"}]}]
+    d = Driver(plan(), PATIENT, seed).live()
+    d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
+    d.drop(1006).later(0.3)
+    d.machine.opened(d.dialled[-1], d.now)
+    d.drain().drop(1008, "BidiGenerateContent session not found").later(0.1).establish()
+    assert "handle" not in d.sent("setup")[-1].get("sessionResumption", {})
+    assert d.events[-1] == Reconnected(False)
+    assert d.sent("clientContent") == [{"turns": seed, "turnComplete": False}]
+
+
+def test_attempts_are_counted_and_the_end_is_an_error() -> None:
+    d = Driver(plan(), PATIENT).live().drop(1011)
+    for _ in range(3):
+        d.later(3).drop(1011)
+    assert len(d.dialled) == 4
+    [error] = d.ended
+    assert isinstance(error, ServerError)
+    assert "3 attempts" in error.__notes__[0]
+
+
+def test_a_flapping_server_is_left_after_a_handful_of_dials() -> None:
+    d = Driver(plan(), ReconnectPolicy(initial=0.25)).live()
+    while not d.ended and d.now < 3:
+        d.drop(1011).later(0.01)
+        while not d.ended and d.machine.connection.link.line.name == "WAITING" and d.now < 3:
+            d.later(0.01)
+        if d.now < 3:
+            d.establish()
+    assert len(d.dialled) < 8
+
+
+def test_a_clean_close_ends_the_session_but_not_with_an_open_call() -> None:
+    assert Driver(plan(), PATIENT).live().drop(1000).ended == [None]
+    d = Driver(plan(ECHO), PATIENT).live().call(("c1", "echo")).drop(1000)
+    assert d.ended == []
+    assert "Reconnecting" in d.names
+
+
+def test_go_away_moves_in_a_quiet_moment_and_shows_the_handle_only_when_the_old_socket_is_closed() -> None:
+    d = Driver(plan(ECHO), PATIENT).live()
+    d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}}).call(("c1", "echo"))
+    d.server({"goAway": {"timeLeft": "50s"}})
+    assert GoAway(50.0) in d.events
+    d.later(5)
+    assert d.dialled == [1]
+    d.settle("c1").later(1)
+    assert d.dialled == [1], "the reply that the answer owes is awaited"
+    d.say("done").turn_complete()
+    assert d.dialled == [1], "and the handle that follows it"
+    d.server({"sessionResumptionUpdate": {"newHandle": "h2", "resumable": True}})
+    assert d.dialled == [1, 2]
+    d.machine.opened(2, d.now)
+    d.drain()
+    assert d.hung_up == [1]
+    assert len(d.sent("setup")) == 1
+    d.machine.disconnected(1, Close(1000, "", by_us=True), d.now)
+    d.drain()
+    assert d.sent("setup")[-1]["sessionResumption"] == {"handle": "h2"}
+    d.server({"setupComplete": {}}, 2)
+    assert d.events[-1] == Reconnected(True)
+    assert "ToolLost" not in d.names
+
+
+def test_go_away_is_a_deadline_even_with_a_call_open() -> None:
+    d = Driver(plan(SLOW), PATIENT).live().call(("c1", "slow")).server({"goAway": {"timeLeft": "1.5s"}})
+    assert d.later(1.1).dialled == [1]
+    assert d.later(0.2).dialled == [1, 2]
+
+
+@pytest.mark.parametrize("notice", [{}, {"timeLeft": "garbage"}])
+def test_a_go_away_without_a_time_counts_as_five_seconds(notice: dict[str, str]) -> None:
+    d = Driver(plan(CallPolicy("slow", timeout=None)), PATIENT).live().call(("c1", "slow"))
+    d.server({"goAway": notice})
+    assert d.later(3.9).dialled == [1]
+    assert d.later(0.2).dialled == [1, 2]
+
+
+def test_a_move_whose_dial_fails_is_tried_again_while_there_is_time() -> None:
+    d = Driver(plan(), PATIENT).live().server({"goAway": {"timeLeft": "50s"}})
+    assert d.dialled == [1, 2]
+    d.drop(1006, link=2).later(2)
+    assert d.dialled == [1, 2, 3]
+    assert d.ended == []
+
+
+def test_a_lost_call_runs_on_and_is_answered_with_an_error_then_delivered_once_as_text() -> None:
+    d = Driver(plan(CallPolicy("slow", timeout=None), answer_lost=True), PATIENT).live()
+    d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
+    d.call(("c1", "slow")).drop(1006)
+    assert [e.delivery for e in d.events if isinstance(e, ToolLost)] == ["text"]
+    d.later(0.3).establish()
+    [(id, response)] = d.answers()
+    assert id == "c1"
+    assert "error" in response
+    d.settle("c1", "slept")
+    assert len(d.texts()) == 1
+    assert "slept" in d.texts()[0]
+    assert d.stopped == []
+    assert sum(isinstance(e, ToolFinished) for e in d.events) == 1
+
+
+def test_a_lost_result_may_be_dropped_instead() -> None:
+    d = (
+        Driver(plan(CallPolicy("slow", timeout=None), lost_results="drop"), PATIENT)
+        .live()
+        .call(("c1", "slow"))
+    )
+    d.drop(1006).later(0.3).establish().settle("c1")
+    assert d.texts() == []
+    assert [e.delivery for e in d.events if isinstance(e, ToolLost)] == ["dropped"]
+
+
+def test_an_id_asked_again_on_a_later_link_is_answered_from_memory() -> None:
+    d = Driver(plan(ECHO), PATIENT).live()
+    d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
+    d.call(("c1", "echo")).settle("c1", 7).say("x").turn_complete().drop(1006).later(0.3).establish()
+    d.call(("c1", "echo"))
+    assert d.started == ["c1"]
+    assert d.answers() == [("c1", {"output": 7}), ("c1", {"output": 7})]
+
+
+def test_a_running_call_asked_again_on_a_later_link_is_answered_there_when_it_ends() -> None:
+    d = Driver(plan(ECHO), PATIENT).live()
+    d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
+    d.call(("c1", "echo")).drop(1006).later(0.3).establish().call(("c1", "echo")).settle("c1", 7)
+    assert d.started == ["c1"]
+    assert [link for link, f in d.frames if "toolResponse" in f] == [2]
+    assert d.texts() == []
+
+
+def test_a_fresh_session_may_use_an_id_again() -> None:
+    d = Driver(plan(ECHO), PATIENT).live().call(("c1", "echo")).settle("c1").say("x").turn_complete()
+    d.drop(1006).later(0.3).establish().call(("c1", "echo"))
+    assert d.started == ["c1", "c1"]
+
+
+def test_an_answer_that_a_dead_socket_may_have_swallowed_is_delivered() -> None:
+    d = Driver(plan(ECHO), PATIENT).live().call(("c1", "echo")).settle("c1", "seven").drop(1006)
+    d.later(0.3).establish()
+    assert "seven" in d.texts()[0]
+
+
+def test_text_that_a_dead_socket_may_have_swallowed_is_sent_again_and_the_exchange_goes_on() -> None:
+    d = Driver(plan(), PATIENT).live()
+    exchange = asked(d)
+    d.drop(1006).later(0.3).establish()
+    assert d.texts() == ["?", "?"]
+    assert not exchange.done
+    d.say("yes").turn_complete()
+    assert exchange.done
+    assert not exchange.interrupted
+
+
+def test_a_generation_that_the_dead_socket_was_in_the_middle_of_ends_as_interrupted() -> None:
+    d = Driver(plan(), PATIENT).live()
+    exchange = asked(d)
+    d.say("half").drop(1006)
+    assert exchange.done
+    assert exchange.interrupted
+    assert d.names[-2:] == ["Interrupted", "TurnComplete"]
+    d.later(0.3).establish()
+    assert d.texts() == ["?"]
+
+
+def test_text_sent_while_the_line_is_away_waits_for_it() -> None:
+    d = Driver(plan(), PATIENT).live().drop(1006)
+    receipt = d.machine.send_text("still there?", d.now)
+    assert not receipt.done
+    d.drain().later(0.3).establish()
+    assert receipt.done
+    assert d.texts() == ["still there?"]
+
+
+def test_text_fails_with_the_sessions_error_when_nothing_can_be_sent_any_more() -> None:
+    d = Driver(plan(), ReconnectPolicy(attempts=1)).live().drop(1011)
+    receipt = d.machine.send_text("still there?", d.now)
+    d.drain().later(1).drop(1011)
+    assert isinstance(receipt.error, ServerError)
+    assert isinstance(d.machine.send_text("late", d.now).error, ServerError)
+
+
+def test_the_newest_media_is_kept_while_the_line_is_away() -> None:
+    d = Driver(plan(), PATIENT).live().drop(1006)
+    frame = b'{"a":"' + b"x" * 1_000_000 + b'"}'
+    for _ in range(5):
+        d.machine.send_media(frame, "audio", d.now)
+    d.drain()
+    assert d.machine.backlog <= 2 * 1024 * 1024
+    d.later(0.3).establish().later(0)
+    assert sum("a" in f for _, f in d.frames) == 2
+    assert [e.count for e in d.events if isinstance(e, InputDropped)] == [3]
+
+
+def test_transparent_resumption_sends_again_what_was_not_taken_in() -> None:
+    d = Driver(plan(transparent=True), PATIENT).live()
+    for text in ("one", "two", "three"):
+        d.machine.send_text(text, d.now)
+        d.drain().say("ok").turn_complete()
+    d.server(
+        {
+            "sessionResumptionUpdate": {
+                "newHandle": "h",
+                "resumable": True,
+                "lastConsumedClientMessageIndex": "2",
+            }
+        }
+    )
+    d.drop(1006).later(0.3).establish()
+    assert d.texts() == ["one", "two", "three", "three"]
+
+
+def test_a_message_from_a_replaced_link_is_a_no_op() -> None:
+    d = Driver(plan(ECHO), PATIENT).live().drop(1006).later(0.3).establish()
+    d.server({"toolCall": {"functionCalls": [{"id": "c1", "name": "echo"}]}}, link=1)
+    assert d.started == []
+
+
+def test_whatever_is_unknown_is_an_event() -> None:
+    d = Driver(plan()).live().server({"brandNewThing": {"x": 1}}).server("{ not json").server({})
+    assert sum(isinstance(e, UnknownMessage) for e in d.events) == 2
+
+
+def test_close_stops_what_runs_and_owes_nothing() -> None:
+    d = Driver(plan(ECHO)).live().call(("c1", "echo"))
+    d.machine.close(d.now)
+    d.drain()
+    assert d.stopped == ["c1"]
+    assert d.hung_up == [1]
+    assert d.ended == [None]
+    d.settle("c1")
+    assert d.answers() == []
+    assert d.machine.wake_at() == math.inf
+    assert d.machine.stats()["calls"] == []
+
+
+def test_a_result_may_end_the_session_after_the_last_words() -> None:
+    d = Driver(plan(ECHO)).live().call(("c1", "echo")).settle("c1", ends_session=True)
+    assert d.ended == []
+    d.say("Goodbye.").turn_complete()
+    assert d.ended == [None]
+
+
+def test_a_planned_move_takes_new_tools_where_the_model_has_no_update() -> None:
+    d = Driver(plan(ECHO), PATIENT).live()
+    d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
+    receipt = d.machine.update(plan(SLOW), None, d.now)
+    d.drain()
+    d.machine.opened(2, d.now)
+    d.drain().drop(1000, link=1)
+    assert not receipt.done
+    d.server({"setupComplete": {}}, 2)
+    assert receipt.done
+    assert d.call(("c1", "slow")).started == ["c1"]
+
+
+def test_text_of_the_model_is_told_before_its_calls_and_the_turns_end_after_them() -> None:
+    d = (
+        Driver(plan(ECHO))
+        .live()
+        .server(
+            {
+                "serverContent": {"modelTurn": {"parts": [{"text": "Let me see."}]}, "turnComplete": True},
+                "toolCall": {"functionCalls": [{"id": "c1", "name": "echo"}]},
+            }
+        )
+    )
+    assert d.names[1:] == ["TextChunk", "ToolStarted", "TurnComplete"]
+    assert d.events[1] == TextChunk("Let me see.")
