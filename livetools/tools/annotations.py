@@ -26,15 +26,13 @@ from .context import ToolContext
 CONTEXT = re.compile(r"\bToolContext\b")
 
 
-def function_of(target: Any) -> Any:  # any callable; what it is made of is found out here
-    """The innermost function that a callable runs: where its annotations, its globals and its docstring
-    are.
-    """
+def function_of(target: Any) -> Any:
+    """The innermost function that a callable runs: the place of its annotations, globals and docstring."""
     while isinstance(target, functools.partial):
         target = target.func
     if isinstance(target, type):
         target = vars(target).get("__init__", target)
-    elif not isinstance(target, types.FunctionType | types.MethodType | types.BuiltinFunctionType):
+    elif not inspect.isroutine(target):
         target = inspect.getattr_static(type(target), "__call__", target)
     return inspect.unwrap(getattr(target, "__func__", target))
 
@@ -48,16 +46,12 @@ def place_of(target: object) -> str:
 
 
 def is_method(target: Any) -> bool:
-    """Whether ``target`` is a function out of a class's body, with its ``self`` or ``cls`` still to be
-    given.
-    """
-    if not isinstance(target, types.FunctionType):
+    """Whether ``target`` is a function of a class's body whose ``self`` or ``cls`` is still to be given."""
+    if not inspect.isfunction(target):
         return False
     outer = target.__qualname__.rpartition(".")[0]
-    first = next(iter(inspect.signature(target).parameters.values()), None)
-    return (
-        bool(outer) and not outer.endswith("<locals>") and first is not None and first.name in ("self", "cls")
-    )
+    first = next(iter(inspect.signature(target).parameters), None)
+    return bool(outer) and not outer.endswith("<locals>") and first in ("self", "cls")
 
 
 def fields_of(typed_dict: Any) -> dict[str, Any]:
@@ -99,12 +93,12 @@ def resolve(function: Any, annotation: Any) -> Any:
 
 def _locals_around(function: Any) -> dict[str, Any]:
     """Local variables of the enclosing functions that are running now, the innermost last."""
-    names = function.__qualname__.split(".<locals>.")[:-1]
+    names = getattr(function, "__qualname__", "").split(".<locals>.")[:-1]
     outer = {".<locals>.".join(names[: i + 1]) for i in range(len(names))}
     found: list[dict[str, Any]] = []
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
-        if frame.f_code.co_qualname in outer and frame.f_globals is function.__globals__:
+        if frame.f_globals is function.__globals__ and frame.f_code.co_qualname in outer:
             found.append(dict(frame.f_locals))
         frame = frame.f_back
     return {k: v for space in reversed(found) for k, v in space.items()}

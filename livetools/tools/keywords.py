@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 Schema = dict[str, Any]  # a JSON object
@@ -14,10 +17,15 @@ _FIELDS = """
 ALLOWED = frozenset(_FIELDS.split())
 """The fields of the service's Schema (reference, 2026-09); any other closes the session."""
 
-SIMPLE = ("STRING", "NUMBER", "BOOLEAN")
-ANY_NAME = "any_name"
+_READ = """
+    $schema $id $comment $anchor $defs definitions $ref deprecated examples readOnly writeOnly
+    enumDescriptions x-enum-varnames contentMediaType contentEncoding const oneOf allOf prefixItems
+    additionalProperties discriminator exclusiveMinimum exclusiveMaximum uniqueItems
+"""
+SILENT = ALLOWED | frozenset(_READ.split())
+"""Keywords that are dealt with, or say nothing that a model needs. Any other is a loss."""
 
-PASSED = {
+PASSED: Mapping[str, tuple[str, ...]] = {
     "STRING": ("minLength", "maxLength", "pattern"),
     "INTEGER": ("minimum", "maximum"),
     "NUMBER": ("minimum", "maximum"),
@@ -27,15 +35,7 @@ PASSED = {
 }
 """Keywords that mean the same in both, by type."""
 
-_READ = """
-    $schema $id $comment $anchor $defs definitions $ref deprecated examples readOnly writeOnly
-    enumDescriptions x-enum-varnames contentMediaType contentEncoding const oneOf any_of allOf prefixItems
-    additionalProperties discriminator exclusiveMinimum exclusiveMaximum
-"""
-SILENT = ALLOWED | frozenset(_READ.split())
-"""Keywords that are dealt with, or say nothing that a model needs. Any other is a loss."""
-
-FORMATS = {
+FORMATS: Mapping[object, str] = {
     "date": "a date such as 2026-01-31",
     "time": "a time such as 09:30:00",
     "duration": "a duration such as PT90S",
@@ -52,10 +52,20 @@ FORMATS = {
 }
 """STRING takes only the formats ``enum`` and ``date-time``; these are said in words."""
 
+SIMPLE = ("STRING", "NUMBER", "BOOLEAN")
+ANY_NAME = "any_name"
 
-def anything(description: object) -> Schema:
-    words = {"description": description} if description else {}
-    return {"anyOf": [{"type": kind, **words} for kind in SIMPLE]}
+_SNAKE = {re.sub(r"[A-Z]", lambda m: f"_{m[0].lower()}", k): k for k in ALLOWED if not k.islower()}
+
+
+def camel(schema: Mapping[str, Any]) -> Schema:
+    """A copy with ``any_of``, ``min_items`` and the like, as Python's SDKs write them, in camelCase."""
+    return {_SNAKE.get(key, key): value for key, value in schema.items()}
+
+
+def anything() -> Schema:
+    """Any value, as far as that can be said."""
+    return {"anyOf": [{"type": kind} for kind in SIMPLE]}
 
 
 def kind_of(flat: Mapping[str, Any]) -> str | None:
@@ -73,39 +83,46 @@ def kind_of(flat: Mapping[str, Any]) -> str | None:
 
 
 def values_of(flat: Mapping[str, Any]) -> list[Any] | None:
-    if "const" in flat:
-        return [flat["const"]]
-    values = flat.get("enum")
-    simple = isinstance(values, list) and values and all(type_of(v) != "OTHER" for v in values)
-    return values if simple else None
+    """What ``const`` or ``enum`` admit, where those are simple values."""
+    values = [flat["const"]] if "const" in flat else flat.get("enum")
+    if not isinstance(values, list) or not values or any(type_of(v) == "OTHER" for v in values):
+        return None
+    return values
 
 
 def type_of(value: object) -> str:
+    """The type of a JSON value, in capitals; arrays and objects are ``OTHER``."""
     names = {str: "STRING", bool: "BOOLEAN", int: "INTEGER", float: "NUMBER", type(None): "NULL"}
     return names.get(type(value), "OTHER")
 
 
 def is_null(schema: object) -> bool:
+    """Whether a schema admits null and nothing else."""
     if not isinstance(schema, Mapping):
         return False
-    return (
-        str(schema.get("type", "")).upper() == "NULL"
-        or schema.get("const", 0) is None
-        or schema.get("enum") == [None]
-    )
+    return str(schema.get("type")).upper() == "NULL" or values_of(schema) == [None]
 
 
-def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> dict[str, Any]:
+def number(value: object) -> int | float | None:
+    """A bound as a number, from a text too (int64 is written as one); ``None`` for what is none."""
+    if isinstance(value, str) and re.fullmatch(r"-?\d{1,19}", value):
+        return int(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return value
+
+
+def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> Schema:
     """Both hold: properties and required together, of the rest what ``second`` says."""
     merged = {**first, **second}
-    if "properties" in first and "properties" in second:
+    if isinstance(first.get("properties"), Mapping) and isinstance(second.get("properties"), Mapping):
         merged["properties"] = {**first["properties"], **second["properties"]}
-    if "required" in first and "required" in second:
+    if isinstance(first.get("required"), Sequence) and isinstance(second.get("required"), Sequence):
         merged["required"] = list(dict.fromkeys([*first["required"], *second["required"]]))
     return merged
 
 
-def different(schemas: list[Schema]) -> list[Schema]:
+def different(schemas: Sequence[Schema]) -> list[Schema]:
     """Without repetitions; a whole number is a number."""
     kept: list[Schema] = []
     for schema in schemas:
@@ -116,11 +133,38 @@ def different(schemas: list[Schema]) -> list[Schema]:
     return [dict(s) for s in kept]
 
 
-def joined(outer: object, inner: object) -> str:
-    return f"{outer} ({inner})" if outer and inner and str(inner) not in str(outer) else str(outer or inner)
+def noted(reduced: Schema, flat: Mapping[str, Any], nullable: bool, path: str) -> Schema:
+    """``reduced`` with the description, title, default and example of ``flat``, and ``nullable``.
+
+    In a union they go into the members, but for the default and the example, for nothing may stand beside it.
+    """
+    about = flat.get("description")
+    for one in reduced.get("anyOf") or [reduced]:
+        if about:
+            one["description"] = _joined(str(about), one.get("description"))
+        if nullable:
+            one["nullable"] = True
+    if "anyOf" in reduced:
+        return reduced
+    title = flat.get("title")
+    if isinstance(title, str) and title.replace(" ", "_").lower() != path.rpartition(".")[2].lower():
+        reduced["title"] = title
+    examples = flat.get("examples")
+    example = flat.get("example", examples[0] if isinstance(examples, list) and examples else None)
+    for keyword, value in (("default", flat.get("default")), ("example", example)):
+        if value is not None:
+            reduced[keyword] = value
+    return reduced
 
 
-def word(schema: Schema) -> str:
-    if "anyOf" in schema:
-        return " or ".join(word(s) for s in schema["anyOf"])
-    return str(schema["type"]).lower()
+def _joined(outer: str, inner: str | None) -> str:
+    return f"{outer} ({inner})" if inner and inner not in outer else outer
+
+
+def word(value: object) -> str:
+    """A schema in a word or two; any other value as JSON."""
+    if not isinstance(value, Mapping):
+        return json.dumps(value, ensure_ascii=False)
+    if "anyOf" in value:
+        return " or ".join(word(s) for s in value["anyOf"])
+    return str(value["type"]).lower()

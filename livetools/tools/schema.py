@@ -1,76 +1,90 @@
 """JSON Schema → the OpenAPI subset that the Live API reads in ``parameters``.
 
-The service refuses a setup for one unknown keyword (``Unknown name "$ref" at 'setup.tools[0]…': Cannot find
-field``) and ignores ``parametersJsonSchema`` on several models, which then call with empty arguments
-(python-genai#1147, livekit/agents#2940); so everything is said in the subset, and what it has no word for is
-listed.
+The service closes a session for one unknown keyword (``Unknown name "$ref" at 'setup.tools[0]…': Cannot find
+field``), and several models ignore ``parametersJsonSchema`` and call with empty arguments (python-genai#1147,
+livekit/agents#2940). So everything is said in the subset, and what it has no word for is listed:
 
-The rules, each with its reason:
-
-- ``$ref`` is replaced by what it names; a type that holds itself is unrolled ``DEPTH`` times, then left out.
-- ``anyOf`` stands alone: Vertex refuses other fields beside it. Its description and ``nullable`` go into its
-members.
-- an OBJECT has properties (``should be non-empty for OBJECT type``) and an ARRAY has items.
-- ``enum`` holds texts only; other values are described.
-- ``type`` is one word (a list: ``Proto field is not repeating, cannot start list``); null is ``nullable``.
+- ``$ref`` is replaced by what it names. A type that holds itself is unrolled up to ``DEPTH`` times, less
+where it
+  branches much (``NODES``), then left out: an optional property is dropped, an array is declared empty.
+- ``anyOf`` stands alone (Vertex: "specified other fields alongside any_of", 2026-07); its description and
+  ``nullable`` go into its members. ``oneOf``, lists of types and mixed enums become ``anyOf``.
+- An OBJECT has properties ("should be non-empty for OBJECT type", langchain-google#416) and an ARRAY has
+items.
+- ``enum`` holds texts that are not empty; other values are described.
+- ``type`` is one word ("Proto field is not repeating, cannot start list"); null is ``nullable``.
+- A text has the formats ``enum`` and ``date-time`` only; others are said in the description.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .keywords import (
+    ALLOWED,
     ANY_NAME,
     FORMATS,
     PASSED,
     SILENT,
     Schema,
     anything,
+    camel,
     different,
     is_null,
-    joined,
     kind_of,
     merge,
+    noted,
+    number,
     type_of,
     values_of,
     word,
 )
 
-DEPTH = 3
+__all__ = ["ALLOWED", "parameters", "reduce"]
+
+DEPTH = 3  # levels of a type that holds itself
+NODES = 400  # schemas in a reduction, beyond which it is done again with fewer levels
+NESTED = 40  # levels in all
+
+Refs = tuple[str, ...]  # the references followed on the way to a place
 
 
 def reduce(json_schema: Mapping[str, Any]) -> tuple[Schema, list[str]]:
-    """The schema in the subset, and what was lost, a line each with the path of the place.
+    """The schema in the subset, and what was lost, a line each with the path of its place.
 
-    Takes JSON Schema of any draft as well as a schema that is in the subset already. Never raises for a
-    schema that is a JSON object; what cannot be read at all becomes any value.
+    Takes JSON Schema of any draft, and schemas that are in the subset already, in either casing. Never raises
+    for a JSON object: what cannot be read at all becomes any value.
     """
-    reducer = _Reducer(json_schema)
-    schema = reducer.reduce(json_schema, "", ())
-    return (anything(None) if schema is None else schema), list(dict.fromkeys(reducer.losses))
+    for depth in range(DEPTH, 0, -1):
+        reducer = _Reducer(json_schema, depth)
+        schema = reducer.reduce(json_schema, "", ())
+        if reducer.nodes <= NODES:
+            break
+    return (anything() if schema is None else schema), list(dict.fromkeys(reducer.losses))
 
 
 def parameters(json_schema: Mapping[str, Any]) -> tuple[Schema | None, list[str]]:
-    """The schema of a function's arguments: an OBJECT, or ``None`` where there are none."""
-    composed = {"$ref", "allOf", "anyOf", "oneOf"} & json_schema.keys()
+    """The schema of a function's arguments, an OBJECT, or ``None`` where there are none; and what was
+    lost.
+    """
+    composed = {"$ref", "allOf", "anyOf", "oneOf", "any_of"} & json_schema.keys()
     if not composed and not json_schema.get("properties") and not json_schema.get("additionalProperties"):
         return None, []
     schema, losses = reduce(json_schema)
     if schema.get("type") == "OBJECT":
         schema.pop("nullable", None)
         return schema, losses
-    return _merged_object(schema, losses), losses
+    return _merged(schema, losses), losses
 
 
-def _merged_object(schema: Schema, losses: list[str]) -> Schema | None:
-    """Arguments of which there are several kinds: one object with the properties of all."""
+def _merged(schema: Schema, losses: list[str]) -> Schema | None:
+    """Arguments of which there are several kinds, as one object with the properties of all."""
     members = [m for m in schema.get("anyOf", ()) if m.get("type") == "OBJECT"]
     if not members:
-        losses.append("the arguments are no object; declared without parameters")
+        losses.append("the arguments: no object; declared without parameters")
         return None
-    losses.append("several kinds of arguments, declared as one object with the properties of all")
+    losses.append("the arguments: of several kinds; declared as one object with the properties of all")
     properties: Schema = {}
     for member in members:
         properties |= member["properties"]
@@ -79,71 +93,68 @@ def _merged_object(schema: Schema, losses: list[str]) -> Schema | None:
 
 
 class _Reducer:
-    """One reduction: the root that references point into, and the losses so far."""
+    """One reduction: the root that references point into, and the losses so far.
 
-    def __init__(self, root: Mapping[str, Any]) -> None:
-        self.root = root
+    Its methods give ``None`` for what holds itself too deeply to be said.
+    """
+
+    def __init__(self, root: Mapping[str, Any], depth: int) -> None:
+        self.root, self.depth = root, depth
         self.losses: list[str] = []
+        self.nodes = 0
+        self.nested = 0
 
     def lose(self, path: str, what: str) -> None:
         self.losses.append(f"{path or 'the arguments'}: {what}")
 
-    def reduce(self, schema: object, path: str, refs: tuple[str, ...]) -> Schema | None:
-        """The schema in the subset; ``None`` for one that holds itself too deeply to be said.
-
-        ``refs`` are the references that were followed on the way here.
-        """
-        if schema is True or schema == {}:
-            self.lose(path, "any value, declared as one of the simple types")
-            return anything(None)
-        if not isinstance(schema, Mapping):
-            self.lose(
-                path,
-                f"{json.dumps(schema, default=str)[:40]} is no schema; declared as one of the simple types",
-            )
-            return anything(None)
-        flat, refs = self._flat(schema, path, refs)
-        if flat is None:
+    def reduce(self, schema: object, path: str, refs: Refs) -> Schema | None:
+        """Any schema in the subset."""
+        self.nodes += 1
+        if self.nodes > NODES or self.nested >= NESTED:
+            self.lose(path, "nested too deeply; left out")
             return None
-        for keyword in flat.keys() - SILENT:
+        if schema is True or not isinstance(schema, Mapping):
+            schema = {}
+        self.nested += 1
+        try:
+            flat, refs = self._flat(schema, path, refs)
+            return None if flat is None else self._reduce(flat, path, refs)
+        finally:
+            self.nested -= 1
+
+    def _reduce(self, flat: Schema, path: str, refs: Refs) -> Schema | None:
+        for keyword in sorted(flat.keys() - SILENT):
             if not keyword.startswith("x-"):
                 self.lose(path, f"{keyword} cannot be said")
-        members = self._members(flat)
+        members = _members(flat)
         if members is not None:
             return self._union(flat, members, path, refs)
-        nullable = bool(flat.get("nullable"))
         values, kind = values_of(flat), kind_of(flat)
         if values is not None:
-            reduced = self._enum(flat, values, path)
-            nullable = nullable or None in values
+            reduced: Schema | None = self._enum(flat, values, path)
         elif kind is None:
-            self.lose(path, "any value, declared as one of the simple types")
-            return anything(flat.get("description"))
+            self.lose(path, "any value; declared as one of the simple types")
+            return noted(anything(), flat, False, path)
         elif kind == "NULL":
-            reduced, nullable = {"type": "STRING", "description": "null"}, True
+            reduced = {"type": "STRING", "description": "null"}
         else:
-            typed = self._typed(flat, kind, path, refs)
-            if typed is None:
-                return None
-            reduced = typed
-        return _with_notes(reduced, flat, nullable, path)
+            reduced = self._typed(flat, kind, path, refs)
+        nullable = bool(flat.get("nullable")) or kind == "NULL" or (values is not None and None in values)
+        return None if reduced is None else noted(reduced, flat, nullable, path)
 
-    def _flat(
-        self, schema: Mapping[str, Any], path: str, refs: tuple[str, ...]
-    ) -> tuple[dict[str, Any] | None, tuple[str, ...]]:
+    def _flat(self, schema: Mapping[str, Any], path: str, refs: Refs) -> tuple[Schema | None, Refs]:
         """``schema`` with ``$ref`` followed and ``allOf`` merged; what stands beside them wins."""
-        flat = dict(schema)
+        flat = camel(schema)
         while "$ref" in flat:
             ref = str(flat.pop("$ref"))
-            if refs.count(ref) >= DEPTH:
-                self.lose(path, f"{ref.rpartition('/')[2]} holds itself; {DEPTH} levels are declared")
+            if refs.count(ref) >= self.depth:
+                self.lose(path, f"{ref.rpartition('/')[2]} holds itself; {self.depth} levels are declared")
                 return None, refs
             target = self._target(ref)
             if target is None:
-                self.lose(path, f"{ref} is not found")
-                target = {}
-            flat, refs = {**target, **flat}, (*refs, ref)
-        for part in flat.pop("allOf", ()):
+                self.lose(path, f"{ref} is not found; any value")
+            flat, refs = {**camel(target or {}), **flat}, (*refs, ref)
+        for part in flat.pop("allOf", None) or ():
             if isinstance(part, Mapping):
                 merged, refs = self._flat(part, path, refs)
                 if merged is None:
@@ -152,6 +163,7 @@ class _Reducer:
         return flat, refs
 
     def _target(self, ref: str) -> Mapping[str, Any] | None:
+        """What a reference into this document names."""
         if not ref.startswith("#"):
             return None
         found: Any = self.root
@@ -162,136 +174,106 @@ class _Reducer:
             found = found[step]
         return found if isinstance(found, Mapping) else None
 
-    def _members(self, flat: Mapping[str, Any]) -> list[Any] | None:
-        """The members of a union, however it is written; ``None`` for a schema that is none."""
-        for keyword in ("anyOf", "oneOf", "any_of"):
-            if isinstance(flat.get(keyword), Sequence) and flat[keyword]:
-                shared = {k: v for k, v in flat.items() if k in ("properties", "required", "type") and v}
-                return [merge(shared, m) if shared and isinstance(m, Mapping) else m for m in flat[keyword]]
-        kinds = flat.get("type")
-        if isinstance(kinds, Sequence) and not isinstance(kinds, str):
-            rest = {k: v for k, v in flat.items() if k not in ("type", "description", "default", "nullable")}
-            return [{**rest, "type": kind} for kind in kinds] or None
-        values = values_of(flat)
-        if values is not None and len({type_of(v) for v in values if v is not None}) > 1:
-            by_type: dict[str, list[Any]] = {}
-            for value in values:
-                by_type.setdefault(type_of(value), []).append(value)
-            return [{"type": kind, "enum": some} for kind, some in by_type.items()]
-        return None
-
-    def _union(
-        self, flat: Mapping[str, Any], members: list[Any], path: str, refs: tuple[str, ...]
-    ) -> Schema | None:
+    def _union(self, flat: Schema, members: list[Any], path: str, refs: Refs) -> Schema | None:
         nullable = bool(flat.get("nullable")) or any(is_null(m) for m in members)
-        reduced: list[Schema] = []
+        said: list[Schema] = []
         for member in members:
-            if not is_null(member):
-                one = self.reduce(member, path, refs)
-                reduced.extend(one["anyOf"] if one and "anyOf" in one else [one] if one else [])
-        if not reduced:
-            if not nullable:
-                return None
-            return _with_notes({"type": "STRING", "description": "null"}, flat, True, path)
-        distinct = different(reduced)
+            one = None if is_null(member) else self.reduce(member, path, refs)
+            if one is not None:
+                said.extend(one.get("anyOf") or [one])
+        if not said and not nullable:
+            return None
+        distinct = different(said or [{"type": "STRING", "description": "null"}])
         if len(distinct) == 1:
-            return _with_notes(distinct[0], flat, nullable, path)
-        description = flat.get("description")
-        for one in distinct:
-            if nullable:
-                one["nullable"] = True
-            if description:
-                one["description"] = joined(description, one.get("description"))
-        return {"anyOf": distinct}
+            return noted(distinct[0], flat, nullable, path)
+        return noted({"anyOf": distinct}, flat, nullable, path)
 
-    def _enum(self, flat: Mapping[str, Any], values: list[Any], path: str) -> Schema:
-        some = [v for v in values if v is not None]
-        kind = type_of(some[0]) if some else "STRING"
+    def _enum(self, flat: Schema, values: list[Any], path: str) -> Schema:
+        some = list(dict.fromkeys(v for v in values if v is not None and v != ""))
+        if "" in values:
+            self.lose(path, "the empty text is no value of an enum")
+        if not some:
+            return {"type": "STRING"} if "" in values else {"type": "STRING", "description": "null"}
+        kind = type_of(some[0])
         if kind == "STRING":
-            return {"type": "STRING", "enum": some} if some else {"type": "STRING", "description": "null"}
-        names = flat.get("x-enum-varnames", ())
-        said = [f"{json.dumps(v)} ({n})" for v, n in zip(some, names, strict=False)] or map(json.dumps, some)
-        words = ", ".join(said)
-        if kind != "BOOLEAN":
-            self.lose(path, f"one of {words}: only texts can be an enum; said in the description")
-        reduced: Schema = {
-            "type": kind,
-            "description": f"one of {words}" if kind != "BOOLEAN" else f"always {words}",
-        }
-        if kind == "BOOLEAN" and len(some) > 1:
-            del reduced["description"]
-        if kind in ("INTEGER", "NUMBER"):
-            reduced |= {"minimum": min(some), "maximum": max(some)}
-        return reduced
+            return {"type": kind, "enum": some}
+        if kind == "BOOLEAN":
+            return (
+                {"type": kind} if len(some) > 1 else {"type": kind, "description": f"always {word(some[0])}"}
+            )
+        names = flat.get("x-enum-varnames") or [None] * len(some)
+        words = [f"{v} ({n})" if n else str(v) for v, n in zip(some, names, strict=False)]
+        self.lose(path, f"one of {', '.join(words)} is only described: an enum holds texts")
+        about = f"one of {', '.join(words)}"
+        return {"type": kind, "minimum": min(some), "maximum": max(some), "description": about}
 
-    def _typed(self, flat: dict[str, Any], kind: str, path: str, refs: tuple[str, ...]) -> Schema | None:
+    def _typed(self, flat: Schema, kind: str, path: str, refs: Refs) -> Schema | None:
         reduced: Schema = {"type": kind}
         for keyword in PASSED[kind]:
-            if flat.get(keyword) is not None:
-                reduced[keyword] = flat[keyword]
-        build: Callable[..., Schema | None] | None = {
-            "OBJECT": self._object,
-            "ARRAY": self._array,
-            "STRING": self._string,
-            "INTEGER": self._number,
-            "NUMBER": self._number,
-        }.get(kind)
-        return reduced if build is None else build(reduced, flat, path, refs)
+            bound = number(flat.get(keyword)) if keyword != "pattern" else flat.get("pattern")
+            if bound is not None:
+                reduced[keyword] = bound
+        if kind == "OBJECT":
+            return self._object(reduced, flat, path, refs)
+        if kind == "ARRAY":
+            return self._array(reduced, flat, path, refs)
+        if kind == "STRING":
+            self._format(reduced, flat)
+        elif kind != "BOOLEAN":
+            self._exclusive(reduced, flat, path)
+        return reduced
 
-    def _string(self, reduced: Schema, flat: Mapping[str, Any], path: str, refs: tuple[str, ...]) -> Schema:
+    def _format(self, reduced: Schema, flat: Schema) -> None:
         form = flat.get("format") or (flat.get("contentEncoding") and "base64")
         if form == "date-time":
             reduced["format"] = form
         elif form in FORMATS:
             reduced["description"] = FORMATS[form]
-        return reduced
 
-    def _number(self, reduced: Schema, flat: Mapping[str, Any], path: str, refs: tuple[str, ...]) -> Schema:
+    def _exclusive(self, reduced: Schema, flat: Schema, path: str) -> None:
+        """An exclusive bound: exact for whole numbers, the plain bound for others."""
         for keyword, plain, step in (("exclusiveMinimum", "minimum", 1), ("exclusiveMaximum", "maximum", -1)):
-            bound = flat.get(keyword)
-            if isinstance(bound, bool):  # draft 4: a flag beside the bound
-                bound = flat.get(plain) if bound else None
-            if bound is None:
+            given = flat.get(keyword)
+            bound = number(
+                flat.get(plain) if given is True else given
+            )  # true: draft 4, a flag beside the bound
+            if bound is None or given is False:
                 continue
             if reduced["type"] == "INTEGER" and float(bound).is_integer():
                 reduced[plain] = int(bound) + step
             else:
                 reduced[plain] = bound
-                self.lose(path, f"{keyword} {bound} is declared as {plain} {bound}")
-        return reduced
+                self.lose(path, f"{keyword} {bound} is declared as {plain}")
 
-    def _array(
-        self, reduced: Schema, flat: Mapping[str, Any], path: str, refs: tuple[str, ...]
-    ) -> Schema | None:
-        first = flat.get("prefixItems") or (
-            flat.get("items") if isinstance(flat.get("items"), list) else None
-        )
+    def _array(self, reduced: Schema, flat: Schema, path: str, refs: Refs) -> Schema | None:
+        items = flat.get("items", True)
+        first = flat.get("prefixItems") or (items if isinstance(items, list) else None)
         if first:
             return self._tuple(reduced, flat, first, path, refs)
-        items = self.reduce(flat.get("items", True), f"{path}[]", refs)
-        if items is None:  # too deep: an empty array is still an array
+        said = self.reduce(items, f"{path}[]", refs)
+        if said is None:  # too deep: an empty array is still an array
             return {"type": "ARRAY", "items": {"type": "STRING"}, "maxItems": 0, "description": "empty here"}
-        return reduced | {"items": items}
+        if flat.get("uniqueItems"):
+            reduced["description"] = "each only once"
+        return reduced | {"items": said}
 
     def _tuple(
-        self, reduced: Schema, flat: Mapping[str, Any], first: Sequence[Any], path: str, refs: tuple[str, ...]
+        self, reduced: Schema, flat: Schema, first: Sequence[Any], path: str, refs: Refs
     ) -> Schema | None:
-        members = [self.reduce(item, f"{path}[{i}]", refs) for i, item in enumerate(first)]
-        said = [m for m in members if m is not None]
-        if len(said) < len(members):
+        said = [self.reduce(item, f"{path}[{i}]", refs) for i, item in enumerate(first)]
+        members = [m for m in said if m is not None]
+        if len(members) < len(said):
             return None
-        distinct = different([n for m in said for n in m.get("anyOf", [m])])
+        distinct = different([one for m in members for one in m.get("anyOf") or [m]])
         if len(distinct) > 1:
-            order = ", ".join(word(m) for m in said)
+            order = ", ".join(word(m) for m in members)
             reduced["description"] = f"in this order: {order}"
             self.lose(path, f"the order of its items ({order}) is only described")
-        if not flat.get("items") or isinstance(flat.get("items"), list):
+        if not isinstance(flat.get("items"), Mapping):
             reduced |= {"minItems": len(first), "maxItems": len(first)}
         return reduced | {"items": distinct[0] if len(distinct) == 1 else {"anyOf": distinct}}
 
-    def _object(
-        self, reduced: Schema, flat: Mapping[str, Any], path: str, refs: tuple[str, ...]
-    ) -> Schema | None:
+    def _object(self, reduced: Schema, flat: Schema, path: str, refs: Refs) -> Schema | None:
         source = flat.get("properties") or {}
         required = [n for n in flat.get("required") or () if n in source]
         properties: Schema = {}
@@ -314,43 +296,36 @@ class _Reducer:
             reduced["propertyOrdering"] = ordering + [n for n in properties if n not in ordering]
         return reduced
 
-    def _free(self, reduced: Schema, rest: object, path: str, refs: tuple[str, ...]) -> Schema | None:
-        """An object whose keys are not known: declared with an example, for one without properties is
-        refused.
+    def _free(self, reduced: Schema, rest: object, path: str, refs: Refs) -> Schema | None:
+        """An object of unknown keys, declared by an example: without properties it is refused, or comes back
+        empty (livekit/agents#7170).
         """
-        values = (
-            self.reduce(rest, f"{path}.*", refs) if isinstance(rest, Mapping) and rest else anything(None)
-        )
+        values = self.reduce(rest, f"{path}.*", refs) if isinstance(rest, Mapping) and rest else anything()
         if values is None:
             return None
-        self.lose(
-            path, f"any keys, declared by the example {ANY_NAME!r} and a description; a list would be safer"
-        )
-        reduced["description"] = (
-            f"an object with keys of your choice, not only {ANY_NAME!r}; values: {word(values)}"
-        )
-        return reduced | {"properties": {ANY_NAME: values}}
+        self.lose(path, f"any keys, only described; a model may send none but {ANY_NAME!r}. A list is safer")
+        about = f"an object with keys of your choice, not only {ANY_NAME!r}; each value: {word(values)}"
+        return reduced | {"properties": {ANY_NAME: values}, "description": about}
 
 
-def _with_notes(reduced: Schema, flat: Mapping[str, Any], nullable: bool, path: str) -> Schema:
-    """Title, description, default and example put in; ``nullable`` said."""
-    description = flat.get("description")
-    if "anyOf" in reduced:
-        for one in reduced["anyOf"]:
-            if description:
-                one["description"] = joined(description, one.get("description"))
-        return reduced
-    if description:
-        reduced["description"] = joined(description, reduced.get("description"))
-    title = flat.get("title")
-    if isinstance(title, str) and title.replace(" ", "_").lower() != path.rpartition(".")[2].lower():
-        reduced["title"] = title
-    if flat.get("default") is not None:
-        reduced["default"] = flat["default"]
-    examples = flat.get("examples")
-    example = flat.get("example", examples[0] if isinstance(examples, list) and examples else None)
-    if example is not None:
-        reduced["example"] = example
-    if nullable:
-        reduced["nullable"] = True
-    return reduced
+def _members(flat: Schema) -> list[Any] | None:
+    """The members of a union, however it is written; ``None`` for a schema that is none."""
+    for keyword in ("anyOf", "oneOf"):
+        members = flat.get(keyword)
+        if isinstance(members, list) and members:
+            shared = {k: flat[k] for k in ("properties", "required", "type") if flat.get(k)}
+            return [merge(shared, m) if isinstance(m, Mapping) else m for m in members]
+    kinds = flat.get("type")
+    if isinstance(kinds, list) and kinds:
+        rest = {
+            k: v for k, v in flat.items() if k not in ("type", "description", "default", "nullable", "title")
+        }
+        return [{**rest, "type": kind} for kind in kinds]
+    by_type: dict[str, list[Any]] = {}
+    for value in values_of(flat) or ():
+        by_type.setdefault(type_of(value), []).append(value)
+    by_type.pop("NULL", None)
+    if len(by_type) < 2:
+        return None
+    nullable = {"nullable": True} if None in flat.get("enum", ()) else {}
+    return [{"type": kind.lower(), "enum": some, **nullable} for kind, some in by_type.items()]

@@ -55,8 +55,11 @@ class Signature:
     :meth:`json_schema`. Raises ``ToolDefinitionError`` for parameters that cannot be declared.
     """
 
-    def __init__(self, target: Any, name: str, *, method: bool = False) -> None:
+    def __init__(
+        self, target: Any, name: str, *, method: bool = False, hints: Mapping[str, Any] | None = None
+    ) -> None:
         self.name = name
+        self.hints: dict[str, Any] = dict(hints or {})
         self.place = place_of(target)
         self.arguments: dict[str, Argument] = {}
         self.context: str | None = None
@@ -84,7 +87,9 @@ class Signature:
 
     def _add(self, function: Any, parameter: inspect.Parameter) -> None:
         name, annotation = parameter.name, parameter.annotation
-        if annotation is not EMPTY:
+        if name in self.hints:
+            annotation = self.hints[name]
+        elif annotation is not EMPTY:
             try:
                 annotation = resolve(function, annotation)
             except Unresolved as error:
@@ -266,7 +271,9 @@ def _without_title(schema: dict[str, Any]) -> None:
 
 
 def _sayable(default: object) -> str | float | None:
-    """A default as the model is told of it: a text, a number, a truth value, or an enum of those; else ``None``."""
+    """A default as the model is told of it: a text, a number, a truth value, or an enum of those; else
+    ``None``.
+    """
     plain = default.value if isinstance(default, enum.Enum) else default
     if isinstance(plain, str | int) or (isinstance(plain, float) and math.isfinite(plain)):
         return plain
