@@ -75,7 +75,7 @@ def make_plan(
         profile=profile,
         tool_timeout=tool_timeout,
     )
-    told = _known(profile, model)
+    told = _known(profile, model, location)
     plan = _with_line(asked, fields, reconnect)
     plan = _with_setup(plan, fields, api_version, told)
     builtin, declared = declarations.split(fields.get("tools"))
@@ -97,7 +97,11 @@ def replan(plan: Plan, *, tools: Sequence[ToolSpec] | None = None, instructions:
     return _with_tools(plan, builtin, tools, told)
 
 
-def _known(profile: ModelProfile, model: str) -> list[str]:
+def _known(profile: ModelProfile, model: str, location: str | None) -> list[str]:
+    if location == "global" and not profile.everywhere:
+        raise ConfigError(
+            f"{profile.family} is not served from 'global': pass location='us-central1', for one"
+        )
     if profile.known:
         return []
     return [
@@ -217,6 +221,8 @@ def _thinking(setup: dict[str, Json], profile: ModelProfile) -> None:
     level = thinking.get("thinkingLevel")
     if level is not None:
         thinking["thinkingLevel"] = level = str(level).upper()
+    if not thinking:
+        setup["generationConfig"].pop("thinkingConfig", None)
     levels = ", ".join(sorted(profile.thinking_levels))
     if level is None and profile.thinking_level == "required":
         raise ConfigError(

@@ -93,6 +93,7 @@ class ModelProfile:
         }
     )
     compression: Verdict = "honoured"  # contextWindowCompression
+    everywhere: bool = True  # served from Vertex AI's location "global"
     translation: Verdict = "honoured"  # translationConfig
     window: int = 131_072  # tokens
 
@@ -150,7 +151,8 @@ def _on_vertex(profile: ModelProfile) -> ModelProfile:
         # pydantic-ai 2.68: gemini-live-2.5-flash ends a call's own turn with a turnComplete that holds usage.
         profile = replace(profile, call_ends_turn=True)
     if profile.family == "gemini-3.8-live":
-        profile = replace(profile, modalities=frozenset({"AUDIO", "VIDEO"}))
+        # docs.cloud.google.com (2026-09): us-central1, us, eu; not global. It shows avatars (2026-10-09).
+        profile = replace(profile, modalities=frozenset({"AUDIO", "VIDEO"}), everywhere=False)
     return profile
 
 

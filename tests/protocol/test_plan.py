@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from google.genai import types
 
+from livetools.protocol import configuration
 from livetools.protocol.errors import ConfigError, ToolDefinitionError
 from livetools.protocol.plan import CallPolicy, Plan, ToolSpec, make_plan, replan, wire_model
 from livetools.protocol.profiles import ModelProfile
@@ -189,6 +190,11 @@ class TestRefusedBeforeDialling:
         assert plan.setup["sessionResumption"] == {"transparent": True}
         assert plan.setup["explicitVadSignal"] is True
 
+    def test_a_model_is_looked_for_where_vertex_serves_it(self) -> None:
+        with pytest.raises(ConfigError, match="us-central1"):
+            make_plan(LIVE, vertexai=True, project="p", location="global")
+        assert make_plan(LIVE, vertexai=True, project="p", location="eu").model.startswith("projects/p/")
+
     def test_flags_that_say_no_are_left_out_rather_than_judged(self) -> None:
         config = {
             "generation_config": {"enable_affective_dialog": False},
@@ -206,7 +212,7 @@ class TestIgnoredAndTold:
 
     def test_thinking_is_left_out_where_nothing_thinks(self) -> None:
         plan = make_plan(HALF, config=LOW)
-        assert plan.setup["generationConfig"]["thinkingConfig"] == {}
+        assert "thinkingConfig" not in plan.setup["generationConfig"]
         assert "thinking_level" in plan.warnings[0]
 
     def test_url_context_is_left_out_where_it_is_never_used(self) -> None:
@@ -339,6 +345,15 @@ class TestPolicies:
         assert plan.setup["tools"][0] == {"googleSearch": {}}
         assert [d["name"] for d in declared(plan)] == ["f", "g"]
         assert not plan.policies["g"].handled
+
+    def test_a_config_that_was_read_is_a_config(self) -> None:
+        typed = types.LiveConnectConfig(
+            tools=[types.Tool(google_search=types.GoogleSearch())],
+            output_audio_transcription=None,
+            temperature=0.5,
+        )
+        fields = configuration.read(typed)
+        assert make_plan(LIVE, config=fields).setup == make_plan(LIVE, config=typed).setup
 
     def test_the_gate_and_the_channels_are_the_model_s(self) -> None:
         assert [make_plan(m).gate for m in (NATIVE, FLASH, LIVE)] == [True, True, False]
