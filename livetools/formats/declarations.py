@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from livetools.protocol.errors import ConfigError
+
 from .findings import Checklist, Json, Spot, camel, kind_of, member
 from .shapes import check_fields
 from .tool_shapes import shape_of, to_declaration_and_losses
@@ -59,7 +61,11 @@ def _check_tool(tool: Json, spot: Spot, todo: Checklist, names: dict[str, Spot])
 
 
 def _check_foreign(tool: Mapping[str, Json], spot: Spot, todo: Checklist, names: dict[str, Spot]) -> None:
-    declaration, losses = to_declaration_and_losses(tool)
+    try:
+        declaration, losses = to_declaration_and_losses(tool)
+    except ConfigError as error:
+        todo.expect(False, "tool-schema-object", spot, str(error), value=None)
+        return
     _check_name(declaration, spot, todo, names)
     todo.expect(not losses, "tool-lossless", spot, "; ".join(losses))
 
@@ -110,7 +116,9 @@ def check_schema(schema: Json, spot: Spot, todo: Checklist) -> None:
         todo.expect("items" in schema, "tool-items", spot, "an ARRAY without items")
     if kind == "OBJECT":
         todo.expect(bool(properties), "tool-properties", spot, "an OBJECT without properties")
-        missing = [name for name in schema.get("required") or () if name not in properties]
+        required = schema.get("required")
+        wanted = [str(name) for name in required] if isinstance(required, list) else []
+        missing = [name for name in wanted if not isinstance(properties, Mapping) or name not in properties]
         todo.expect(not missing, "tool-required", spot, f"required names {missing}, which is not defined")
     if isinstance(properties, Mapping):
         for name, inner in properties.items():

@@ -119,7 +119,7 @@ def check_recording(rows: Iterable[Json], spot: Spot, todo: Checklist) -> None:
 
     Rows of several connections (``connection``) are kept apart; a ``setup`` begins a new one.
     """
-    sessions: dict[object, _Session] = {}
+    sessions: dict[str, _Session] = {}
     for index, row in enumerate(rows):
         if not isinstance(row, Mapping):
             todo.expect(False, "value-type", spot[index], f"the row is {kind_of(row)}", value=row)
@@ -127,7 +127,7 @@ def check_recording(rows: Iterable[Json], spot: Spot, todo: Checklist) -> None:
         frame, at = _frame_of(row, spot[index])
         if not isinstance(frame, Mapping) or _is_meta(frame):
             continue
-        number = row.get("connection")
+        number = str(row.get("connection"))
         if member(frame, "setup")[1] is not None or number not in sessions:
             sessions[number] = _Session()
         if _by_server(row, frame):
@@ -166,9 +166,10 @@ def _hear(frame: Mapping[str, Json], spot: Spot, session: _Session) -> None:
         session.asked[id] = name
         session.open[id] = spot / "toolCall", name
     cancelled = member(frame, "toolCallCancellation")[1]
-    for id in cancelled.get("ids", ()) if isinstance(cancelled, Mapping) else ():
-        session.open.pop(id, None)
-        session.settled.add(id)
+    ids = cancelled.get("ids") if isinstance(cancelled, Mapping) else None
+    for id in ids if isinstance(ids, list) else ():
+        session.open.pop(str(id), None)
+        session.settled.add(str(id))
 
 
 def _answer(frame: Mapping[str, Json], spot: Spot, session: _Session, todo: Checklist) -> None:

@@ -137,11 +137,15 @@ def _order(contents: Sequence[dict[str, Json]], changes: list[str]) -> list[dict
         if not rest:
             continue
         calls = [part["functionCall"] for part in rest if isinstance(part.get("functionCall"), Mapping)]
-        if content["role"] == "model" and out and out[-1]["role"] == "model" and calls:
-            changes.append("two turns of the model, the second with a call, became one")
-            out[-1]["parts"].extend(rest)
-        else:
-            out.append({"role": content["role"], "parts": rest})
+        while (
+            calls
+            and out
+            and out[-1]["role"] == "model"
+            and not any("functionCall" in p for p in out[-1]["parts"])
+        ):
+            changes.append("words of the model and the call that followed them became one turn")
+            rest = [*out.pop()["parts"], *rest]
+        out.append({"role": content["role"], "parts": rest})
         if calls:
             parts = [
                 {"functionResponse": found} for call in calls if (found := _take(call, answers, changes))

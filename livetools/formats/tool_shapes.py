@@ -68,6 +68,8 @@ def to_declaration_and_losses(
     declaration = {key: inner[key] for key in ("name", "description", "behavior") if inner.get(key)}
     if schema is None:
         return declaration, []
+    if not isinstance(schema, Mapping):
+        raise ConfigError(f"the parameters of {inner.get('name')} are no schema: {excerpt(schema)}")
     if dialect == "json_schema":
         return declaration | {"parametersJsonSchema": schema}, []
     lowered, losses = parameters(schema)

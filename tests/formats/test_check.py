@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 from typing import Any
 
@@ -143,34 +144,6 @@ def test_a_finding_names_the_place_in_the_document_and_on_the_wire():
     )
 
 
-@pytest.mark.parametrize(
-    ("document", "kind"),
-    [
-        ([], "conversation"),
-        ([QUESTION], "conversation"),
-        ({"contents": [QUESTION], "tools": []}, "conversation"),
-        (QUESTION, "content"),
-        ({"name": "f", "response": {}}, "function_response"),
-        ({"candidates": []}, "response"),
-        ({"choices": []}, "response"),
-        ({"error": {"code": 400}}, "response"),
-        ([{"candidates": []}], "stream"),
-        ({"functionDeclarations": []}, "tools"),
-        ([{"type": "function", "function": {"name": "f"}}], "tools"),
-        ({"name": "f", "input_schema": {}}, "tools"),
-        ({"setup": {}}, "frame"),
-        ({"toolCall": {}}, "frame"),
-        ([{"setup": {}}, {"setupComplete": {}}], "recording"),
-        ([{"direction": "client", "frame": {}}], "recording"),
-        ("text", None),
-        ({"a": 1}, None),
-        ([1], None),
-    ],
-)
-def test_the_kind_of_a_document_is_told_by_its_keys(document: Any, kind: str | None):
-    assert formats.detect(document) == kind
-
-
 def test_a_python_dict_where_json_is_due_is_said_so_and_checked_all_the_same():
     report = check_text(str({"id": "1", "name": "f", "response": None, "parts": True}))
     assert [finding.rule for finding in report.findings] == ["python-text", "response-present"]
@@ -204,8 +177,72 @@ def test_a_report_reads_as_a_checklist_and_as_json():
     json.dumps(told)
 
 
-def test_every_rule_is_told_in_full():
-    for id in formats.RULES:
-        assert formats.RULES[id].fix in formats.explain(id)
-    with pytest.raises(KeyError, match="response-count"):
-        formats.explain("no-such-rule")
+LAWFUL: list[Any] = [
+    [QUESTION, CALL, answer({"output": "rain"})],
+    {
+        "contents": [QUESTION, CALL, answer({"output": "rain"})],
+        "tools": [{"functionDeclarations": [{"name": "f"}]}],
+    },
+    live(),
+    {"clientContent": {"turns": [answer({"output": 1})], "turnComplete": True}},
+    formats.text_response("x"),
+    formats.call_response({"name": "f", "args": {}}),
+    formats.stream_chunks([{"text": "a"}, {"text": "b"}]),
+    {
+        "name": "f",
+        "description": "F.",
+        "parameters": {"type": "OBJECT", "properties": {"a": {"type": "STRING"}}},
+    },
+    {"type": "function", "function": {"name": "f", "description": "F.", "parameters": {"type": "object"}}},
+    [
+        {
+            "direction": "server",
+            "connection": 1,
+            "frame": {"toolCall": {"functionCalls": [{"id": "1", "name": "f"}]}},
+        },
+        {"direction": "client", "connection": 1, "frame": live(name="f")},
+        {"direction": "server", "connection": 1, "frame": {"toolCallCancellation": {"ids": ["1"]}}},
+    ],
+]
+ODD: list[Any] = [
+    None,
+    True,
+    5,
+    1.5,
+    "text",
+    "",
+    [],
+    {},
+    [None],
+    [5],
+    ["x"],
+    [{}],
+    {"a": 5},
+    [[]],
+    {"": None},
+]
+
+
+def places(value: Any) -> list[tuple[Any, Any]]:
+    """Every (container, key) in a document."""
+    items = (
+        list(value.items())
+        if isinstance(value, dict)
+        else list(enumerate(value))
+        if isinstance(value, list)
+        else []
+    )
+    return [found for key, inner in items for found in [(value, key), *places(inner)]]
+
+
+@pytest.mark.parametrize("document", LAWFUL, ids=lambda document: str(document)[:40])
+def test_whatever_stands_in_a_place_the_check_tells_and_does_not_raise(document: Any):
+    assert check(document).ok
+    kind = formats.detect(document)
+    for number in range(len(places(document))):
+        for odd in ODD:
+            broken = copy.deepcopy(document)
+            container, key = places(broken)[number]
+            container[key] = odd
+            str(check(broken, kind))
+            json.dumps(check(broken).as_json())

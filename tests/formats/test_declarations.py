@@ -1,0 +1,103 @@
+"""Declarations and their schemas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from livetools.formats import check
+
+
+def declared(**changes: Any) -> dict[str, Any]:
+    schema = {"type": "OBJECT", "properties": {"x": {"type": "STRING"}}, "required": ["x"]}
+    declaration = {"name": "f", "description": "F.", "parameters": schema, **changes}
+    return {"functionDeclarations": [{k: v for k, v in declaration.items() if v is not ...}]}
+
+
+def parameter(**schema: Any) -> dict[str, Any]:
+    return declared(parameters={"type": "OBJECT", "properties": {"x": schema}})
+
+
+@pytest.mark.parametrize(
+    ("tool", "broken"),
+    [
+        (declared(), set()),
+        (declared(parameters=...), set()),
+        (declared(description=...), {"tool-description"}),
+        (declared(name="1st"), {"tool-name"}),
+        (declared(name="x" * 65), {"tool-name"}),
+        (declared(name="a.b:c-d"), set()),
+        (declared(parametersJsonSchema={}), {"tool-one-schema"}),
+        (declared(strict=True), {"unknown-field"}),
+        (declared(parameters={"type": "STRING"}), {"tool-schema-object"}),
+        (declared(parameters={"type": "OBJECT", "properties": {}}), {"tool-properties"}),
+        (parameter(type="string"), set()),
+        (parameter(type=["string", "null"]), {"tool-type"}),
+        (parameter(type="text"), {"tool-type"}),
+        (parameter(type="ARRAY"), {"tool-items"}),
+        (parameter(type="ARRAY", items={"$ref": "#/x"}), {"tool-keyword"}),
+        (parameter(anyOf=[{"const": 1}]), {"tool-keyword"}),
+        (parameter(any_of=[{"type": "STRING"}], min_items=1), set()),
+        (parameter(type="STRING", additionalProperties=False), {"tool-keyword"}),
+        (parameter(type="OBJECT", properties={"a": {}}, required=["b"]), {"tool-required"}),
+        ({"googleSearch": {}}, set()),
+        ({"type": "function", "function": {"name": "f", "description": "F."}}, set()),
+        ([{"type": "web_search"}], {"tool-object"}),
+        (["f"], {"tool-object"}),
+    ],
+)
+def test_tools(tool: Any, broken: set[str]):
+    assert {finding.rule for finding in check(tool, "tools").findings} == broken
+
+
+def test_two_tools_of_one_name_are_found_whatever_their_shapes():
+    tools = [declared(), {"name": "f", "description": "F.", "input_schema": {}}]
+    assert [finding.rule for finding in check(tools).faults] == ["tool-unique"]
+
+
+def test_an_unknown_keyword_is_refused_with_its_path():
+    (finding,) = check([parameter(type="STRING", const=1)]).faults
+    assert finding.service_text == (
+        'Invalid JSON payload received. Unknown name "const" at '
+        "'tools[0].function_declarations[0].parameters.properties.x': Cannot find field."
+    )
+
+
+def test_a_setup_has_its_tools_checked():
+    frame = {"setup": {"model": "models/gemini-3.8-live", "tools": [declared(name="1st")]}}
+    (finding,) = check(frame).faults
+    assert finding.path == "$.setup.tools[0].functionDeclarations[0].name"
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(
+                [
+                    "functionDeclarations",
+                    "name",
+                    "parameters",
+                    "type",
+                    "items",
+                    "properties",
+                    "required",
+                    "anyOf",
+                ]
+            ),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+
+
+@settings(max_examples=150, deadline=None, derandomize=True)
+@given(json_values)
+def test_no_json_makes_the_check_raise(document: Any):
+    check(document, "tools")

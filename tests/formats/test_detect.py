@@ -1,0 +1,39 @@
+"""What a document is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from livetools import formats
+
+QUESTION = {"role": "user", "parts": [{"text": "Weather in Oslo?"}]}
+
+
+@pytest.mark.parametrize(
+    ("document", "kind"),
+    [
+        ([], "conversation"),
+        ([QUESTION], "conversation"),
+        ({"contents": [QUESTION], "tools": []}, "conversation"),
+        (QUESTION, "content"),
+        ({"name": "f", "response": {}}, "function_response"),
+        ({"candidates": []}, "response"),
+        ({"choices": []}, "response"),
+        ({"error": {"code": 400}}, "response"),
+        ([{"candidates": []}], "stream"),
+        ({"functionDeclarations": []}, "tools"),
+        ([{"type": "function", "function": {"name": "f"}}], "tools"),
+        ({"name": "f", "input_schema": {}}, "tools"),
+        ({"setup": {}}, "frame"),
+        ({"toolCall": {}}, "frame"),
+        ([{"setup": {}}, {"setupComplete": {}}], "recording"),
+        ([{"direction": "client", "frame": {}}], "recording"),
+        ("text", None),
+        ({"a": 1}, None),
+        ([1], None),
+    ],
+)
+def test_the_kind_of_a_document_is_told_by_its_keys(document: Any, kind: str | None):
+    assert formats.detect(document) == kind
