@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
 
-from .turn import Turn
+from .turn import Turn, TurnCancelled
 
 if TYPE_CHECKING:
     from .session import FakeSession
@@ -82,3 +83,20 @@ class User:
     async def _wait(self) -> None:
         self._news = anyio.Event()
         await self._news.wait()
+
+
+Script: TypeAlias = Callable[[User], Awaitable[None]]
+
+
+async def play(script: Script, user: User) -> None:
+    """Run a script to its end. What it raises is the server's to tell, when it is left."""
+    server = user.session.server
+    try:
+        await script(user)
+        await user.end_turn()
+    except TurnCancelled as error:
+        server.note(f"the script ended early: {error}")
+    except Exception as error:
+        await server.model_failed(user.session, error)
+    finally:
+        user.done = True

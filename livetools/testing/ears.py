@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from .schema import decode_base64
@@ -22,7 +23,21 @@ class Ears:
         self.texts: list[str] = []
         self.audio = bytearray()
         self.in_activity = False
+        self.rate: int | None = None
+        detection = (session.setup.get("realtimeInputConfig") or {}).get("automaticActivityDetection")
+        self.manual = bool((detection or {}).get("disabled"))
         self.seeding = bool((session.setup.get("historyConfig") or {}).get("initialHistoryInClientContent"))
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing was said since the last turn."""
+        return not self.audio and not self.texts
+
+    @staticmethod
+    def rate_of(mime: str) -> int:
+        """The sample rate that a MIME type names; 16 kHz where it names none."""
+        found = re.search(r"rate=(\d+)", mime)
+        return int(found[1]) if found else 16000
 
     async def content(self, body: Message) -> None:
         """``clientContent``: turns are history at once; a turn begins when they say it is complete."""
@@ -69,7 +84,9 @@ class Ears:
             await self._begin(interrupts=self.session.profile.text_interrupts)
 
     def _listen(self, blob: dict[str, Any]) -> None:  # a Blob in camelCase
-        if str(blob.get("mimeType", "")).startswith("audio/"):
+        mime = str(blob.get("mimeType", ""))
+        if mime.startswith("audio/"):
+            self.rate = self.rate_of(mime)
             self.audio += decode_base64(str(blob.get("data", "")))
             del self.audio[:-AUDIO_KEPT]
 

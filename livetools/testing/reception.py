@@ -14,7 +14,7 @@ from websockets.http11 import Request
 
 from livetools.protocol.profiles import find
 
-from . import schema
+from . import schema, strict
 from .certificates import certificates
 from .connection import Connection
 from .session import FakeSession
@@ -129,9 +129,8 @@ class _Guest:
     async def _act(self, message: Message) -> None:
         assert self.who is not None
         read, faults = schema.read(message, vertex=self.who.vertex)
-        if faults and self.server.strict:
-            raise faults[0]
-        self.server.note_all(f"forgiven: {fault.reason}" for fault in faults)
+        for fault in faults:
+            self._judge(fault)
         if self.session is None:
             await self._set_up(read)
             return
@@ -139,6 +138,7 @@ class _Guest:
             if kind == "setup":
                 raise Refused(1007, "setup must be the first message and only the first", "setup came twice")
             if isinstance(body, dict):
+                self._judge(strict.message_fault(self.session, kind, body))
                 await self.session.hear(kind, body)
 
     async def _set_up(self, read: Message) -> None:
@@ -150,9 +150,17 @@ class _Guest:
                 "setup must be the first message and only the first",
                 f"{next(iter(read), '{}')} came first",
             )
-        profile = self.server.profile or find(str(setup.get("model", "")), vertex=self.who.vertex)
-        self.session = self.server.session_for(setup, profile)
+        facts = self.server.profile or find(str(setup.get("model", "")), vertex=self.who.vertex)
+        setup = self.server.tokens.constrain(self.who.credential, setup)
+        self._judge(strict.setup_fault(strict.Arrival(self.server, self.who, setup, facts)))
+        self.session = self.server.lobby.admit(setup, facts)
         await self.session.attach(self.connection)
+
+    def _judge(self, fault: Refused | None) -> None:
+        if fault is not None:
+            if self.server.strict:
+                raise fault
+            self.server.note(f"forgiven: {fault.reason} ({fault.why})")
 
     async def _refuse(self, refusal: Refused) -> None:
         why = f" ({refusal.why})" if refusal.why else ""

@@ -36,7 +36,9 @@ _MESSAGES = {
         responseModalities:[Modality] temperature:float topP:float topK:float maxOutputTokens:int32
         candidateCount:int32 presencePenalty:float frequencyPenalty:float seed:int32
         mediaResolution:MediaResolution speechConfig:SpeechConfig thinkingConfig:ThinkingConfig
-        enableAffectiveDialog:bool translationConfig:TranslationConfig""",
+        enableAffectiveDialog:bool translationConfig:TranslationConfig responseLogprobs:any
+        responseMimeType:any logprobs:any responseSchema:any responseJsonSchema:any stopSequences:any
+        routingConfig:any audioTimestamp:any""",
     "SpeechConfig": "voiceConfig:VoiceConfig languageCode:string multiSpeakerVoiceConfig:any",
     "VoiceConfig": """
         prebuiltVoiceConfig:PrebuiltVoiceConfig replicatedVoiceConfig:ReplicatedVoiceConfig voice:string""",
@@ -113,6 +115,7 @@ _ENUMS = {
     "Scheduling": "SCHEDULING_UNSPECIFIED SILENT WHEN_IDLE INTERRUPT",
     "Type": "TYPE_UNSPECIFIED STRING NUMBER INTEGER BOOLEAN ARRAY OBJECT NULL",
 }
+_WRONG = object()  # stands for a value of the wrong type while a frame is read
 ENUMS = {name: frozenset(values.split()) for name, values in _ENUMS.items()}
 
 
@@ -168,7 +171,7 @@ class _Reading:
 def read(message: Mapping[str, Any], *, vertex: bool = False) -> tuple[Message, list[Refused]]:
     """The message in camelCase throughout, and everything the service would close for, first things first.
 
-    Fields that nobody knows and values of the wrong type are kept as they came, for a server that forgives.
+    For a server that forgives: fields that nobody knows stay as they came, values of the wrong type are left out.
     """
     reading = _Reading(vertex)
     return _message(reading, message, "ClientMessage", ""), reading.faults
@@ -185,7 +188,9 @@ def _message(reading: _Reading, value: Mapping[str, Any], type_: str, path: str)
             reading.unknown(key, path, "Cannot find field.", f"{type_} has no field {key!r}{also}")
             result[key if known is None else known.name] = item
             continue
-        result[known.name] = _value(reading, known, item, path, key)
+        value_ = _value(reading, known, item, path, key)
+        if value_ is not _WRONG:
+            result[known.name] = value_
     return result
 
 
@@ -196,12 +201,13 @@ def _value(reading: _Reading, known: Field, item: object, path: str, key: str) -
             item = [item]  # a single object where `parts` is due is tolerated
         if not isinstance(item, list):
             reading.invalid(here, reading.full_name(known.type), item, f"{here} is a list")
-            return item
-        return [_single(reading, known, each, f"{here}[{n}]", path) for n, each in enumerate(item)]
+            return _WRONG
+        read_ = [_single(reading, known, each, f"{here}[{n}]", path) for n, each in enumerate(item)]
+        return [each for each in read_ if each is not _WRONG]
     if isinstance(item, list) and known.type != "any":
         ending = "Proto field is not repeating, cannot start list."
         reading.unknown(key, path, ending, f"{here} is one value, not a list")
-        return item
+        return _WRONG
     if known.mapped:
         return _mapping(reading, known, item, here)
     return _single(reading, known, item, here, path)
@@ -210,7 +216,7 @@ def _value(reading: _Reading, known: Field, item: object, path: str, key: str) -
 def _mapping(reading: _Reading, known: Field, item: object, here: str) -> object:
     if not isinstance(item, dict):
         reading.invalid(here, "Map", item, f"{here} is an object of {known.type}")
-        return item
+        return _WRONG
     # the service numbers the entries of a map: …parameters.properties[1].value
     return {
         name: _single(reading, known, each, f"{here}[{n}].value", here)
@@ -225,20 +231,23 @@ def _single(reading: _Reading, known: Field, item: object, here: str, parent: st
         if not isinstance(item, dict):
             struct = "type.googleapis.com/google.protobuf.Struct"
             reading.invalid(here, struct, item, f"{here} is a JSON object, not a {type(item).__name__}")
+            return _WRONG
         return item
     if known.type in MESSAGES:
         if not isinstance(item, dict):
             reading.invalid(
                 here, reading.full_name(known.type), item, f"{here} is an object of type {known.type}"
             )
-            return item
+            return _WRONG
         return _message(reading, item, known.type, here)
     if known.type in ENUMS:
         return _enum(reading, known, item, here)
     if isinstance(item, dict | list):
         reading.invalid(parent, snake(known.name), item, f"{here} is a {known.type}, not an object")
-    elif not _SCALARS[known.type](item):
+        return _WRONG
+    if not _SCALARS[known.type](item):
         reading.invalid(here, f"TYPE_{known.type.upper()}", item, f"{here} is a {known.type}")
+        return _WRONG
     return item
 
 
@@ -249,7 +258,7 @@ def _enum(reading: _Reading, known: Field, item: object, here: str) -> object:
     reading.invalid(
         here, reading.full_name(known.type), item, f"{here} is one of {', '.join(sorted(values))}"
     )
-    return item
+    return _WRONG
 
 
 def _is_int(value: object) -> bool:

@@ -34,15 +34,16 @@ from .calls import FakeCall
 from .certificates import certificates
 from .clock import Clock, SystemClock
 from .connection import Connection
-from .conversation import User
+from .conversation import Script
 from .journal import Journal
+from .lobby import Limits, Lobby
 from .reception import Reception
 from .session import FakeSession
-from .turn import Turn, TurnCancelled
+from .tokens import Tokens
+from .turn import Turn
 from .wire import Frame, Message, encode
 
 Model: TypeAlias = Callable[[Turn], Awaitable[None]]
-Script: TypeAlias = Callable[[User], Awaitable[None]]
 
 LAST_ANSWERS = 0.25  # seconds that answers under way are given when the server is left
 
@@ -87,12 +88,12 @@ class FakeLiveServer:
         self.clock = clock or SystemClock()
         self.chance = random.Random(seed)
         self.journal = Journal()
-        self.sessions: list[FakeSession] = []
         self.connections: set[Connection] = set()
         self.announced: set[int] = set()  # the connections that were told to go
-        self.handles: dict[str, FakeSession] = {}
         self._model = model or echo
-        self._script: Script | None = None
+        self.limits = Limits()
+        self.tokens = Tokens()
+        self.lobby = Lobby(self)
         self._address = (host, port)
         self._socket: socket.socket | None = None
         self._group: TaskGroup | None = None
@@ -105,12 +106,12 @@ class FakeLiveServer:
 
     def model(self, function: Model) -> Model:
         """A decorator: this coroutine answers every user turn, one at a time a session."""
-        self._model, self._script = function, None
+        self._model, self.lobby.script = function, None
         return function
 
     def conversation(self, function: Script) -> Script:
         """A decorator: this coroutine, one a session, answers over turns and connections."""
-        self._script = function
+        self.lobby.script = function
         return function
 
     # -- where it is
@@ -178,6 +179,11 @@ class FakeLiveServer:
     def log(self) -> list[str]:
         """Why it refused, ignored or forgave what it did, a line each."""
         return self.journal.log
+
+    @property
+    def sessions(self) -> list[FakeSession]:
+        """Every conversation, in the order of their beginnings."""
+        return self.lobby.sessions
 
     def unanswered(self) -> list[FakeCall]:
         """The calls that nobody has answered, cancelled or lost."""
@@ -272,6 +278,20 @@ class FakeLiveServer:
         elif self._socket is not None:
             self._socket.close()
 
+    # -- handles and tokens
+
+    def resumable(self, handle: str) -> FakeSession | None:
+        return self.lobby.resumable(handle)
+
+    def mint_token(self, *, uses: int = 1, setup: Message | None = None) -> str:
+        """An ephemeral token, ``auth_tokens/…``: good for ``uses`` sessions (0: any number) opened within a
+        minute.
+
+        What ``setup`` holds (camelCase) replaces the client's own words.
+        """
+        name = f"auth_tokens/{self.chance.getrandbits(128):032x}"
+        return self.tokens.mint(name, self.clock.now(), uses, setup)
+
     # -- for the rooms behind the reception
 
     def start_task(self, function: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
@@ -289,10 +309,6 @@ class FakeLiveServer:
     def note(self, text: str) -> None:
         self.journal.note(text)
 
-    def note_all(self, texts: Iterable[str]) -> None:
-        for text in texts:
-            self.note(text)
-
     async def send(self, connection: Connection, frame: Message | str | bytes) -> None:
         """One frame to one client, entered in the journal; raises ``Gone``."""
         message = (
@@ -306,46 +322,8 @@ class FakeLiveServer:
                 frame.encode() if isinstance(frame, str) else frame, text=isinstance(frame, str)
             )
 
-    def session_for(self, setup: Message, profile: ModelProfile) -> FakeSession:
-        """The conversation that a setup begins or resumes."""
-        handle = (setup.get("sessionResumption") or {}).get("handle")
-        session = self.handles.get(str(handle)) if handle else None
-        if session is None and self._script is not None:
-            session = next(
-                (s for s in self.sessions if s.user and s.connection is None and not s.user.done), None
-            )
-        if session is not None:
-            session.setup = setup
-            if session.user is not None:
-                session.user.arrived(with_handle=bool(handle))
-            return session
-        session = FakeSession(self, setup, profile)
-        self.sessions.append(session)
-        if self._script is not None:
-            session.user = User(session)
-            session.floor.script = session.user.hear
-            self.start_task(self._play, self._script, session.user)
-        return session
-
-    def new_handle(self, session: FakeSession) -> str:
-        handle = f"{self.chance.getrandbits(128):032x}"
-        handle = f"{handle[:8]}-{handle[8:12]}-{handle[12:16]}-{handle[16:20]}-{handle[20:]}"
-        self.handles[handle] = session
-        return handle
-
     async def answer_turn(self, turn: Turn) -> None:
         await self._model(turn)
-
-    async def _play(self, script: Script, user: User) -> None:
-        try:
-            await script(user)
-            await user.end_turn()
-        except TurnCancelled as error:
-            self.note(f"the script ended early: {error}")
-        except Exception as error:
-            await self.model_failed(user.session, error)
-        finally:
-            user.done = True
 
     async def model_failed(self, session: FakeSession, error: Exception) -> None:
         """The pretend model raised: the client sees what a failing service shows, the test gets the error."""

@@ -44,6 +44,9 @@ class FakeSession:
         self.floor = Floor(self)
         self.said = speech.Said()
         self.lost_calls: list[FakeCall] = []
+        self.heard = 0  # messages on this connection, the setup being 0
+        self.begun = False  # the model had a turn
+        self.ended_at: float | None = None  # when the last connection went; None while one stands
         self.user: User | None = None  # of a conversation's script
 
     # -- what the pretend model does
@@ -60,6 +63,10 @@ class FakeSession:
         message: Message = {"toolCall": {"functionCalls": entries}}
         self.history.append({"role": "model", "parts": [{"functionCall": entry} for entry in entries]})
         await self.send(message | speech.status(self.profile, "IN_PROGRESS"))
+        if "sessionResumption" in self.setup and self.profile.resumption:
+            await self.send({"sessionResumptionUpdate": {}})  # not resumable while a call is open
+        if self.profile.call_ends_turn:
+            await self.send(speech.turn_complete(self, "IDLE"))
         return asked
 
     def _new_call(self, name: str, args: dict[str, Any], connection: int) -> FakeCall:
@@ -115,6 +122,8 @@ class FakeSession:
             return
         for message in speech.messages(self.setup, self.profile, text, audio):
             await self.send(message)
+        if self.profile.empty_frames:
+            await self.send({})  # seen between content frames on 3.x (2026-09-17)
         self.said.add(self.setup, self.profile, text, audio, self.server.clock.now())
         self.history.append({"role": "model", "parts": [{"text": text}]})
 
@@ -209,10 +218,16 @@ class FakeSession:
 
     # -- what the client does
 
+    @property
+    def forsaken(self) -> bool:
+        """Whether a script waits here for a client that has gone."""
+        return self.user is not None and not self.user.done and self.connection is None
+
     async def attach(self, connection: Connection) -> None:
         """A socket for this conversation, new or resumed: complete the setup."""
         self.connection = connection
         self.connections.append(connection.number)
+        self.heard, self.ended_at = 0, None
         complete = {"sessionId": self.id} if self.profile.vertex else {}
         await self.send({"setupComplete": complete})
         at_setup = self.profile.handle_at_setup
@@ -220,8 +235,11 @@ class FakeSession:
             await self.send_handle()
 
     async def send_handle(self) -> None:
-        handle = self.server.new_handle(self)
-        await self.send({"sessionResumptionUpdate": {"newHandle": handle, "resumable": True}})
+        """A handle for the state of now; in transparent mode with the last message that is part of it."""
+        update: Message = {"newHandle": self.server.lobby.new_handle(self), "resumable": True}
+        if (self.setup.get("sessionResumption") or {}).get("transparent"):
+            update["lastConsumedClientMessageIndex"] = str(self.heard)
+        await self.send({"sessionResumptionUpdate": update})
 
     def detach(self, connection: Connection) -> None:
         """The socket is gone, or about to go: its open calls cannot be answered any more."""
@@ -233,11 +251,13 @@ class FakeSession:
                 call.end("lost")
                 self.lost_calls.append(call)
         self.connection = None
+        self.ended_at = self.server.clock.now()
         self.said = speech.Said()
         self.floor.line_gone()
 
     async def hear(self, kind: str, body: Message) -> None:
         """One message of the client after the setup."""
+        self.heard += 1
         if kind == "toolResponse":
             await self.take_responses(body.get("functionResponses") or [])
         elif kind == "clientContent":
@@ -260,13 +280,23 @@ class FakeSession:
             if call is None:
                 self.server.note(f"an answer to no call, ignored: {response}")
             elif call.state == "open":
-                call.responses.append(response)
-                if not response.get("willContinue"):
+                call.responses.append(self._as_read(call, response))
+                if not (response.get("willContinue") and self._streams(call)):
                     part = {"functionResponse": {"id": call.id, "name": call.name, "response": call.response}}
                     self.history.append({"role": "user", "parts": [part]})
                     call.end("answered")
             else:
                 self._late(call, response)
+
+    def _streams(self, call: FakeCall) -> bool:
+        return not call.blocking and self.profile.will_continue == "honoured"
+
+    def _as_read(self, call: FakeCall, response: Message) -> Message:
+        """The answer as the model reads it: some take one without a name for a failed call (2026-09-18)."""
+        if response.get("name") or not self.profile.needs_name:
+            return response
+        self.server.note(f"an answer without a name, which this model reads as a failure: {call}")
+        return {**response, "response": {"error": "a system error occurred"}}
 
     def _late(self, call: FakeCall, response: Message) -> None:
         self.lost_calls = [each for each in self.lost_calls if each is not call]
@@ -315,16 +345,29 @@ class Floor:
         if self.script is not None:
             await self.script(turn)
             return
+        if self.session.profile.answers_lost and self.session.lost_calls:
+            await self._swallow(turn)
+            return
         if self.speaker is not None and interrupts:
             await self.session.interrupt_floor()
         self.waiting.append(turn)
         self.next()
+
+    async def _swallow(self, turn: Turn) -> None:
+        """A resumed model that still waits for a lost call spends the user's turn on closing the old
+        exchange.
+        """
+        lost = ", ".join(str(call) for call in self.session.lost_calls)
+        self.session.server.note(f"{turn.text!r} was swallowed: nobody told the model of the lost {lost}")
+        self.session.lost_calls.clear()
+        await self.session.send(speech.turn_complete(self.session, "IDLE"))
 
     def next(self) -> None:
         """Give the floor to the next in line, if it is free."""
         if self.speaker is not None or not self.waiting or self.session.connection is None:
             return
         turn = self.speaker = self.waiting.popleft()
+        self.session.begun = True
         if turn.wake is not None:
             turn.wake.set()
         else:

@@ -68,9 +68,10 @@ async def test_a_generator_is_waited_for_until_it_says_that_it_has_ended(dial, t
         async def model(turn):
             await turn.say(str(await turn.call("count")))
 
-        async with dial(server) as client:
+        tools = [{"functionDeclarations": [{"name": "count", "behavior": "NON_BLOCKING"}]}]
+        async with dial(server, tools=tools) as client:
             await client.say("Go.")
-            (call,) = (await client.recv())["toolCall"]["functionCalls"]
+            (call,) = (await client.until("turnComplete"))[0]["toolCall"]["functionCalls"]
             for n in (1, 2):
                 reply = {"id": call["id"], "name": "count", "response": {"output": n}, "willContinue": True}
                 await client.send({"toolResponse": {"functionResponses": [reply]}})

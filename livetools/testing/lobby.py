@@ -1,0 +1,87 @@
+"""Which conversation a setup begins or resumes: the handles, how long they are good for, and the
+connections' time.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from livetools.protocol.profiles import ModelProfile
+
+from .conversation import Script, User, play
+from .session import FakeSession
+from .wire import Message
+
+if TYPE_CHECKING:
+    from .server import FakeLiveServer
+
+
+@dataclass(slots=True)
+class Limits:
+    """Times in seconds of the server's clock, as measured on the service (2026-09-10, two runs)."""
+
+    go_away: float = 540.0  # of a connection: goAway is sent
+    time_left: float = 50.0  # after which it is closed with 1008
+    handle: float = 2 * 3600.0  # how long a handle is good for after its connection ended
+
+
+@dataclass(frozen=True, slots=True)
+class _Handle:
+    session: FakeSession
+    contents: int  # of the history, when it was given: a resumption knows no more
+
+
+class Lobby:
+    """The conversations of one server."""
+
+    def __init__(self, server: FakeLiveServer) -> None:
+        self.server = server
+        self.sessions: list[FakeSession] = []
+        self.script: Script | None = None
+        self._handles: dict[str, _Handle] = {}
+
+    def new_handle(self, session: FakeSession) -> str:
+        """A handle that resumes this conversation as it stands now."""
+        digits = f"{self.server.chance.getrandbits(128):032x}"
+        handle = f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+        self._handles[handle] = _Handle(session, len(session.history))
+        return handle
+
+    def resumable(self, handle: str) -> FakeSession | None:
+        """The conversation of a handle that is known and has not expired."""
+        known = self._handles.get(handle)
+        if known is None:
+            return None
+        ended = known.session.ended_at
+        expired = ended is not None and self.server.clock.now() - ended > self.server.limits.handle
+        return None if expired else known.session
+
+    def admit(self, setup: Message, profile: ModelProfile) -> FakeSession:
+        """The conversation that this setup resumes, or a new one.
+
+        A script goes on with a client that comes back without its handle: it is told which it was.
+        """
+        handle = (setup.get("sessionResumption") or {}).get("handle")
+        session = self.resumable(str(handle)) if handle else None
+        if handle and session is not None:
+            del session.history[self._handles[handle].contents :]
+        elif self.script is not None:
+            session = next((each for each in self.sessions if each.forsaken), None)
+            if session is not None:
+                session.history.clear()
+        if session is None:
+            return self._new(setup, profile)
+        session.setup, session.profile = setup, profile
+        if session.user is not None:
+            session.user.arrived(with_handle=bool(handle))
+        return session
+
+    def _new(self, setup: Message, profile: ModelProfile) -> FakeSession:
+        session = FakeSession(self.server, setup, profile)
+        self.sessions.append(session)
+        if self.script is not None:
+            session.user = User(session)
+            session.floor.script = session.user.hear
+            self.server.start_task(play, self.script, session.user)
+        return session

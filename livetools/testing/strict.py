@@ -1,0 +1,370 @@
+"""What the service refuses beyond the shape of a frame: one table, a rule a line.
+
+Each rule looks at one kind of message and gives back the close, or ``None``. The texts are the service's own
+where a public report shows them (2025-06 to 2026-10); where none does, its catch-all stands, and ``why`` says
+in the server's log what was wrong.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from livetools.protocol.profiles import ModelProfile
+
+from .schemas import schema_fault
+from .wire import Message, Refused
+
+if TYPE_CHECKING:
+    from .reception import Caller
+    from .server import FakeLiveServer
+    from .session import FakeSession
+
+Verdict: TypeAlias = Refused | None
+
+INVALID = "Request contains an invalid argument."
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
+BAD_NAME = (
+    "Invalid function name. Must start with a letter or an underscore. Must be alphameric (a-z, A-Z, 0-9), "
+    "underscores (_), dots (.), colons (:), or dashes (-), with a maximum length of 64."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """A setup and who sent it, before there is a session."""
+
+    server: FakeLiveServer
+    who: Caller
+    setup: Message
+    facts: ModelProfile
+
+    def config(self, *path: str) -> Any:  # whatever JSON stands there; None where nothing does
+        value: Any = self.setup
+        for key in path:
+            value = value.get(key) if isinstance(value, dict) else None
+        return value
+
+    def declarations(self) -> Iterator[tuple[str, Message]]:
+        """Each function declaration with its path."""
+        for n, tool in enumerate(self.setup.get("tools") or []):
+            for m, declaration in enumerate(tool.get("functionDeclarations") or []):
+                yield f"tools[{n}].function_declarations[{m}]", declaration
+
+
+def setup_fault(arrival: Arrival) -> Verdict:
+    """The first rule that this setup breaks."""
+    return next((fault for rule in SETUP if (fault := rule(arrival))), None)
+
+
+def message_fault(session: FakeSession, kind: str, body: Message) -> Verdict:
+    """The first rule that this message breaks, in the state that the session is in."""
+    return next((fault for rule in MESSAGES.get(kind, ()) if (fault := rule(session, body))), None)
+
+
+# -- the setup
+
+
+def _key(arrival: Arrival) -> Verdict:
+    keys, credential = arrival.server.api_keys, arrival.who.credential
+    if keys is None or (credential or "").startswith("auth_tokens/"):
+        return None
+    if credential is None:
+        return Refused(
+            1008,
+            "Method doesn't allow unregistered callers (callers without established identity). "
+            "Please use API Key or other form of API consumer identity to call this API.",
+            "no key in x-goog-api-key, none in ?key=",
+        )
+    if not credential:
+        return Refused(1007, "API Key not found. Please pass a valid API key.", "the key is empty")
+    if credential not in keys:
+        return Refused(1007, "API key not valid. Please pass a valid API key.", "not one of api_keys")
+    return None
+
+
+def _model(arrival: Arrival) -> Verdict:
+    if arrival.facts.known or arrival.server.profile is not None:
+        return None
+    name = arrival.setup.get("model") or ""
+    if arrival.who.vertex:
+        reason = f"Publisher Model `{name}` was not found or your project does not have access to it."
+    else:
+        reason = (
+            f"{name} is not found for API version {arrival.who.version}, or is not supported for "
+            "bidiGenerateContent. Call ModelService.ListModels to see the list of available models."
+        )
+    return Refused(1008, reason, "no model family of this name; FakeLiveServer(profile=...) takes any name")
+
+
+def _modality(arrival: Arrival) -> Verdict:
+    wanted = arrival.config("generationConfig", "responseModalities") or []
+    if len(wanted) > 1:
+        return Refused(1007, INVALID, "a Live session answers in one modality")
+    if not wanted or wanted[0] in arrival.facts.modalities:
+        return None
+    can = ", ".join(sorted(arrival.facts.modalities))
+    why = f"this model answers in {can}"
+    if wanted[0] == "TEXT":
+        return Refused(*arrival.facts.refuses_text_with, why)
+    reason = f"The requested combination of response modalities ({wanted[0]}) is not supported by the model."
+    return Refused(1007, reason, why)
+
+
+def _thinking(arrival: Arrival) -> Verdict:
+    thinking = arrival.config("generationConfig", "thinkingConfig") or {}
+    level, facts = thinking.get("thinkingLevel"), arrival.facts
+    if level is None and facts.thinking_level == "required":
+        return Refused(1007, "Thinking level must be specified for this model.", "thinkingLevel is required")
+    if level is not None and facts.thinking_level == "refused":
+        return Refused(1007, "Thinking level is not supported for this model.", "it thinks without levels")
+    if level is not None and level not in facts.thinking_levels:
+        return Refused(1007, INVALID, f"its thinking levels are {', '.join(sorted(facts.thinking_levels))}")
+    if "thinkingBudget" in thinking and facts.thinking_budget == "refused":
+        return Refused(1007, "Thinking budget is not supported for this model.", "it has no thinking budget")
+    return None
+
+
+def _proactivity(arrival: Arrival) -> Verdict:
+    asked, verdict = arrival.setup.get("proactivity"), arrival.facts.proactivity
+    if asked is None:
+        return None
+    if verdict == "refused":
+        return Refused(1007, INVALID, "this model cannot be proactive")
+    if verdict == "always" and False in asked.values():
+        return Refused(1007, INVALID, "this model is proactive always; it cannot be told not to be")
+    return None
+
+
+def _extras(arrival: Arrival) -> Verdict:
+    facts = arrival.facts
+    for path, verdict in (
+        (("avatarConfig",), facts.avatar),
+        (("generationConfig", "translationConfig"), facts.translation),
+        (("contextWindowCompression",), facts.compression),
+    ):
+        if arrival.config(*path) is not None and verdict == "refused":
+            return Refused(1007, INVALID, f"this model does not take {'.'.join(path)}")
+    # 3.8 takes the field and closes at the first content (2026-09-25): see content()
+    affective = arrival.config("generationConfig", "enableAffectiveDialog")
+    if affective and facts.affective_dialog == "refused" and facts.proactivity != "always":
+        return Refused(1007, INVALID, "this model has no affective dialog")
+    unsupported = set(arrival.config("generationConfig") or {}) & UNSUPPORTED
+    if unsupported:
+        return Refused(1007, INVALID, f"Live takes no generationConfig.{min(unsupported)}")
+    return None
+
+
+UNSUPPORTED = frozenset(
+    {
+        "responseLogprobs",
+        "responseMimeType",
+        "logprobs",
+        "responseSchema",
+        "responseJsonSchema",
+        "stopSequences",
+        "routingConfig",
+        "audioTimestamp",
+    }
+)
+
+
+def _coverage(arrival: Arrival) -> Verdict:
+    coverage = arrival.config("realtimeInputConfig", "turnCoverage")
+    if coverage in (None, "TURN_COVERAGE_UNSPECIFIED") or coverage in arrival.facts.turn_coverages:
+        return None
+    reason = f"Invalid value at 'setup.realtime_input_config.turn_coverage' (TurnCoverage), \"{coverage}\""
+    return Refused(1007, reason, "Vertex AI does not take this turn coverage (2026-10-09)")
+
+
+def _voice(arrival: Arrival) -> Verdict:
+    path = ("generationConfig", "speechConfig", "voiceConfig", "prebuiltVoiceConfig", "voiceName")
+    voice = arrival.config(*path)
+    if voice is None or voice in arrival.facts.voices:
+        return None
+    reason = f"Requested voice api_name '{voice}' is not available for model {arrival.setup.get('model')}"
+    return Refused(1007, reason, f"its voices are {', '.join(sorted(arrival.facts.voices))}")
+
+
+def _builtin_tools(arrival: Arrival) -> Verdict:
+    facts, tools = arrival.facts, arrival.setup.get("tools") or []
+    named = {name for tool in tools for name in tool}
+    strange = (named & {"googleSearch", "codeExecution", "urlContext", "googleMaps"}) - facts.builtin_tools
+    if strange - facts.idle_tools:
+        return Refused(1007, INVALID, f"this model has no {', '.join(sorted(strange))}")
+    if "functionDeclarations" not in named:
+        return None
+    if not facts.functions:
+        return Refused(1007, INVALID, "this model calls no functions")
+    if "googleSearch" in named and not facts.mixes_search:
+        return Refused(1007, INVALID, "this model takes googleSearch or functions, not both")
+    return None
+
+
+def _functions(arrival: Arrival) -> Verdict:
+    seen: set[str] = set()
+    for path, declaration in arrival.declarations():
+        name = declaration.get("name") or ""
+        if not NAME.fullmatch(name):
+            return Refused(1007, BAD_NAME, f"setup.{path}.name is {name!r}")
+        if name in seen:
+            return Refused(1007, f"Duplicate function declaration found: {name}", f"setup.{path}")
+        seen.add(name)
+        if declaration.get("behavior") == "BLOCKING" and arrival.facts.blocking == "refused":
+            reason = "BLOCKING function calls are not supported for this model."
+            return Refused(1007, reason, f"setup.{path}.behavior: leave it out, or say NON_BLOCKING")
+        if "parameters" in declaration and "parametersJsonSchema" in declaration:
+            return Refused(1007, INVALID, f"setup.{path}: parameters or parametersJsonSchema, not both")
+        if fault := schema_fault(declaration.get("parameters"), f"setup.{path}.parameters"):
+            return fault
+    if len(seen) > 512:
+        return Refused(1007, "At most 512 function declarations can be specified.", f"there are {len(seen)}")
+    return None
+
+
+def _handle(arrival: Arrival) -> Verdict:
+    handle = arrival.config("sessionResumption", "handle")
+    if not handle:
+        return None
+    session = arrival.server.resumable(handle)
+    if session is None:
+        return Refused(*arrival.facts.unknown_handle, f"the handle {handle!r} is unknown or has expired")
+    if _name(session.setup) != _name(arrival.setup):
+        return Refused(1007, "Invalid session handle", f"it belongs to a session of {_name(session.setup)}")
+    if session.connection is not None and session.connection.open:
+        return Refused(
+            1011, "Internal error encountered.", "a resume is refused while the old connection stands"
+        )
+    return None
+
+
+def _name(setup: Message) -> str:
+    return str(setup.get("model", "")).rsplit("/", 1)[-1]
+
+
+def _token(arrival: Arrival) -> Verdict:
+    server = arrival.server
+    if server.api_keys is None and arrival.who.credential not in server.tokens.known:
+        return None
+    return server.tokens.fault(arrival.who.credential, server.clock.now())
+
+
+SETUP: tuple[Callable[[Arrival], Verdict], ...] = (
+    _key,
+    _token,
+    _model,
+    _functions,
+    _builtin_tools,
+    _modality,
+    _thinking,
+    _proactivity,
+    _extras,
+    _coverage,
+    _voice,
+    _handle,
+)
+
+
+# -- what follows it
+
+
+def _roles(session: FakeSession, body: Message) -> Verdict:
+    for content in body.get("turns") or []:
+        role = content.get("role")
+        if role is None and session.profile.needs_role:
+            return Refused(1007, INVALID, "this model wants a role on each turn")
+        if role not in (None, "user", "model"):
+            return Refused(
+                1007, "Please use a valid role: user, model.", f"the role {role!r} is none of Live's"
+            )
+        answers = any("functionResponse" in part for part in content.get("parts") or [])
+        if role == "model" and answers:
+            reason = "Content with role 'model' can't contain 'functionResponse' part"
+            return Refused(1007, reason, "an answer is the user's")
+    return None
+
+
+def _mid_session(session: FakeSession, _: Message) -> Verdict:
+    if session.profile.content_mid_session != "refused" or session.ears.seeding or not session.begun:
+        return None
+    return Refused(
+        1007, INVALID, "this model takes clientContent only before its first turn; send realtime text"
+    )
+
+
+def _affective(session: FakeSession, _: Message) -> Verdict:
+    asked = (session.setup.get("generationConfig") or {}).get("enableAffectiveDialog")
+    if asked and session.profile.affective_dialog == "refused":
+        return Refused(1007, INVALID, "this model has no affective dialog, and says so only now")
+    return None
+
+
+def _chunks(session: FakeSession, body: Message) -> Verdict:
+    if "mediaChunks" in body and session.profile.media_chunks == "refused":
+        reason = "realtime_input.media_chunks is deprecated. Use audio, video, or text instead."
+        return Refused(1007, reason, "mediaChunks is the older models'")
+    return None
+
+
+def _activity(session: FakeSession, body: Message) -> Verdict:
+    manual, active = session.ears.manual, session.ears.in_activity
+    if not manual and ("activityStart" in body or "activityEnd" in body):
+        reason = "Explicit activity control is not supported when automatic activity detection is enabled."
+        return Refused(1007, reason, "set automaticActivityDetection.disabled")
+    if manual and body.get("audioStreamEnd"):
+        return Refused(1007, INVALID, "audioStreamEnd belongs to automatic activity detection")
+    if "activityEnd" in body and active and session.ears.empty:
+        return Refused(1007, INVALID, "an activity without sound or text")
+    return None
+
+
+def _rate(session: FakeSession, body: Message) -> Verdict:
+    mime = str((body.get("audio") or {}).get("mimeType") or "")
+    if "audio" not in body:
+        return None
+    if not mime.startswith("audio/"):
+        return Refused(1007, INVALID, f"audio of the type {mime!r}; audio/pcm;rate=16000 is usual")
+    before, rate = session.ears.rate, session.ears.rate_of(mime)
+    if before is not None and rate != before:
+        reason = f"Sample rate changed from previously {before} to {rate}, which is not supported."
+        return Refused(1007, reason, "one session, one sample rate")
+    return None
+
+
+def _blocked(session: FakeSession, body: Message) -> Verdict:
+    if session.profile.input_while_blocked != "closes" or "text" in body:
+        return None
+    waiting = [call for call in session.open_calls() if call.blocking]
+    if not waiting:
+        return None
+    reason = "Operation is not implemented, or supported, or enabled."
+    return Refused(1008, reason, f"realtime input while a blocking call is open: {waiting[0]}")
+
+
+def _responses(session: FakeSession, body: Message) -> Verdict:
+    for response in body.get("functionResponses") or []:
+        if "scheduling" in response and session.profile.scheduling == "refused":
+            reason = "Function response scheduling is not supported for this model."
+            return Refused(1007, reason, "leave scheduling out of the response")
+        for part in response.get("parts") or []:
+            mime = (part.get("inlineData") or part.get("fileData") or {}).get("mimeType")
+            if mime not in session.profile.media:
+                return Refused(1007, INVALID, f"this model reads no {mime} in FunctionResponse.parts")
+    return None
+
+
+def _update(session: FakeSession, _: Message) -> Verdict:
+    if session.profile.context_update != "refused":
+        return None
+    reason = 'Invalid JSON payload received. Unknown name "contextUpdate": Cannot find field.'
+    return Refused(1007, reason, "contextUpdate is of 3.8 and later")
+
+
+MESSAGES: dict[str, tuple[Callable[[FakeSession, Message], Verdict], ...]] = {
+    "clientContent": (_affective, _roles, _mid_session),
+    "realtimeInput": (_affective, _chunks, _activity, _rate, _blocked),
+    "toolResponse": (_responses,),
+    "contextUpdate": (_update,),
+}

@@ -1,0 +1,58 @@
+"""Ephemeral tokens: what a browser is given instead of the key."""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass, field
+
+from .wire import Message, Refused
+
+USE_WITHIN = 60.0  # seconds to open a session in, as the service has it
+LASTS = 30 * 60.0  # seconds that a session may last
+
+
+@dataclass(slots=True)
+class Token:
+    """One token. ``uses`` 0 is unlimited; ``setup`` are constraints that replace what the client says."""
+
+    uses: int
+    opens_until: float
+    lasts_until: float
+    setup: Message
+    used: int = 0
+
+
+@dataclass(slots=True)
+class Tokens:
+    """The tokens of one server."""
+
+    known: dict[str, Token] = field(default_factory=dict)
+
+    def mint(self, name: str, now: float, uses: int = 1, setup: Message | None = None) -> str:
+        """Make a token; its name, as ``auth_tokens/…``."""
+        self.known[name] = Token(uses, now + USE_WITHIN, now + LASTS, setup or {})
+        return name
+
+    def fault(self, credential: str | None, now: float) -> Refused | None:
+        """Why no session may be opened with this credential, if it is a token."""
+        if credential is None or not credential.startswith("auth_tokens/"):
+            return None
+        token = self.known.get(credential)
+        if token is None:
+            return Refused(1007, "API key not valid. Please pass a valid API key.", "no such token")
+        if now > token.opens_until:
+            return Refused(1011, "Token has expired", "no new session after newSessionExpireTime")
+        if token.uses and token.used >= token.uses:
+            return Refused(1011, "Token has been used too many times", f"uses is {token.uses}")
+        return None
+
+    def constrain(self, credential: str | None, setup: Message) -> Message:
+        """The setup as the token allows it: a constrained field replaces the client's. Counts the use,
+        unless the
+        session is resumed."""
+        token = self.known.get(credential or "")
+        if token is None:
+            return setup
+        if not (setup.get("sessionResumption") or {}).get("handle"):
+            token.used += 1
+        return {**setup, **copy.deepcopy(token.setup)}
