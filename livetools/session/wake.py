@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import sys
+import threading
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
@@ -82,3 +84,23 @@ class _TrioWake:
         self._is_set = True
         if self._event is not None:
             self._event.set()
+
+
+def poster() -> Callable[[Callable[[], object]], object]:
+    """A function that runs another one in the loop that runs now; it may be called from any thread.
+
+    In the loop's own thread it runs at once. Raises ``RuntimeError`` when the loop has ended.
+    """
+    home = threading.get_ident()
+    post: Callable[[Callable[[], object]], object]
+    if on_trio():
+        import trio
+
+        post = trio.lowlevel.current_trio_token().run_sync_soon
+    else:
+        post = asyncio.get_running_loop().call_soon_threadsafe
+
+    def run(function: Callable[[], object]) -> object:
+        return function() if threading.get_ident() == home else post(function)
+
+    return run

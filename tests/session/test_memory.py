@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import anyio
 import pytest
-from anyio.testing import wait_all_tasks_blocked
 
 from livetools.protocol.errors import ConnectFailed
 from livetools.session.memory import MemoryTransport
@@ -51,7 +50,7 @@ async def test_a_full_socket_holds_a_send_that_completes_though_it_is_cancelled(
         server = await pair.accept()
         server.stall()
         group.start_soon(client.send, b'{"n": 1}')
-        await wait_all_tasks_blocked()
+        await anyio.wait_all_tasks_blocked()
         group.cancel_scope.cancel()
         server.stall(full=False)
         with anyio.CancelScope(shield=True):

@@ -1,0 +1,34 @@
+"""Time, as a parameter."""
+
+from __future__ import annotations
+
+import math
+import time
+from typing import Protocol
+
+import anyio
+
+
+class Clock(Protocol):
+    """Seconds that only go forward, from any start."""
+
+    def now(self) -> float:
+        """The time."""
+        ...
+
+    async def sleep_until(self, deadline: float) -> None:
+        """Return when ``now() >= deadline``; never for infinity. Safe to cancel."""
+        ...
+
+
+class SystemClock:
+    """The machine's monotonic clock."""
+
+    def __init__(self) -> None:
+        self.now = time.monotonic
+
+    async def sleep_until(self, deadline: float) -> None:
+        """See :class:`Clock`."""
+        if math.isinf(deadline):
+            await anyio.sleep_forever()
+        await anyio.sleep(max(0.0, deadline - self.now()))

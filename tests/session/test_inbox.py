@@ -1,0 +1,116 @@
+"""The buffer between the reader and a slow user."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from livetools.protocol.errors import ConcurrencyError
+from livetools.protocol.events import (
+    AudioChunk,
+    Call,
+    Event,
+    Interrupted,
+    TextChunk,
+    ToolCancelled,
+    TurnComplete,
+    UnknownMessage,
+)
+from livetools.session.inbox import Inbox
+
+pytestmark = pytest.mark.anyio
+
+
+async def drained(inbox: Inbox) -> list[Event]:
+    inbox.close()
+    events: list[Event] = []
+    while (event := await inbox.get()) is not None:
+        events.append(event)
+    return events
+
+
+async def test_events_come_out_in_their_order_and_then_the_end() -> None:
+    inbox = Inbox()
+    sent: list[Event] = [TextChunk("a"), AudioChunk(b"1"), TurnComplete(), TextChunk("b")]
+    for event in sent:
+        inbox.put(event)
+    assert await drained(inbox) == sent
+
+
+async def test_an_interruption_takes_back_its_turns_audio_and_overtakes_the_rest() -> None:
+    inbox = Inbox()
+    call = Call("1", "f")
+    for event in (
+        AudioChunk(b"old"),
+        TurnComplete(),
+        TextChunk("hm"),
+        AudioChunk(b"new"),
+        ToolCancelled(call),
+    ):
+        inbox.put(event)
+    inbox.put(Interrupted())
+    assert await drained(inbox) == [
+        Interrupted(), AudioChunk(b"old"), TurnComplete(), TextChunk("hm"), ToolCancelled(call),
+    ]  # fmt: skip
+
+
+async def test_an_unread_hour_of_audio_stays_within_the_bound_and_loses_no_word() -> None:
+    inbox = Inbox(bound=1_000_000)
+    for minute in range(60):
+        for _ in range(60):
+            inbox.put(AudioChunk(b"x" * 48_000))
+        inbox.put(TextChunk(str(minute)))
+    events = await drained(inbox)
+    assert sum(len(e.data) for e in events if isinstance(e, AudioChunk)) <= 1_000_000
+    assert [e.text for e in events if isinstance(e, TextChunk)] == [str(n) for n in range(60)]
+    assert inbox.dropped == 3600 - sum(isinstance(e, AudioChunk) for e in events)
+
+
+async def test_without_audio_the_newest_are_kept() -> None:
+    inbox = Inbox(bound=10_000)
+    for n in range(1000):
+        inbox.put(UnknownMessage({"n": n, "pad": "x" * 1000}))
+    kept = [e.raw["n"] for e in await drained(inbox) if isinstance(e, UnknownMessage)]  # type: ignore[index]
+    assert kept == list(range(1000 - len(kept), 1000))
+    assert 1 < len(kept) < 10
+
+
+async def test_one_event_above_the_bound_is_still_handed_out() -> None:
+    inbox = Inbox(bound=10)
+    inbox.put(AudioChunk(b"x" * 100))
+    assert len(await drained(inbox)) == 1
+
+
+async def test_a_cancelled_wait_loses_nothing() -> None:
+    inbox = Inbox()
+    with anyio.move_on_after(0.001):
+        await inbox.get()
+    inbox.put(TextChunk("a"))
+    assert await inbox.get() == TextChunk("a")
+
+
+async def test_a_waiting_reader_is_woken() -> None:
+    inbox = Inbox()
+    seen: list[Event | None] = []
+
+    async def read() -> None:
+        seen.append(await inbox.get())
+        seen.append(await inbox.get())
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(read)
+        await anyio.wait_all_tasks_blocked()
+        inbox.put(TextChunk("a"))
+        await anyio.wait_all_tasks_blocked()
+        inbox.close()
+    assert seen == [TextChunk("a"), None]
+
+
+async def test_two_readers_at_once_are_an_error_that_says_why() -> None:
+    inbox = Inbox()
+    async with anyio.create_task_group() as group:
+        group.start_soon(inbox.get)
+        await anyio.wait_all_tasks_blocked()
+        with pytest.raises(ConcurrencyError, match="two loops"):
+            await inbox.get()
+        inbox.close()
