@@ -54,11 +54,9 @@ def _check_tool_response(body: Mapping[str, Json], spot: Spot, todo: Checklist) 
     key, responses = member(body, "functionResponses")
     if responses is None and member(body, "functionResponse")[1] is not None:
         return
-    message = (
-        f"functionResponses is {kind_of(responses)}" if responses != [] else "functionResponses is empty"
-    )
-    filled = isinstance(responses, list) and bool(responses)
-    if todo.expect(filled, "live-response-list", spot / key, message, value=responses):
+    message = f"functionResponses is {kind_of(responses)}"
+    if todo.expect(isinstance(responses, list), "live-response-list", spot / key, message, value=responses):
+        todo.expect(bool(responses), "live-response-empty", spot / key, "no function response in it")
         for index, response in enumerate(responses):
             check_function_response(response, (spot / key)[index], todo, live=True)
 

@@ -153,10 +153,18 @@ LIVE = (
     ),
     Rule(
         "live-response-list",
-        "functionResponses is a list with an answer in it",
+        "functionResponses is a list",
         "One toolResponse may answer several calls.",
-        "Invalid value at '{path}', {value}",
+        "Invalid value at '{path}' (type.googleapis.com/google.ai.generativelanguage.v1beta.FunctionResponse), "
+        "{value}",
         'Put the answer into a list: "functionResponses": [{…}].',
+    ),
+    Rule(
+        "live-response-empty",
+        "functionResponses has an answer in it",
+        "An empty one is taken and answers nothing; the model goes on waiting.",
+        "",
+        '"functionResponses": [{"id": …, "name": …, "response": {…}}]',
     ),
     Rule(
         "turn-complete",

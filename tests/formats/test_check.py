@@ -116,7 +116,7 @@ def live(**changes: Any) -> dict[str, Any]:
         (live(functionCallId="1"), {"unknown-field"}),
         ({"toolResponse": {"functionResponse": {"id": "1"}}}, {"unknown-field"}),
         ({"toolResponse": {"functionResponses": {"id": "1"}}}, {"live-response-list"}),
-        ({"toolResponse": {"functionResponses": []}}, {"live-response-list"}),
+        ({"toolResponse": {"functionResponses": []}}, {"live-response-empty"}),
         ({"toolResponse": []}, {"value-type"}),
         ({"clientContent": {"turns": [answer({})]}}, {"turn-complete", "response-id-content"}),
         ({"clientContent": {"turns": [{"parts": [{"text": "hi"}]}]}}, {"turn-role"}),

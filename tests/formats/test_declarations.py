@@ -62,7 +62,7 @@ def test_an_unknown_keyword_is_refused_with_its_path():
     (finding,) = check([parameter(type="STRING", const=1)]).faults
     assert finding.service_text == (
         'Invalid JSON payload received. Unknown name "const" at '
-        "'tools[0].function_declarations[0].parameters.properties.x': Cannot find field."
+        "'tools[0].function_declarations[0].parameters.properties[0].value': Cannot find field."
     )
 
 
