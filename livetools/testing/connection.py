@@ -53,6 +53,7 @@ class Connection:
         self.closed_by: str | None = None
         self.ended = anyio.Event()
         self.pongs: dict[bytes, Callable[[], None]] = {}
+        self.told_to_go = False  # a goAway was sent
         self.hold_pongs = 0.0
         self._stream = stream
         self._protocol = _Protocol(max_size=None)

@@ -22,6 +22,7 @@ class Ears:
         self.session = session
         self.texts: list[str] = []
         self.audio = bytearray()
+        self.heard = 0  # messages on this connection, the setup being 0
         self.in_activity = False
         self.rate: int | None = None
         detection = (session.setup.get("realtimeInputConfig") or {}).get("automaticActivityDetection")
@@ -92,7 +93,7 @@ class Ears:
 
     async def _cut_in(self) -> None:
         handling = (self.session.setup.get("realtimeInputConfig") or {}).get("activityHandling")
-        if handling != "NO_INTERRUPTION" and self.session.floor.script is None:
+        if handling != "NO_INTERRUPTION" and self.session.floor.user is None:
             await self.session.interrupt_floor()
 
     async def _begin(self, *, interrupts: bool) -> None:

@@ -73,15 +73,14 @@ class Lobby:
         if session is None:
             return self._new(setup, profile)
         session.setup, session.profile = setup, profile
-        if session.user is not None:
-            session.user.arrived(with_handle=bool(handle))
+        if session.floor.user is not None:
+            session.floor.user.arrived(with_handle=bool(handle))
         return session
 
     def _new(self, setup: Message, profile: ModelProfile) -> FakeSession:
         session = FakeSession(self.server, setup, profile)
         self.sessions.append(session)
         if self.script is not None:
-            session.user = User(session)
-            session.floor.script = session.user.hear
-            self.server.start_task(play, self.script, session.user)
+            session.floor.user = User(session)
+            self.server.listener.start_task(play, self.script, session.floor.user)
         return session

@@ -24,7 +24,8 @@ from .wire import Message, Refused, decode
 if TYPE_CHECKING:
     from .server import FakeLiveServer
 
-HEAD_LIMIT = 64 * 1024
+HEAD_LIMIT = 64 * 1024  # bytes of a request's headers
+LAST_ANSWERS = 0.25  # seconds that answers under way are given when the server is left
 _GEMINI = re.compile(
     r"/ws/google\.ai\.generativelanguage\.(v\w+)\.GenerativeService\.BidiGenerateContent(Constrained)?$"
 )
@@ -67,6 +68,8 @@ class Reception:
 
     def __init__(self, server: FakeLiveServer) -> None:
         self.server = server
+        self.connections: set[Connection] = set()
+        self._count = 0
 
     async def serve(self, stream: SocketStream) -> None:
         """Serve one TCP connection to its end. Never raises for what the other end does."""
@@ -91,7 +94,8 @@ class Reception:
         return await TLSStream.wrap(stream, server_side=True, ssl_context=context, standard_compatible=False)
 
     async def _websocket(self, stream: ByteStream, head: bytes) -> None:
-        connection = Connection(self.server.next_number(), stream)
+        self._count += 1
+        connection = Connection(self._count, stream)
         if not await connection.accept(head):
             return
         assert connection.request is not None
@@ -100,12 +104,27 @@ class Reception:
             self.server.note(f"no Live endpoint: {connection.request.path.partition('?')[0]}")
             await connection.close(1008, "Requested entity was not found.")
         guest = _Guest(self.server, connection, who)
-        self.server.connections.add(connection)
+        self.connections.add(connection)
         try:
             await connection.receive(guest.hear)
         finally:
-            self.server.connections.discard(connection)
+            self.connections.discard(connection)
             guest.left()
+
+    async def farewell(self) -> None:
+        """Answers under way may arrive; then the connections are closed, politely and for sure."""
+        standing = list(self.connections)
+        with anyio.move_on_after(LAST_ANSWERS):
+            for call in self.server.unanswered():
+                if any(each.number == call.connection and each.open for each in standing):
+                    await call.done.wait()
+        for connection in standing:
+            await connection.close(1001, "The fake server stops.")
+        with anyio.move_on_after(LAST_ANSWERS):
+            for connection in standing:
+                await connection.ended.wait()
+        for connection in standing:
+            await connection.abort()
 
 
 class _Guest:

@@ -14,21 +14,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import random
-import socket
 import ssl
-from collections.abc import Awaitable, Callable, Coroutine, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
-import anyio
-from anyio.abc import ByteStream, SocketListener, TaskGroup
+from anyio.abc import ByteStream
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from livetools.protocol.profiles import ModelProfile, find
-from livetools.session.host import Host
 
 from .calls import FakeCall
 from .certificates import certificates
@@ -37,6 +33,7 @@ from .connection import Connection
 from .conversation import Script
 from .journal import Journal
 from .lobby import Limits, Lobby
+from .port import Port
 from .reception import Reception
 from .session import FakeSession
 from .tokens import Tokens
@@ -44,8 +41,6 @@ from .turn import Turn
 from .wire import Frame, Message, encode
 
 Model: TypeAlias = Callable[[Turn], Awaitable[None]]
-
-LAST_ANSWERS = 0.25  # seconds that answers under way are given when the server is left
 
 
 async def echo(turn: Turn) -> None:
@@ -88,19 +83,13 @@ class FakeLiveServer:
         self.clock = clock or SystemClock()
         self.chance = random.Random(seed)
         self.journal = Journal()
-        self.connections: set[Connection] = set()
-        self.announced: set[int] = set()  # the connections that were told to go
         self._model = model or echo
         self.limits = Limits()
         self.tokens = Tokens()
         self.lobby = Lobby(self)
-        self._address = (host, port)
-        self._socket: socket.socket | None = None
-        self._group: TaskGroup | None = None
-        self._host: Host | None = None
-        self._stopping: anyio.Event | None = None
+        self.listener = Port(host, port)
+        self.reception = Reception(self)
         self._thread: tuple[AbstractContextManager[BlockingPortal], BlockingPortal] | None = None
-        self._dialled = 0
 
     # -- what it answers with
 
@@ -119,18 +108,14 @@ class FakeLiveServer:
     @property
     def port(self) -> int:
         """The port; asking for it binds it."""
-        if self._socket is None:
-            family = socket.AF_INET6 if ":" in self._address[0] else socket.AF_INET
-            self._socket = socket.socket(family)
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            self._socket.bind(self._address)
-            self._address = self._address[0], self._socket.getsockname()[1]
-        return self._address[1]
+        return self.listener.number
 
     @property
     def _place(self) -> str:
-        loopback = self._address[0] in ("127.0.0.1", "0.0.0.0")
-        return f"{'localhost' if self.tls and loopback else self._address[0]}:{self.port}"
+        host = self.listener.host
+        if self.tls and host in ("127.0.0.1", "0.0.0.0"):
+            host = "localhost"  # what the certificate names
+        return f"{f'[{host}]' if ':' in host else host}:{self.port}"
 
     @property
     def url(self) -> str:
@@ -235,48 +220,10 @@ class FakeLiveServer:
             self.assert_all_answered()
 
     async def _up(self) -> None:
-        assert self.port
-        assert self._socket is not None
-        self._socket.listen(1024)
-        self._stopping = anyio.Event()
-        self._host = Host("livetools fake server")
-        await self._host.start(self._main)
-
-    async def _main(self, group: TaskGroup, ready: Callable[[], None]) -> None:
-        assert self._socket is not None
-        assert self._stopping is not None
-        self._group = group
-        listener = await SocketListener.from_socket(self._socket)
-        group.start_soon(self._listen, listener, group)
-        ready()
-        await self._stopping.wait()
-        await listener.aclose()
-        await self._let_go()
-
-    async def _listen(self, listener: SocketListener, group: TaskGroup) -> None:
-        with contextlib.suppress(anyio.ClosedResourceError):  # how it is stopped
-            await listener.serve(Reception(self).serve, group)
-
-    async def _let_go(self) -> None:
-        """Answers under way may arrive; then the connections are closed, politely and for sure."""
-        with anyio.move_on_after(LAST_ANSWERS):
-            for call in self.unanswered():
-                if any(c.number == call.connection and c.open for c in self.connections):
-                    await call.done.wait()
-        for connection in list(self.connections):
-            await connection.close(1001, "The fake server stops.")
-        with anyio.move_on_after(LAST_ANSWERS):
-            for connection in list(self.connections):
-                await connection.ended.wait()
-        for connection in list(self.connections):
-            await connection.abort()
+        await self.listener.open(self.reception.serve, self.reception.farewell)
 
     async def _down(self) -> None:
-        if self._host is not None and self._stopping is not None:
-            self._stopping.set()
-            await self._host.stop(grace=5.0)
-        elif self._socket is not None:
-            self._socket.close()
+        await self.listener.close()
 
     # -- handles and tokens
 
@@ -293,14 +240,6 @@ class FakeLiveServer:
         return self.tokens.mint(name, self.clock.now(), uses, setup)
 
     # -- for the rooms behind the reception
-
-    def start_task(self, function: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
-        assert self._group is not None
-        self._group.start_soon(function, *args)
-
-    def next_number(self) -> int:
-        self._dialled += 1
-        return self._dialled
 
     def record(self, direction: Literal["client", "server"], connection: int, message: Message) -> None:
         """Enter a frame in the journal."""

@@ -5,11 +5,8 @@ connections.
 from __future__ import annotations
 
 import uuid
-from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
-
-import anyio
 
 from livetools.protocol.profiles import ModelProfile
 
@@ -17,11 +14,11 @@ from . import speech
 from .calls import FakeCall, find
 from .connection import Connection, Gone
 from .ears import Ears
+from .floor import Floor
 from .turn import Turn, TurnCancelled
 from .wire import Message, seconds
 
 if TYPE_CHECKING:
-    from .conversation import User
     from .server import FakeLiveServer
 
 
@@ -44,10 +41,7 @@ class FakeSession:
         self.floor = Floor(self)
         self.said = speech.Said()
         self.lost_calls: list[FakeCall] = []
-        self.heard = 0  # messages on this connection, the setup being 0
-        self.begun = False  # the model had a turn
         self.ended_at: float | None = None  # when the last connection went; None while one stands
-        self.user: User | None = None  # of a conversation's script
 
     # -- what the pretend model does
 
@@ -176,7 +170,7 @@ class FakeSession:
     async def go_away(self, left: float | None) -> None:
         await self.send({"goAway": {} if left is None else {"timeLeft": seconds(left)}})
         if self.connection is not None:
-            self.server.announced.add(self.connection.number)
+            self.connection.told_to_go = True
 
     async def close(self, code: int, reason: str) -> None:
         if self.connection is not None:
@@ -221,13 +215,14 @@ class FakeSession:
     @property
     def forsaken(self) -> bool:
         """Whether a script waits here for a client that has gone."""
-        return self.user is not None and not self.user.done and self.connection is None
+        user = self.floor.user
+        return user is not None and not user.done and self.connection is None
 
     async def attach(self, connection: Connection) -> None:
         """A socket for this conversation, new or resumed: complete the setup."""
         self.connection = connection
         self.connections.append(connection.number)
-        self.heard, self.ended_at = 0, None
+        self.ears.heard, self.ended_at = 0, None
         complete = {"sessionId": self.id} if self.profile.vertex else {}
         await self.send({"setupComplete": complete})
         at_setup = self.profile.handle_at_setup
@@ -238,14 +233,14 @@ class FakeSession:
         """A handle for the state of now; in transparent mode with the last message that is part of it."""
         update: Message = {"newHandle": self.server.lobby.new_handle(self), "resumable": True}
         if (self.setup.get("sessionResumption") or {}).get("transparent"):
-            update["lastConsumedClientMessageIndex"] = str(self.heard)
+            update["lastConsumedClientMessageIndex"] = str(self.ears.heard)
         await self.send({"sessionResumptionUpdate": update})
 
     def detach(self, connection: Connection) -> None:
         """The socket is gone, or about to go: its open calls cannot be answered any more."""
         if self.connection is not connection:
             return
-        by_client = connection.closed_by == "client" and connection.number not in self.server.announced
+        by_client = connection.closed_by == "client" and not connection.told_to_go
         if not by_client:
             for call in self.open_calls():
                 call.end("lost")
@@ -257,7 +252,7 @@ class FakeSession:
 
     async def hear(self, kind: str, body: Message) -> None:
         """One message of the client after the setup."""
-        self.heard += 1
+        self.ears.heard += 1
         if kind == "toolResponse":
             await self.take_responses(body.get("functionResponses") or [])
         elif kind == "clientContent":
@@ -325,100 +320,3 @@ def _arrived(calls: Iterable[FakeCall]) -> None:
     """The client has read past the cancellation: whatever it answers from now on, it knows better."""
     for call in calls:
         call.crossing = False
-
-
-class Floor:
-    """Whose turn it is: one turn speaks, others wait for it to end.
-
-    A turn leaves the floor when it ends, when it waits for a ``NON_BLOCKING`` call, and when the client
-    interrupts.
-    """
-
-    def __init__(self, session: FakeSession) -> None:
-        self.session = session
-        self.speaker: Turn | None = None
-        self.waiting: deque[Turn] = deque()
-        self.script: Callable[[Turn], Awaitable[None]] | None = None  # a conversation hears the turns instead
-
-    async def user_spoke(self, turn: Turn, *, interrupts: bool) -> None:
-        """A user turn is complete: run the model for it, now or when the floor is free."""
-        if self.script is not None:
-            await self.script(turn)
-            return
-        if self.session.profile.answers_lost and self.session.lost_calls:
-            await self._swallow(turn)
-            return
-        if self.speaker is not None and interrupts:
-            await self.session.interrupt_floor()
-        self.waiting.append(turn)
-        self.next()
-
-    async def _swallow(self, turn: Turn) -> None:
-        """A resumed model that still waits for a lost call spends the user's turn on closing the old
-        exchange.
-        """
-        lost = ", ".join(str(call) for call in self.session.lost_calls)
-        self.session.server.note(f"{turn.text!r} was swallowed: nobody told the model of the lost {lost}")
-        self.session.lost_calls.clear()
-        await self.session.send(speech.turn_complete(self.session, "IDLE"))
-
-    def next(self) -> None:
-        """Give the floor to the next in line, if it is free."""
-        if self.speaker is not None or not self.waiting or self.session.connection is None:
-            return
-        turn = self.speaker = self.waiting.popleft()
-        self.session.begun = True
-        if turn.wake is not None:
-            turn.wake.set()
-        else:
-            self.session.server.start_task(self._run, turn)
-
-    async def _run(self, turn: Turn) -> None:
-        session = self.session
-        with anyio.CancelScope() as turn.scope:
-            try:
-                await session.server.answer_turn(turn)
-                if self.speaker is turn:
-                    await self.leave()
-            except TurnCancelled:
-                pass
-            except Exception as error:
-                await session.server.model_failed(session, error)
-        if self.speaker is turn:
-            self.speaker = None
-        self.next()
-
-    async def leave(self) -> None:
-        """End the turn on the wire: generationComplete, turnComplete with usage, a handle; then the next."""
-        session = self.session
-        for message in speech.endings(session):
-            await session.send(message)
-        session.said = speech.Said()
-        if session.profile.resumption and "sessionResumption" in session.setup and not session.open_calls():
-            await session.send_handle()
-        self.speaker = None
-        self.next()
-
-    async def take_back(self, turn: Turn, scheduling: str) -> None:
-        """The answer to a call that did not block is there: speak of it now, when it is quiet, or never."""
-        if turn.over:
-            raise TurnCancelled("the client has interrupted this turn")
-        if scheduling == "SILENT":
-            turn.muted = True
-            return
-        if scheduling == "INTERRUPT" and self.speaker is not None:
-            await self.session.interrupt_floor()
-        turn.wake = anyio.Event()
-        self.waiting.append(turn)
-        self.next()
-        try:
-            await turn.wake.wait()
-        finally:
-            turn.wake = None
-
-    def line_gone(self) -> None:
-        """Whoever speaks has nobody to speak to."""
-        turn, self.speaker = self.speaker, None
-        if turn is not None and self.script is None and turn.scope is not None:
-            turn.over = True
-            turn.scope.cancel()

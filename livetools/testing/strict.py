@@ -287,7 +287,7 @@ def _roles(session: FakeSession, body: Message) -> Verdict:
 
 
 def _mid_session(session: FakeSession, _: Message) -> Verdict:
-    if session.profile.content_mid_session != "refused" or session.ears.seeding or not session.begun:
+    if session.profile.content_mid_session != "refused" or session.ears.seeding or not session.floor.begun:
         return None
     return Refused(
         1007, INVALID, "this model takes clientContent only before its first turn; send realtime text"

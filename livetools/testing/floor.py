@@ -1,0 +1,113 @@
+"""Whose turn it is: one speaks, the others wait."""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import TYPE_CHECKING
+
+import anyio
+
+from . import speech
+from .turn import Turn, TurnCancelled
+
+if TYPE_CHECKING:
+    from .conversation import User
+    from .session import FakeSession
+
+
+class Floor:
+    """Whose turn it is: one turn speaks, others wait for it to end.
+
+    A turn leaves the floor when it ends, when it waits for a ``NON_BLOCKING`` call, and when the client
+    interrupts.
+    """
+
+    def __init__(self, session: FakeSession) -> None:
+        self.session = session
+        self.speaker: Turn | None = None
+        self.waiting: deque[Turn] = deque()
+        self.user: User | None = None  # of a script, which hears the turns instead of a model
+        self.begun = False  # the model had a turn
+
+    async def user_spoke(self, turn: Turn, *, interrupts: bool) -> None:
+        """A user turn is complete: run the model for it, now or when the floor is free."""
+        if self.user is not None:
+            await self.user.hear(turn)
+            return
+        if self.session.profile.answers_lost and self.session.lost_calls:
+            await self._swallow(turn)
+            return
+        if self.speaker is not None and interrupts:
+            await self.session.interrupt_floor()
+        self.waiting.append(turn)
+        self.next()
+
+    async def _swallow(self, turn: Turn) -> None:
+        """A resumed model that still waits for a lost call spends the user's turn on closing the old
+        exchange.
+        """
+        lost = ", ".join(str(call) for call in self.session.lost_calls)
+        self.session.server.note(f"{turn.text!r} was swallowed: nobody told the model of the lost {lost}")
+        self.session.lost_calls.clear()
+        await self.session.send(speech.turn_complete(self.session, "IDLE"))
+
+    def next(self) -> None:
+        """Give the floor to the next in line, if it is free."""
+        if self.speaker is not None or not self.waiting or self.session.connection is None:
+            return
+        turn = self.speaker = self.waiting.popleft()
+        self.begun = True
+        if turn.wake is not None:
+            turn.wake.set()
+        else:
+            self.session.server.listener.start_task(self._run, turn)
+
+    async def _run(self, turn: Turn) -> None:
+        session = self.session
+        with anyio.CancelScope() as turn.scope:
+            try:
+                await session.server.answer_turn(turn)
+                if self.speaker is turn:
+                    await self.leave()
+            except TurnCancelled:
+                pass
+            except Exception as error:
+                await session.server.model_failed(session, error)
+        if self.speaker is turn:
+            self.speaker = None
+        self.next()
+
+    async def leave(self) -> None:
+        """End the turn on the wire: generationComplete, turnComplete with usage, a handle; then the next."""
+        session = self.session
+        for message in speech.endings(session):
+            await session.send(message)
+        session.said = speech.Said()
+        if session.profile.resumption and "sessionResumption" in session.setup and not session.open_calls():
+            await session.send_handle()
+        self.speaker = None
+        self.next()
+
+    async def take_back(self, turn: Turn, scheduling: str) -> None:
+        """The answer to a call that did not block is there: speak of it now, when it is quiet, or never."""
+        if turn.over:
+            raise TurnCancelled("the client has interrupted this turn")
+        if scheduling == "SILENT":
+            turn.muted = True
+            return
+        if scheduling == "INTERRUPT" and self.speaker is not None:
+            await self.session.interrupt_floor()
+        turn.wake = anyio.Event()
+        self.waiting.append(turn)
+        self.next()
+        try:
+            await turn.wake.wait()
+        finally:
+            turn.wake = None
+
+    def line_gone(self) -> None:
+        """Whoever speaks has nobody to speak to."""
+        turn, self.speaker = self.speaker, None
+        if turn is not None and self.user is None and turn.scope is not None:
+            turn.over = True
+            turn.scope.cancel()
