@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,6 +26,10 @@ if TYPE_CHECKING:
     from .server import FakeLiveServer
 
 HEAD_LIMIT = 64 * 1024  # bytes of a request's headers
+TOO_LONG = (
+    "Connection aborted because the client failed to close the connection after receiving a GoAway signal "
+    "once the session duration limit was reached."
+)
 LAST_ANSWERS = 0.25  # seconds that answers under way are given when the server is left
 _GEMINI = re.compile(
     r"/ws/google\.ai\.generativelanguage\.(v\w+)\.GenerativeService\.BidiGenerateContent(Constrained)?$"
@@ -133,6 +138,7 @@ class _Guest:
     def __init__(self, server: FakeLiveServer, connection: Connection, who: Caller | None) -> None:
         self.server, self.connection, self.who = server, connection, who
         self.session: FakeSession | None = None
+        self.life = anyio.CancelScope()
 
     async def hear(self, data: bytes) -> None:
         """One frame of the client: read, judged, acted upon. What is refused closes the connection."""
@@ -169,11 +175,23 @@ class _Guest:
                 "setup must be the first message and only the first",
                 f"{next(iter(read), '{}')} came first",
             )
-        facts = self.server.profile or find(str(setup.get("model", "")), vertex=self.who.vertex)
         setup = self.server.tokens.constrain(self.who.credential, setup)
+        facts = self.server.profile or find(str(setup.get("model", "")), vertex=self.who.vertex)
         self._judge(strict.setup_fault(strict.Arrival(self.server, self.who, setup, facts)))
+        self.server.tokens.spend(self.who.credential, setup)
         self.session = self.server.lobby.admit(setup, facts)
         await self.session.attach(self.connection)
+        self.server.listener.start_task(self._live)
+
+    async def _live(self) -> None:
+        """The time that a connection has: goAway, and then the hard close."""
+        server, limits = self.server, self.server.limits
+        with self.life, contextlib.suppress(TurnCancelled):
+            assert self.session is not None
+            await server.clock.sleep_until(server.clock.now() + limits.go_away)
+            await self.session.go_away(limits.time_left)
+            await server.clock.sleep_until(server.clock.now() + limits.time_left)
+            await self.session.close(1008, TOO_LONG)
 
     def _judge(self, fault: Refused | None) -> None:
         if fault is not None:
@@ -192,6 +210,7 @@ class _Guest:
 
     def left(self) -> None:
         """The socket is done with: tell its conversation."""
+        self.life.cancel()
         if self.session is not None:
             self.session.detach(self.connection)
 

@@ -47,12 +47,12 @@ class Tokens:
         return None
 
     def constrain(self, credential: str | None, setup: Message) -> Message:
-        """The setup as the token allows it: a constrained field replaces the client's. Counts the use,
-        unless the
-        session is resumed."""
+        """The setup as the token allows it: a constrained field replaces the client's."""
         token = self.known.get(credential or "")
-        if token is None:
-            return setup
-        if not (setup.get("sessionResumption") or {}).get("handle"):
+        return setup if token is None else {**setup, **copy.deepcopy(token.setup)}
+
+    def spend(self, credential: str | None, setup: Message) -> None:
+        """Count a session that was opened with this credential; a resumption costs nothing."""
+        token = self.known.get(credential or "")
+        if token is not None and not (setup.get("sessionResumption") or {}).get("handle"):
             token.used += 1
-        return {**setup, **copy.deepcopy(token.setup)}

@@ -1,0 +1,209 @@
+"""Sessions over connections: handles, transparent mode, expiry, goAway and the hard close, tokens."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from livetools.testing import FakeClock, FakeLiveServer
+
+pytestmark = pytest.mark.anyio
+
+LIVE = "models/gemini-3.8-live"
+CASCADE = "models/gemini-live-2.5-flash-preview"
+VERTEX = "/ws/google.cloud.aiplatform.v1beta1.LlmBidiService/BidiGenerateContent"
+
+
+async def handle_of(client):
+    """The handle that follows the turn."""
+    return (await client.until("sessionResumptionUpdate"))[-1]["sessionResumptionUpdate"]
+
+
+async def test_a_handle_follows_each_turn_and_resumes_the_conversation(dial):
+    async with FakeLiveServer() as server:
+        async with dial(server, sessionResumption={}) as client:
+            await client.say("Remember me.")
+            handle = (await handle_of(client))["newHandle"]
+        async with dial(server, sessionResumption={"handle": handle}) as client:
+            await client.say("Do you?")
+            await client.until("turnComplete")
+    (session,) = server.sessions
+    assert session.connections == [1, 2]
+    texts = [part["text"] for content in session.history for part in content["parts"]]
+    assert texts == ["Remember me.", "Remember me.", "Do you?", "Do you?"]
+
+
+async def test_an_older_handle_remembers_less(dial):
+    async with FakeLiveServer() as server:
+        async with dial(server, sessionResumption={}) as client:
+            await client.say("one")
+            handle = (await handle_of(client))["newHandle"]
+            await client.say("two")
+            await handle_of(client)
+        async with dial(server, sessionResumption={"handle": handle}):
+            pass
+    assert len(server.sessions[0].history) == 2
+
+
+async def test_without_sessionResumption_there_are_no_handles_but_where_they_come_unasked(dial):
+    async with FakeLiveServer() as server:
+        async with dial(server) as client:
+            await client.say("hi")
+            await client.until("turnComplete")
+        async with dial(server, model="models/gemini-3.1-flash-live-preview") as client:
+            assert (await handle_of(client))["resumable"] is True
+        async with dial(server, model=LIVE, sessionResumption={}) as client:
+            assert (await handle_of(client))["resumable"] is True
+    assert [f.connection for f in server.frames if "sessionResumptionUpdate" in f.message] == [2, 3]
+
+
+async def test_while_a_call_is_open_nothing_is_resumable(dial):
+    async with FakeLiveServer() as server:
+
+        @server.model
+        async def model(turn):
+            await turn.call("f")
+
+        async with dial(server, sessionResumption={}) as client:
+            await client.say("go")
+            (call,) = (await client.recv())["toolCall"]["functionCalls"]
+            assert await client.recv() == {"sessionResumptionUpdate": {}}
+            await client.answer(call)
+            assert (await handle_of(client))["resumable"] is True
+
+
+async def test_transparent_mode_says_which_message_was_the_last_to_be_part_of_the_state(dial):
+    async with FakeLiveServer() as server:
+        async with dial(server, path=VERTEX, sessionResumption={"transparent": True}) as client:
+            await client.send({"realtimeInput": {"audio": {"data": "AAAA", "mimeType": "audio/pcm"}}})
+            await client.say("hi")
+            assert (await handle_of(client))["lastConsumedClientMessageIndex"] == "2"
+
+
+async def test_a_handle_expires_two_hours_after_its_connection_ended(dial):
+    clock = FakeClock()
+    async with FakeLiveServer(clock=clock) as server:
+        async with dial(server, sessionResumption={}) as client:
+            await client.say("hi")
+            handle = (await handle_of(client))["newHandle"]
+        clock.advance(7190)
+        async with dial(server, sessionResumption={"handle": handle}):
+            pass
+        clock.advance(7210)
+        async with dial(server, model=None) as client:
+            await client.send({"setup": {"model": CASCADE, "sessionResumption": {"handle": handle}}})
+            assert await client.closed() == (1008, "Requested entity was not found.")
+
+
+async def test_a_handle_is_refused_for_another_model_and_while_the_old_connection_stands(dial):
+    async with FakeLiveServer() as server, dial(server, sessionResumption={}) as client:
+        await client.say("hi")
+        handle = (await handle_of(client))["newHandle"]
+        for model, closed in (
+            (LIVE, (1007, "Invalid session handle")),
+            (CASCADE, (1011, "Internal error encountered.")),
+        ):
+            async with dial(server, model=None) as second:
+                await second.send({"setup": {"model": model, "sessionResumption": {"handle": handle}}})
+                assert await second.closed() == closed
+
+
+async def test_go_away_comes_after_nine_minutes_and_the_hard_close_fifty_seconds_later(dial):
+    clock = FakeClock()
+    async with FakeLiveServer(clock=clock) as server, dial(server) as client:
+        clock.advance(539.9)
+        await client.say("still here")
+        assert "goAway" not in str(await client.until("turnComplete"))
+        clock.advance(0.1)
+        assert await client.recv() == {"goAway": {"timeLeft": "50s"}}
+        clock.advance(50)
+        code, reason = await client.closed()
+    assert code == 1008
+    assert (
+        reason
+        == "Connection aborted because the client failed to close the connection after receiving a GoAway signal once the session durat"
+    )
+
+
+async def test_the_clock_is_left_alone_by_connections_that_have_gone(dial):
+    clock = FakeClock()
+    async with FakeLiveServer(clock=clock) as server:
+        async with dial(server):
+            assert clock.sleepers == 1
+        with anyio.fail_after(5):
+            while clock.sleepers:
+                await anyio.lowlevel.checkpoint()
+
+
+async def test_a_resumed_3_8_swallows_a_turn_unless_the_lost_call_is_answered(dial):
+    for told in (False, True):
+        async with FakeLiveServer() as server:
+
+            @server.model
+            async def model(turn):
+                if turn.text == "go":
+                    await turn.call("slow")
+                await turn.say("Yes?")
+
+            declared = [{"functionDeclarations": [{"name": "slow", "behavior": "BLOCKING"}]}]
+            async with dial(server, model=LIVE, sessionResumption={}, tools=declared) as client:
+                handle = (await handle_of(client))["newHandle"]
+                await client.say("go")
+                (call,) = (await client.until("toolCall"))[-1]["toolCall"]["functionCalls"]
+                await server.sessions[0].drop()
+            async with dial(
+                server, model=LIVE, sessionResumption={"handle": handle}, tools=declared
+            ) as client:
+                if told:
+                    await client.answer(call, error="the connection was lost")
+                await client.say("hello")
+                said = await client.until("turnComplete")
+        assert ("modelTurn" in str(said)) is told
+        assert any("swallowed" in line for line in server.log) is not told
+
+
+@pytest.mark.parametrize("uses", [1, 2])
+async def test_a_token_opens_as_many_sessions_as_it_says_and_what_it_locks_is_locked(dial, uses):
+    constrained = "/ws/google.ai.generativelanguage.v1alpha.GenerativeService.BidiGenerateContentConstrained"
+    async with FakeLiveServer(api_keys=["real"]) as server:
+        token = server.mint_token(uses=uses, setup={"model": CASCADE})
+        path = f"{constrained}?access_token={token}"
+        for _ in range(uses):
+            async with dial(server, model="models/whatever", path=path):
+                assert server.sessions[-1].setup["model"] == CASCADE
+        async with dial(
+            server, model=None, headers={"Authorization": f"Token {token}"}, path=constrained
+        ) as client:
+            await client.send({"setup": {"model": CASCADE}})
+            assert await client.closed() == (1011, "Token has been used too many times")
+
+
+async def test_a_token_opens_no_session_after_a_minute(dial):
+    clock = FakeClock()
+    async with FakeLiveServer(clock=clock) as server:
+        token = server.mint_token()
+        clock.advance(61)
+        async with dial(server, model=None, headers={"Authorization": f"Token {token}"}) as client:
+            await client.send({"setup": {"model": CASCADE}})
+            assert await client.closed() == (1011, "Token has expired")
+
+
+async def test_many_conversations_go_on_at_once_without_mixing(dial, text_of):
+    async with FakeLiveServer() as server:
+
+        @server.model
+        async def model(turn):
+            answer = await turn.call("double", n=int(turn.text))
+            await turn.say(f"{turn.text} doubled is {answer['output']}.")
+
+        async def one(n):
+            async with dial(server) as client:
+                await client.say(str(n))
+                (call,) = (await client.until("toolCall"))[-1]["toolCall"]["functionCalls"]
+                await client.answer(call, output=call["args"]["n"] * 2)
+                assert text_of(await client.until("turnComplete")) == f"{n} doubled is {2 * n}."
+
+        async with anyio.create_task_group() as group:
+            for n in range(20):
+                group.start_soon(one, n)
+    assert len(server.sessions) == 20
