@@ -121,9 +121,9 @@ def check_schema(schema: Json, spot: Spot, todo: Checklist) -> None:
         missing = [name for name in wanted if not isinstance(properties, Mapping) or name not in properties]
         todo.expect(not missing, "tool-required", spot, f"required names {missing}, which is not defined")
     if isinstance(properties, Mapping):
-        at = spot / "properties"
+        place = spot / "properties"
         for number, (name, inner) in enumerate(properties.items()):  # the service numbers what a map holds
-            check_schema(inner, Spot((at / str(name)).path, f"{at[number].wire}.value"), todo)
+            check_schema(inner, Spot((place / str(name)).path, f"{place[number].wire}.value"), todo)
     if "items" in schema:
         check_schema(schema["items"], spot / "items", todo)
     key, several = member(schema, "anyOf")

@@ -13,6 +13,9 @@ from .rules import RULES, Level
 Json: TypeAlias = Any  # str | int | float | bool | None | list | dict: whatever stands in the document
 
 
+MARKS: dict[Level, str] = {"fault": "✘", "advice": "!", "note": "·"}
+
+
 @dataclass(frozen=True, slots=True)
 class Spot:
     """A place, in both tongues: ``path`` in the document at hand, ``wire`` as the service's errors name it.
@@ -71,10 +74,11 @@ class Report:
         return not self.faults
 
     def __str__(self) -> str:
-        lines = [f"✔ {RULES[rule].title}" for rule in self.held]
-        marks = {"fault": "✘", "advice": "!", "note": "·"}
+        """The checklist: a line for each rule that held, and each finding with the service's words and the fix."""
+        lines = [f"checked as: {self.kind.replace('_', ' ')}"]
+        lines += [f"✔ {RULES[rule].title}" for rule in self.held]
         for finding in self.findings:
-            lines.append(f"{marks[finding.level]} {finding.path}: {finding.message} [{finding.rule}]")
+            lines.append(f"{MARKS[finding.level]} {finding.path}: {finding.message}  [{finding.rule}]")
             if finding.service_text:
                 lines.append(f"    the service: {finding.service_text}")
             lines.append(f"    do: {finding.fix}")

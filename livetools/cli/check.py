@@ -1,0 +1,73 @@
+"""``livetools check``: what is wrong with this JSON, what would the service say, and what to do."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from livetools.formats import KINDS, Report, check_text, explain
+
+COLORS = {"✔": typer.colors.GREEN, "✘": typer.colors.RED, "!": typer.colors.YELLOW, "·": typer.colors.BLUE}
+
+
+def check(
+    file: Annotated[str, typer.Argument(help="A file of JSON or JSON lines; - for standard input.")] = "-",
+    kind: Annotated[
+        str | None, typer.Option(help=f"What it is, if not told by its keys: {', '.join(KINDS)}.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    rule: Annotated[
+        str | None, typer.Option("--explain", help="Tell this rule in full, and check nothing.")
+    ] = None,
+) -> None:
+    """Check function responses, conversations, responses, tools, Live frames and recordings.
+
+    Exits with 1 if there is a fault, with 2 if there is nothing to check; advice alone is 0.
+    """
+    if rule is not None:
+        _explain(rule)
+        return
+    if kind is not None and kind not in KINDS:
+        raise typer.BadParameter(f"{kind!r} is none of {', '.join(KINDS)}", param_hint="--kind")
+    report = check_text(_read(file), kind)
+    if as_json:
+        typer.echo(json.dumps(report.as_json(), ensure_ascii=False, indent=2))
+    else:
+        _print(report)
+    if not report.ok:
+        raise typer.Exit(1)
+
+
+def _explain(rule: str) -> None:
+    try:
+        typer.echo(explain(rule))
+    except KeyError as error:
+        raise typer.BadParameter(str(error.args[0]), param_hint="--explain") from None
+
+
+def _read(file: str) -> str:
+    try:
+        data = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        return data.decode("utf-8-sig")
+    except OSError as error:
+        raise typer.BadParameter(f"cannot read {file}: {error.strerror}", param_hint="FILE") from None
+    except UnicodeDecodeError as error:
+        message = f"{file} is not UTF-8: {error.reason} at byte {error.start}"
+        raise typer.BadParameter(message, param_hint="FILE") from None
+
+
+def _print(report: Report) -> None:
+    """The checklist, its marks in color where the terminal has some."""
+    for line in str(report).splitlines():
+        color = COLORS.get(line[:1])
+        typer.echo(typer.style(line[:1], fg=color, bold=True) + line[1:] if color else line)
+    faults = len(report.faults)
+    typer.secho(
+        f"{faults} fault{'' if faults == 1 else 's'}", fg=COLORS["✔" if report.ok else "✘"], bold=True
+    )
+    if report.faults:
+        typer.echo(f"more: livetools check --explain {report.faults[0].rule}")
