@@ -127,7 +127,8 @@ def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Pla
         raise ConfigError(f"{profile.family} gives no handles, so no session of it can be resumed")
     if plan.history and profile.seed == "none":
         raise ConfigError(f"{profile.family} takes no history; leave history= out")
-    resumption = profile.resumption and (reconnect or bool(handle) or "sessionResumption" in plan.setup)
+    wanted = reconnect or handle is not None or "sessionResumption" in plan.setup
+    resumption = profile.resumption and wanted and fields.get("sessionResumption", {}) is not None
     if resumption:
         setup["sessionResumption"] = asked
     if reconnect and profile.compression == "honoured" and "contextWindowCompression" not in fields:

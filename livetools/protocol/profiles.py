@@ -45,7 +45,7 @@ class ModelProfile:
     default_behavior: Literal["BLOCKING", "NON_BLOCKING"] = "BLOCKING"  # where the declaration says nothing
     blocking: Verdict = "honoured"  # behavior: BLOCKING
     non_blocking: Verdict = "honoured"  # behavior: NON_BLOCKING
-    states_behavior: bool = False  # the declaration says its behaviour though nobody asked
+    states_behavior: bool = True  # a declaration says its behaviour though nobody asked (livekit#7302)
     scheduling: Verdict = "honoured"  # FunctionResponse.scheduling, on a NON_BLOCKING call
     will_continue: Verdict = "honoured"  # FunctionResponse.willContinue, on a NON_BLOCKING call
     call_ends_turn: bool = False  # a blocking call, too, ends its turn with a turnComplete of its own
@@ -160,7 +160,6 @@ def _on_vertex(profile: ModelProfile) -> ModelProfile:
 # js-genai's recordings show their frames. Cookbook Get_started_LiveAPI_tools: search, code, functions mix.
 _HALF_CASCADE = ModelProfile(
     family="half-cascade",
-    states_behavior=True,
     json_schema="ignored",  # python-genai#1147 (2025-07): args {} always
     media=frozenset(),
     answers_lost=False,
@@ -183,7 +182,6 @@ _HALF_CASCADE = ModelProfile(
 
 _NATIVE_2_5 = ModelProfile(
     family="gemini-2.5 native audio",
-    states_behavior=True,  # lk#7302 (2026-09-16): say what is meant, always
     json_schema="ignored",  # python-genai#1147 (2025-07)
     media=frozenset(),  # pydantic-ai 2.68: it guesses what the image shows
     answers_lost=False,  # pydantic-ai 2.68: it ignores the late response
@@ -206,7 +204,6 @@ _FLASH_3_1 = ModelProfile(
     family="gemini-3.1-flash-live",
     # Accepted, and silent until the result (pydantic-ai 2.68, gemini-skills; against Patter#210, 2026-07-03).
     non_blocking="ignored",
-    states_behavior=True,
     scheduling="ignored",
     will_continue="ignored",
     answers_lost=True,  # a guess: not measured, taken to be as 3.8
@@ -234,7 +231,6 @@ _FLASH_3_1 = ModelProfile(
 _LIVE_3_8 = ModelProfile(
     family="gemini-3.8-live",
     default_behavior="NON_BLOCKING",  # pydantic-ai 2.68 (2026-09-16): turnComplete comes with the call
-    states_behavior=True,
     call_ids="call",
     answers_lost=True,  # else the next user turn only closes the old exchange (pydantic-ai 2.68)
     builtin_tools=frozenset({"googleSearch"}),

@@ -101,6 +101,7 @@ class Plan:
         setup = dict(self.setup)
         if handle:
             setup["sessionResumption"] = {**setup.get("sessionResumption", {}), "handle": handle}
+            setup.pop("historyConfig", None)
         elif fresh and self.seed == "initial_history":
             setup["historyConfig"] = {"initialHistoryInClientContent": True}
         return {"setup": setup}

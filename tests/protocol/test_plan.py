@@ -48,7 +48,7 @@ class TestTheSetup:
 
     def test_an_unknown_model_works_with_a_warning(self) -> None:
         plan = make_plan("gemini-9-live", [spec()])
-        assert declared(plan) == [{"name": "f", "description": "does it"}]
+        assert declared(plan) == [{"name": "f", "description": "does it", "behavior": "BLOCKING"}]
         assert "gemini-9-live" in plan.warnings[0]
         assert plan.gate is False
         assert not make_plan("gemini-9-live", profile=ModelProfile()).warnings
@@ -61,8 +61,13 @@ class TestTheSetup:
         assert make_plan(NATIVE, reconnect=False, config={"session_resumption": {}}).resumption
 
     def test_the_config_has_the_last_word_on_defaults(self) -> None:
-        config = {"output_audio_transcription": None, "context_window_compression": None}
+        config = {
+            "output_audio_transcription": None,
+            "context_window_compression": None,
+            "session_resumption": None,
+        }
         setup = make_plan(NATIVE, config=config).setup
+        assert "sessionResumption" not in setup
         assert "outputAudioTranscription" not in setup
         assert "contextWindowCompression" not in setup
         own = make_plan(
@@ -85,6 +90,9 @@ class TestTheSetup:
         assert "historyConfig" not in make_plan(FLASH).setup_message(None, fresh=False)["setup"]
         assert "historyConfig" not in make_plan(FLASH).setup_message("h", fresh=True)["setup"]
         assert "historyConfig" not in make_plan(NATIVE).setup_message(None, fresh=True)["setup"]
+        asked = make_plan(FLASH, config={"history_config": {"initial_history_in_client_content": True}})
+        assert asked.setup_message(None, fresh=False)["setup"]["historyConfig"] == announced
+        assert "historyConfig" not in asked.setup_message("h", fresh=False)["setup"]
 
     def test_a_text_model_is_asked_for_text_and_no_transcript(self) -> None:
         plan = make_plan(HALF, config={"response_modalities": ["TEXT"]})
@@ -277,10 +285,10 @@ class TestBehavior:
 
     def test_a_generator_streams_where_will_continue_is_taken(self) -> None:
         ticks = spec(generator=True)
-        for model in (NATIVE, LIVE):
+        for model in (NATIVE, LIVE, "gemini-9-live"):
             made = policy(model, ticks)
             assert (made.behavior, made.streams) == ("NON_BLOCKING", True)
-        for model in (FLASH, THINKING, "gemini-9-live"):
+        for model in (FLASH, THINKING):
             assert not policy(model, ticks).streams
         assert not policy(LIVE, ticks, vertexai=True).streams
         assert not policy(LIVE, spec(generator=True, behavior="BLOCKING")).streams
@@ -303,7 +311,7 @@ class TestBehavior:
         assert make_plan(LIVE, [tool]).policies["f"].behavior == "NON_BLOCKING"
 
     def test_a_profile_of_ones_own_decides(self) -> None:
-        mine = ModelProfile(non_blocking="ignored", states_behavior=True, gate=True)
+        mine = ModelProfile(non_blocking="ignored", gate=True)
         plan = make_plan("mine", [spec(behavior="NON_BLOCKING")], profile=mine)
         assert plan.policies["f"].behavior == "BLOCKING"
         assert plan.gate
