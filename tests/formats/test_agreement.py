@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
+import sniffio
+from websockets.exceptions import ConnectionClosed
 
 from livetools.formats import check
+from livetools.testing import FakeLiveServer, Turn
 from livetools.testing.schema import read
 
 ROWS = [
@@ -84,3 +90,85 @@ def test_what_both_refuse_with_the_same_words(frame: dict[str, Any]):
     reason = read(frame)[1][0].reason
     texts = [finding.service_text for finding in check(frame).faults]
     assert any(text and reason.startswith(text.split(" (")[0]) for text in texts), (reason, texts)
+
+
+# the table of verdicts, against the server itself
+
+
+def connect(server: FakeLiveServer) -> Any:
+    if sniffio.current_async_library() == "trio":
+        from websockets.trio.client import connect
+    else:
+        from websockets.asyncio.client import connect
+    path = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
+    return connect(server.url + path)
+
+
+async def verdict(frame: Callable[[dict[str, Any]], dict[str, Any]]) -> tuple[int, str] | dict[str, Any]:
+    """What the server does when a call is answered with ``frame(call)``: its close, or the answer it heard."""
+    async with FakeLiveServer() as server:
+        heard: dict[str, Any] = {}
+
+        @server.model
+        async def model(turn: Turn) -> None:
+            heard.update(await turn.call("weather", city="Oslo"))
+            await turn.say("Done.")
+
+        setup = {"model": "models/gemini-live-2.5-flash-preview"}
+        question = {"turns": [{"role": "user", "parts": [{"text": "Weather?"}]}], "turnComplete": True}
+        with anyio.fail_after(5):
+            async with connect(server) as socket:
+                await socket.send(json.dumps({"setup": setup}))
+                await socket.send(json.dumps({"clientContent": question}))
+                with contextlib.suppress(ConnectionClosed):
+                    while True:
+                        message = json.loads(await socket.recv())
+                        if "toolCall" in message:
+                            call = message["toolCall"]["functionCalls"][0]
+                            await socket.send(json.dumps(frame(call)))
+                        if message.get("serverContent", {}).get("turnComplete"):
+                            return heard
+                closed = server.frames[-1].message["_close"]
+                return closed["code"], closed["reason"]
+
+
+def replied(call: dict[str, Any], response: Any, role: str = "user") -> dict[str, Any]:
+    part = {"functionResponse": {"id": call["id"], "name": call["name"], "response": response}}
+    return {"clientContent": {"turns": [{"role": role, "parts": [part]}], "turnComplete": True}}
+
+
+def told(call: dict[str, Any], response: Any) -> dict[str, Any]:
+    return {
+        "toolResponse": {
+            "functionResponses": [{"id": call["id"], "name": call["name"], "response": response}]
+        }
+    }
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("answer", [replied, told])
+@pytest.mark.parametrize("response", [{"output": 1}, {"result": 1}, {"content": 1}, {"error": "no"}], ids=str)
+async def test_what_works_is_heard_by_the_model(answer: Any, response: dict[str, Any]):
+    assert await verdict(lambda call: answer(call, response)) == response
+    assert check(answer({"id": "1", "name": "weather"}, response)).ok
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda call: told(call, "text"),
+        lambda call: told(call, [1]),
+        lambda call: replied(call, "text"),
+        lambda call: replied(call, {"output": 1}, role="model"),
+        lambda call: replied(call, {"output": 1}, role="assistant"),
+        lambda call: {"clientContent": {"turns": [{"role": "user", "functionResponse": {}}]}},
+        lambda call: told(call, {})["toolResponse"],
+        lambda call: {"BidiGenerateContentToolResponse": told(call, {})["toolResponse"]},
+    ],
+)
+async def test_what_is_refused_is_refused_by_both_with_the_same_text(answer: Any):
+    closed = await verdict(answer)
+    texts = [finding.service_text for finding in check(answer({"id": "1", "name": "weather"})).faults]
+    assert closed[0] == 1007
+    assert any(text.startswith(closed[1]) for text in texts if text), (closed, texts)
