@@ -216,7 +216,7 @@ def _from_base64(value: object) -> object:
     try:
         return base64.b64decode(value, validate=True)
     except binascii.Error:
-        raise ValueError("should be base64 text") from None
+        raise ValueError("it is no base64 text") from None
 
 
 class Argument(NamedTuple):

@@ -34,13 +34,6 @@ def explain(
     return InvalidArguments(f"Invalid arguments for {name}: {'; '.join(lines)}. {_takes(name, takes)}")
 
 
-def unknown(name: str, extra: Sequence[str], takes: Sequence[str]) -> InvalidArguments:
-    """The error for arguments that the function does not have."""
-    return InvalidArguments(
-        f"Invalid arguments for {name}: no argument {', '.join(extra)}. {_takes(name, takes)}"
-    )
-
-
 def _takes(name: str, takes: Sequence[str]) -> str:
     return f"{name} takes {', '.join(takes)}." if takes else f"{name} takes no arguments."
 

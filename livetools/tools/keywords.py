@@ -35,7 +35,7 @@ PASSED: Mapping[str, tuple[str, ...]] = {
 }
 """Keywords that mean the same in both, by type."""
 
-FORMATS: Mapping[object, str] = {
+FORMATS: Mapping[str, str] = {
     "date": "a date such as 2026-01-31",
     "time": "a time such as 09:30:00",
     "duration": "a duration such as PT90S",
@@ -55,12 +55,21 @@ FORMATS: Mapping[object, str] = {
 SIMPLE = ("STRING", "NUMBER", "BOOLEAN")
 ANY_NAME = "any_name"
 
+_KINDS: Mapping[str, type] = {
+    **dict.fromkeys(("$ref", "format", "title", "description", "pattern", "contentEncoding"), str),
+    **dict.fromkeys(("anyOf", "oneOf", "allOf", "enum", "prefixItems", "required", "propertyOrdering"), list),
+    "x-enum-varnames": list,
+    "properties": Mapping,
+}
 _SNAKE = {re.sub(r"[A-Z]", lambda m: f"_{m[0].lower()}", k): k for k in ALLOWED if not k.islower()}
 
 
-def camel(schema: Mapping[str, Any]) -> Schema:
-    """A copy with ``any_of``, ``min_items`` and the like, as Python's SDKs write them, in camelCase."""
-    return {_SNAKE.get(key, key): value for key, value in schema.items()}
+def tidy(schema: Mapping[str, Any]) -> Schema:
+    """A copy with ``any_of``, ``min_items`` and the like, as Python's SDKs write them, in camelCase; without keywords
+    whose value is of the wrong kind.
+    """
+    spelt = {_SNAKE.get(key, key): value for key, value in schema.items()}
+    return {key: value for key, value in spelt.items() if isinstance(value, _KINDS.get(key, object))}
 
 
 def anything() -> Schema:
@@ -115,9 +124,9 @@ def number(value: object) -> int | float | None:
 def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> Schema:
     """Both hold: properties and required together, of the rest what ``second`` says."""
     merged = {**first, **second}
-    if isinstance(first.get("properties"), Mapping) and isinstance(second.get("properties"), Mapping):
+    if "properties" in first and "properties" in second:
         merged["properties"] = {**first["properties"], **second["properties"]}
-    if isinstance(first.get("required"), Sequence) and isinstance(second.get("required"), Sequence):
+    if "required" in first and "required" in second:
         merged["required"] = list(dict.fromkeys([*first["required"], *second["required"]]))
     return merged
 
@@ -147,7 +156,7 @@ def noted(reduced: Schema, flat: Mapping[str, Any], nullable: bool, path: str) -
     if "anyOf" in reduced:
         return reduced
     title = flat.get("title")
-    if isinstance(title, str) and title.replace(" ", "_").lower() != path.rpartition(".")[2].lower():
+    if title and title.replace(" ", "_").lower() != path.rpartition(".")[2].lower():
         reduced["title"] = title
     examples = flat.get("examples")
     example = flat.get("example", examples[0] if isinstance(examples, list) and examples else None)

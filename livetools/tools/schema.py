@@ -29,13 +29,13 @@ from .keywords import (
     SILENT,
     Schema,
     anything,
-    camel,
     different,
     is_null,
     kind_of,
     merge,
     noted,
     number,
+    tidy,
     type_of,
     values_of,
     word,
@@ -144,7 +144,7 @@ class _Reducer:
 
     def _flat(self, schema: Mapping[str, Any], path: str, refs: Refs) -> tuple[Schema | None, Refs]:
         """``schema`` with ``$ref`` followed and ``allOf`` merged; what stands beside them wins."""
-        flat = camel(schema)
+        flat = tidy(schema)
         while "$ref" in flat:
             ref = str(flat.pop("$ref"))
             if refs.count(ref) >= self.depth:
@@ -153,14 +153,15 @@ class _Reducer:
             target = self._target(ref)
             if target is None:
                 self.lose(path, f"{ref} is not found; any value")
-            flat, refs = {**camel(target or {}), **flat}, (*refs, ref)
+            flat, refs = {**tidy(target or {}), **flat}, (*refs, ref)
+        parts: Schema = {}
         for part in flat.pop("allOf", None) or ():
             if isinstance(part, Mapping):
-                merged, refs = self._flat(part, path, refs)
-                if merged is None:
+                one, refs = self._flat(part, path, refs)
+                if one is None:
                     return None, refs
-                flat = merge(merged, flat)
-        return flat, refs
+                parts = merge(parts, one)
+        return merge(parts, flat), refs
 
     def _target(self, ref: str) -> Mapping[str, Any] | None:
         """What a reference into this document names."""
@@ -224,7 +225,7 @@ class _Reducer:
         return reduced
 
     def _format(self, reduced: Schema, flat: Schema) -> None:
-        form = flat.get("format") or (flat.get("contentEncoding") and "base64")
+        form = flat.get("format") or ("base64" if "contentEncoding" in flat else "")
         if form == "date-time":
             reduced["format"] = form
         elif form in FORMATS:
@@ -274,8 +275,8 @@ class _Reducer:
         return reduced | {"items": distinct[0] if len(distinct) == 1 else {"anyOf": distinct}}
 
     def _object(self, reduced: Schema, flat: Schema, path: str, refs: Refs) -> Schema | None:
-        source = flat.get("properties") or {}
-        required = [n for n in flat.get("required") or () if n in source]
+        source = flat.get("properties", {})
+        required = [n for n in flat.get("required", ()) if n in source]
         properties: Schema = {}
         for name, inner in source.items():
             one = self.reduce(inner, f"{path}.{name}" if path else str(name), refs)
@@ -291,7 +292,7 @@ class _Reducer:
         reduced["properties"] = properties
         if required:
             reduced["required"] = required
-        ordering = [n for n in flat.get("propertyOrdering") or () if n in properties]
+        ordering = [n for n in flat.get("propertyOrdering", ()) if n in properties]
         if ordering:
             reduced["propertyOrdering"] = ordering + [n for n in properties if n not in ordering]
         return reduced
@@ -312,9 +313,9 @@ def _members(flat: Schema) -> list[Any] | None:
     """The members of a union, however it is written; ``None`` for a schema that is none."""
     for keyword in ("anyOf", "oneOf"):
         members = flat.get(keyword)
-        if isinstance(members, list) and members:
+        if members:
             shared = {k: flat[k] for k in ("properties", "required", "type") if flat.get(k)}
-            return [merge(shared, m) if isinstance(m, Mapping) else m for m in members]
+            return [merge(shared, tidy(m)) if isinstance(m, Mapping) else m for m in members]
     kinds = flat.get("type")
     if isinstance(kinds, list) and kinds:
         rest = {

@@ -63,7 +63,7 @@ class Signature:
         self.place = place_of(target)
         self.arguments: dict[str, Argument] = {}
         self.context: str | None = None
-        self._context_kind: inspect._ParameterKind = KEYWORD
+        self._kinds: dict[str, inspect._ParameterKind] = {}
         self._rest: Any = None  # the annotation of **kwargs
         self.open = False
         function = function_of(target)
@@ -79,7 +79,8 @@ class Signature:
             parameters = parameters[1:]
         for parameter in parameters:
             self._add(function, parameter)
-        self._order = self._positional()
+        self._order = self._by_position()
+        self._collects = next((n for n, kind in self._kinds.items() if kind is VAR_POSITIONAL), None)
 
     def error(self, what: str) -> ToolDefinitionError:
         """An error that says where the function stands."""
@@ -101,7 +102,7 @@ class Signature:
         if is_context(annotation):
             if self.context is not None:
                 raise self.error(f"{self.context!r} and {name!r} are both a ToolContext; one is enough")
-            self.context, self._context_kind = name, parameter.kind
+            self.context, self._kinds[name] = name, parameter.kind
         elif parameter.kind is VAR_KEYWORD:
             self._add_rest(annotation)
         else:
@@ -109,6 +110,7 @@ class Signature:
             if isinstance(default, FieldInfo):  # x: int = Field(5, ge=1): pydantic fills it in
                 annotation = typing.Annotated[annotation if annotation is not EMPTY else Any, default]
                 default = EMPTY if default.is_required() else default.get_default(call_default_factory=False)
+            self._kinds[name] = parameter.kind
             self.arguments[name] = Argument(name, annotation, default, parameter.kind)
 
     def _add_rest(self, annotation: Any) -> None:
@@ -120,15 +122,10 @@ class Signature:
         else:
             self.open, self._rest = True, annotation
 
-    def _positional(self) -> tuple[str, ...]:
-        """The names that must be passed by position, in order: all before ``*args``, or the positional-only
-        ones.
-        """
-        kinds = {a.name: a.kind for a in self.arguments.values()}
-        if self.context is not None:
-            kinds[self.context] = self._context_kind
-        by_position = (POSITIONAL, EITHER) if VAR_POSITIONAL in kinds.values() else (POSITIONAL,)
-        return tuple(name for name, kind in kinds.items() if kind in by_position)
+    def _by_position(self) -> tuple[str, ...]:
+        """The names that must be passed by position: all before ``*args``, or the positional-only ones."""
+        kinds = (POSITIONAL, EITHER) if VAR_POSITIONAL in self._kinds.values() else (POSITIONAL,)
+        return tuple(name for name, kind in self._kinds.items() if kind in kinds)
 
     def renamed(self, name: str) -> Signature:
         """A copy under another name, which the texts of its errors use."""
@@ -193,28 +190,23 @@ class Signature:
         A value that does not fit is looked at again: a text that holds JSON, a whole number written ``3.0``,
         ``null`` for a parameter that has a default. Raises :class:`~.arguments.InvalidArguments`.
         """
-        rest: dict[str, Any] = {}
-        if self.open:
-            rest = {k: v for k, v in args.items() if k not in self.arguments and k != self.context}
-        elif not args.keys() <= self.arguments.keys():
-            extra = [k for k in args if k not in self.arguments]
-            raise arguments.unknown(self.name, extra, list(self.arguments))
-        known = {k: args[k] for k in args if k in self.arguments} if rest else dict(args)
-        values = self._fitted(self._adapter, known)
-        if rest:
-            values.update(self._fitted(self._rest_adapter, rest))
-        return values
+        if not self.open:
+            return self._fitted(self._adapter, dict(args))
+        own = {k: v for k, v in args.items() if k in self.arguments}
+        rest = {k: v for k, v in args.items() if k not in self.arguments and k != self.context}
+        return {**self._fitted(self._rest_adapter, rest), **self._fitted(self._adapter, own)}
 
     def _fitted(self, adapter: TypeAdapter[dict[str, Any]], args: dict[str, Any]) -> dict[str, Any]:
+        validate = adapter.validator.validate_python
         try:
-            return adapter.validator.validate_python(args)  # type: ignore[no-any-return]  # a dict by construction
+            return validate(args)  # type: ignore[no-any-return]  # a dict by construction
         except ValidationError as error:
-            first = error
-        again = self._second_reading(args, first)
+            again = self._second_reading(args, error)
         try:
-            return adapter.validator.validate_python(again)  # type: ignore[no-any-return]  # as above
+            return validate(again)  # type: ignore[no-any-return]  # a dict by construction
         except ValidationError as error:
-            raise arguments.explain(self.name, error, again, list(self.arguments)) from None
+            as_sent = {k: v for k, v in args.items() if not isinstance(again.get(k), list | dict)}
+            raise arguments.explain(self.name, error, {**again, **as_sent}, list(self.arguments)) from None
 
     def _second_reading(self, args: dict[str, Any], error: ValidationError) -> dict[str, Any]:
         """The arguments, those that did not fit read with more patience."""
@@ -238,19 +230,14 @@ class Signature:
         values = self.validate(args)
         if self.context is not None:
             values[self.context] = context
-        if not self._order:
-            rest = self._var_positional
-            return tuple(values.pop(rest, ())) if rest else (), values
-        positional = [
-            values.pop(name) if name in values else self.arguments[name].default for name in self._order
-        ]
-        if self._var_positional is not None:
-            positional.extend(values.pop(self._var_positional, ()))
-        return tuple(positional), values
-
-    @functools.cached_property
-    def _var_positional(self) -> str | None:
-        return next((a.name for a in self.arguments.values() if a.kind is VAR_POSITIONAL), None)
+        if not self._order and self._collects is None:
+            return (), values
+        positional = tuple(
+            [values.pop(name) if name in values else self.arguments[name].default for name in self._order]
+        )
+        if self._collects is not None:
+            positional += tuple(values.pop(self._collects, ()))
+        return positional, values
 
 
 def _adapter(name: str, parameters: Mapping[str, Argument]) -> TypeAdapter[dict[str, Any]]:
