@@ -6,7 +6,6 @@ waits; the shell runs handlers (``Start``), and reports (``settled``).
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from math import inf
@@ -26,6 +25,7 @@ from .events import (
 )
 from .ledger import OPEN, SERVED, Effect, Move, Phase, Record, State, move, told
 from .replies import Group, Replies, silent
+from .slots import Slots
 from .terms import Plan
 
 #: Finished calls that are remembered, in case their id is asked again on a later link.
@@ -55,7 +55,7 @@ class Calls:
         self.texts: list[str] = []  # results that can no longer go out as answers
         self.lost: list[Record] = []  # the calls that the last link took with it
         self.counted = 0
-        self._waiting: deque[Record] = deque()  # for a slot
+        self._slots = Slots(self.records)
         self._deadlines: list[tuple[float, int]] = []
 
     # Inputs
@@ -68,8 +68,7 @@ class Calls:
         for one in asked:
             known = self.by_id.get(one.id) if one.id else None
             if known is None:
-                record = self._enter(link, one, now)
-                new.append(record)
+                new.append(record := self._enter(link, one, now))
             elif known.link != link:
                 record = known
                 record.link = link
@@ -102,13 +101,12 @@ class Calls:
             return
         was_running, record.running = record.running, False
         if record.undo:
-            record.undo = False
-            self._act(Undo(run, record.call, outcome.result))
+            self._undo(record, outcome.result)
         followers, record.followers = record.followers, []
         for served in (record, *followers):
             self._settle(served, outcome, now)
-        if was_running:
-            self._fill()
+        while was_running and (waiting := self._slots.next(self.plan.max_concurrency)) is not None:
+            self._start(waiting)
 
     def approve(self, run: int, now: float) -> bool:
         """Let a waiting call run; False if it does not wait."""
@@ -135,6 +133,7 @@ class Calls:
         for id in ids:
             record = self.by_id.get(id)
             if record is not None:
+                self.replies.retract(record)
                 self._perform(record, self._move(record, Move.CANCEL), now)
 
     def heard(self) -> None:
@@ -144,13 +143,16 @@ class Calls:
                 self._move(record, Move.HEARD)
             self.replies.sent.clear()
 
-    def lose(self, link: int, now: float) -> None:
+    def lose(self, now: float) -> None:
         """The link is gone, and every debt on it."""
-        owed = [r for r in (*self.replies.sent, *self.pending.values()) if r.link == link]
+        owed = [r for r in (*self.replies.sent, *self.pending.values()) if r.state is not State.VOID]
+        unacknowledged = self.replies.unacknowledged()
         self.replies.clear()
-        self.lost = [record for record in owed if record.state is not State.VOID]
-        for record in self.lost:
+        for record in owed:
             self._perform(record, self._move(record, Move.LOSE), now)
+        for record in unacknowledged:
+            self._lost(record, now, None)
+        self.lost = owed + unacknowledged
 
     def resumed(self, link: int) -> list[bytes]:
         """On a resumed link: the errors that free the server from waiting for the calls that were lost (3.8)."""
@@ -166,12 +168,11 @@ class Calls:
 
     def close(self, now: float) -> None:
         """The session ends: stop what runs, owe nothing."""
-        for record in [*self.records.values(), *self.replies.sent]:
-            record.undo = record.running and record.policy is not None and record.policy.undo
+        for record in [*{**self.records, **self.pending}.values(), *self.replies.sent]:
+            record.undo = self._undoable(record)
             self._perform(record, self._move(record, Move.CLOSE), now)
         self.replies.clear()
         self.by_id.clear()
-        self._waiting.clear()
         self._deadlines.clear()
         self.texts.clear()
 
@@ -182,7 +183,7 @@ class Calls:
             record = self.records.get(run)
             if record is not None and record.deadline == deadline and record.state in SERVED:
                 record.outcome = refusals.expired(record)
-                record.undo = record.running and record.policy is not None and record.policy.undo
+                record.undo = self._undoable(record)
                 self._perform(record, self._move(record, Move.EXPIRE), now)
 
     def wake_at(self) -> float:
@@ -253,37 +254,15 @@ class Calls:
         self._until(record, now + policy.timeout if policy.timeout is not None else inf)
         if not policy.handled:
             record.phase = Phase.RESPONSE
-        elif self._slot(record):
+        elif self._slots.free(record, self.plan.max_concurrency):
             self._start(record)
         else:
-            record.phase = Phase.SLOT
-            self._waiting.append(record)
+            self._slots.wait(record)
 
     def _start(self, record: Record) -> None:
         record.phase = Phase.HANDLER
         record.running = record.started = True
         self._act(Start(record.run, record.call))
-
-    def _slot(self, record: Record) -> bool:
-        limit = record.policy.concurrency if record.policy is not None else None
-        most = self.plan.max_concurrency
-        if limit is None and most is None:
-            return True
-        running = [r for r in self.records.values() if r.running]
-        if most is not None and len(running) >= most:
-            return False
-        return limit is None or sum(r.call.name == record.call.name for r in running) < limit
-
-    def _fill(self) -> None:
-        """Give free slots to those who wait, in their order; a full tool does not hold up another."""
-        waiting, self._waiting = self._waiting, deque()
-        for record in waiting:
-            if record.state not in SERVED:
-                continue
-            if self._slot(record):
-                self._start(record)
-            else:
-                self._waiting.append(record)
 
     def _leader(self, record: Record) -> Record | None:
         same = (record.call.name, record.call.args)
@@ -341,13 +320,21 @@ class Calls:
 
     def _cancelled(self, record: Record, now: float, yielded: Outcome | None) -> None:
         self._tell(ToolCancelled(record.call))
-        self.replies.retract(record)
         outcome, record.outcome = record.outcome, refusals.CANCELLED
         if record.started and record.policy is not None and record.policy.undo and not record.followers:
             if record.running:
                 record.undo = True
             else:
-                self._act(Undo(record.run, record.call, outcome.result if outcome else None))
+                self._undo(record, outcome.result if outcome else None)
+
+    @staticmethod
+    def _undoable(record: Record) -> bool:
+        return record.running and record.policy is not None and record.policy.undo
+
+    def _undo(self, record: Record, result: object) -> None:
+        if not record.undone:
+            record.undone = True
+            self._act(Undo(record.run, record.call, result))
 
     def _lost(self, record: Record, now: float, yielded: Outcome | None) -> None:
         delivery = "text" if self.plan.lost_results == "deliver" else "dropped"

@@ -149,6 +149,7 @@ class Record:
     running: bool = False  # the shell was told to start it, and has not reported its end
     started: bool = False
     undo: bool = False  # undo when it settles
+    undone: bool = False
     outcome: Outcome | None = None
     kept: list[Mapping[str, Any]] = field(default_factory=list)  # parts yielded after the link was gone
     followers: list[Record] = field(default_factory=list)  # identical calls that share this run

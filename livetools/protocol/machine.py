@@ -324,7 +324,7 @@ class Machine:
     def lost(self, now: float) -> None:
         """Everything on the current link is gone; a generation that was under way never continues."""
         self._control = []
-        self.calls.lose(self.connection.link.current, now)
+        self.calls.lose(now)
         again = self.held.lose()
         if self.turns.lost(now, again is not None and again is self.turns.exchange):
             self._tell(Interrupted())

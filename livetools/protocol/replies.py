@@ -104,6 +104,10 @@ class Replies:
         """The same error for each of these, in one message."""
         return outgoing.tool_response([self._answer(r, outgoing.failure(text)) for r in records])
 
+    def unacknowledged(self) -> list[Record]:
+        """Background calls whose acknowledgement has not gone out."""
+        return [e.record for e in self._queue if isinstance(e, Interim) and State.DETACHED in e.states]
+
     def clear(self) -> None:
         """The link is gone, and what waited for it with it."""
         self._queue.clear()
