@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .calls import FakeCall
     from .clock import FakeClock
     from .conversation import User
+    from .rules import Rule, Rules
     from .server import FakeLiveServer
     from .session import FakeSession
     from .turn import Turn, TurnCancelled
@@ -25,6 +26,8 @@ _HOMES = {
     "FakeLiveServer": "server",
     "FakeSession": "session",
     "Frame": "wire",
+    "Rule": "rules",
+    "Rules": "rules",
     "Turn": "turn",
     "TurnCancelled": "turn",
     "User": "conversation",
@@ -36,6 +39,8 @@ __all__ = [
     "FakeLiveServer",
     "FakeSession",
     "Frame",
+    "Rule",
+    "Rules",
     "Turn",
     "TurnCancelled",
     "User",

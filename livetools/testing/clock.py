@@ -1,32 +1,12 @@
-"""Time as a parameter: the machine's own clock, and one that a test holds in its hand."""
+"""A clock that a test holds in its hand."""
 
 from __future__ import annotations
 
 import heapq
 import itertools
-import time
-from typing import Protocol
 
 import anyio
 import anyio.lowlevel
-
-
-class Clock(Protocol):
-    """What the fake server and ``livetools.connect(clock=…)`` ask for the time."""
-
-    def now(self) -> float: ...
-
-    async def sleep_until(self, t: float) -> None: ...
-
-
-class SystemClock:
-    """Monotonic seconds."""
-
-    def now(self) -> float:
-        return time.monotonic()
-
-    async def sleep_until(self, t: float) -> None:
-        await anyio.sleep(max(0.0, t - time.monotonic()))
 
 
 class FakeClock:

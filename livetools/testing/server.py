@@ -25,10 +25,10 @@ from anyio.abc import ByteStream
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 
 from livetools.protocol.profiles import ModelProfile, find
+from livetools.session.clock import Clock, SystemClock
 
 from .calls import FakeCall
 from .certificates import certificates
-from .clock import Clock, SystemClock
 from .connection import Connection
 from .conversation import Script
 from .journal import Journal

@@ -119,10 +119,10 @@ async def test_go_away_comes_after_nine_minutes_and_the_hard_close_fifty_seconds
         clock.advance(50)
         code, reason = await client.closed()
     assert code == 1008
-    assert (
-        reason
-        == "Connection aborted because the client failed to close the connection after receiving a GoAway signal once the session durat"
+    assert reason.startswith(
+        "Connection aborted because the client failed to close the connection after receiving"
     )
+    assert reason.endswith("a GoAway signal once the session durat")
 
 
 async def test_the_clock_is_left_alone_by_connections_that_have_gone(dial):
