@@ -1,0 +1,105 @@
+"""Which functions a question is about, and with what arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from .arguments import Reader
+from .words import GENERIC, Token, clauses, content, parts, same, tokens
+
+Declaration: TypeAlias = Mapping[str, Any]  # a function declaration, camelCase
+
+_ENOUGH = 1.0  # a score below it is chance
+
+
+@dataclass(frozen=True, slots=True)
+class Guess:
+    """One function, its arguments, and the names of required ones that the question does not hold."""
+
+    name: str
+    args: dict[str, Any]
+    missing: list[str] = field(default_factory=list)
+
+
+Decision: TypeAlias = list[Guess]
+
+
+def choose(text: str, declarations: Iterable[Declaration]) -> Decision:
+    """The functions to call for ``text``, none if its words point at none.
+
+    Several, where each clause of the question is about a function of its own ("the weather in Oslo and the
+    time in Tokyo") and can be filled by itself.
+    """
+    known = list(declarations)
+    whole = tokens(text)
+    guesses = [_guess(clause, known) for clause in clauses(whole)]
+    several = [guess for guess in guesses if guess is not None and not guess.missing]
+    if len(several) > 1 and len(several) == len(guesses):
+        return several
+    guess = _guess(whole, known)
+    return [] if guess is None else [guess]
+
+
+def _guess(sequence: Sequence[Token], known: Sequence[Declaration]) -> Guess | None:
+    scores = [_score(sequence, declaration, known) for declaration in known]
+    best = max(scores, default=0.0)
+    if best < _ENOUGH:
+        return None
+    candidates = [_filled(sequence, d) for d, score in zip(known, scores, strict=True) if score == best]
+    return min(candidates, key=lambda guess: len(guess.missing))
+
+
+def _filled(sequence: Sequence[Token], declaration: Declaration) -> Guess:
+    name = declaration["name"]
+    reader = Reader(sequence, [name, *parts(name)])
+    args, missing = reader.arguments(declaration.get("parameters") or {})
+    return Guess(name, args, missing)
+
+
+def _score(sequence: Sequence[Token], declaration: Declaration, known: Sequence[Declaration]) -> float:
+    """How much a question has in common with a function; what it has with several counts for less."""
+    own = _vocabulary(declaration)
+    others = [_vocabulary(each) for each in known if each is not declaration]
+    score = 0.0
+    for token in {token.lower: token for token in sequence if token.kind == "word"}.values():
+        if token.lower == str(declaration["name"]).lower():
+            score += 10.0
+            continue
+        for word in content([token.lower]):
+            weight = _weight(word, own)
+            shared = sum(1 for other in others if _weight(word, other) >= weight)
+            score += weight / (1 + shared)
+    return score
+
+
+def _weight(word: str, vocabulary: Mapping[str, float]) -> float:
+    return max((weight for own, weight in vocabulary.items() if same(word, own)), default=0.0)
+
+
+def _vocabulary(declaration: Declaration) -> dict[str, float]:
+    """The words of a function, each with its weight."""
+    words: dict[str, float] = {}
+    for text, weight in _texts(declaration):
+        for word in content(parts(text)):
+            heavy = 0.5 if word in GENERIC and weight < 3.0 else weight
+            words[word] = max(words.get(word, 0.0), min(heavy, 1.5) if word in GENERIC else heavy)
+    return words
+
+
+def _texts(declaration: Declaration) -> Iterator[tuple[str, float]]:
+    yield str(declaration["name"]), 3.0
+    yield str(declaration.get("description") or ""), 1.0
+    yield from _schema_texts(declaration.get("parameters") or {})
+
+
+def _schema_texts(schema: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+    yield str(schema.get("description") or ""), 0.5
+    for value in schema.get("enum") or ():
+        yield str(value), 1.5
+    for name, inner in (schema.get("properties") or {}).items():
+        yield name, 1.0
+        yield from _schema_texts(inner)
+    for inner in (*(schema.get("anyOf") or ()), *([schema["items"]] if "items" in schema else ())):
+        yield from _schema_texts(inner)

@@ -1,0 +1,83 @@
+"""The pretend model itself: what it says and calls in a turn of the fake server."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .choice import Decision, Declaration, Guess, choose
+
+if TYPE_CHECKING:
+    from livetools.testing import Turn
+
+
+class Pretend:
+    """A model for :class:`~livetools.testing.FakeLiveServer`: ``FakeLiveServer(Pretend())``.
+
+    A question that lacks an argument is remembered, a session at a time, and joined with what the user says
+    next.
+    """
+
+    def __init__(self) -> None:
+        self._unfinished: dict[str, str] = {}  # session id → the question that lacked something
+
+    async def __call__(self, turn: Turn) -> None:
+        declarations = [d for d in turn.session.declarations().values() if d.get("name")]
+        if not turn.text:
+            await turn.say(
+                f"I heard {len(turn.audio)} bytes of sound. I am a pretend model and cannot listen."
+            )
+            return
+        decision = self._decide(turn.session.id, turn.text, declarations)
+        if not decision or decision[0].missing:
+            await turn.say(asking(decision[0]) if decision else introduction(declarations))
+            return
+        responses = await turn.calls(*((guess.name, guess.args) for guess in decision))
+        await turn.say(" ".join(spoken(g.name, r) for g, r in zip(decision, responses, strict=True)))
+
+    def _decide(self, session: str, text: str, declarations: Iterable[Declaration]) -> Decision:
+        known = list(declarations)
+        before = self._unfinished.pop(session, None)
+        decision = choose(text, known)
+        if before is not None and (not decision or decision[0].missing):
+            text = f"{before}. {text}"
+            decision = choose(text, known)
+        if decision and decision[0].missing:
+            self._unfinished[session] = text
+        return decision
+
+
+def spoken(name: str, response: Mapping[str, Any]) -> str:
+    """What a person would be told of a function's response."""
+    if "error" in response:
+        return f"{name} failed: {_plain(response['error'])}."
+    value = next((response[key] for key in ("output", "result", "content") if key in response), response)
+    text = _plain(value)
+    return f"{name} says: {text}" if text.endswith((".", "!", "?", "}", "]")) else f"{name} says: {text}."
+
+
+def asking(guess: Guess) -> str:
+    """The question back, for what a call still needs."""
+    return (
+        f"I would call {guess.name}, but I do not find {_listed(guess.missing)} in your words. "
+        f"Tell me, for example: {' '.join(f'{name}=…' for name in guess.missing)}"
+    )
+
+
+def introduction(declarations: Iterable[Declaration]) -> str:
+    """What it says when no function fits."""
+    names = [
+        f"{d['name']}({', '.join((d.get('parameters') or {}).get('properties') or ())})" for d in declarations
+    ]
+    text = "I am a pretend model: I understand nothing, I only pick a function by the words of your question."
+    return f"{text} {f'I have {_listed(names)}.' if names else 'I was given none.'}"
+
+
+def _plain(value: object) -> str:
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _listed(words: Iterable[str]) -> str:
+    *others, last = words
+    return f"{', '.join(others)} and {last}" if others else last
