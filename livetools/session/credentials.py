@@ -155,6 +155,7 @@ def application_default() -> tuple[object, str | None]:
     Raises :class:`ConfigError` where there are none.
     """
     import google.auth
+    import google.auth.exceptions
 
     try:
         credentials, project = google.auth.default(scopes=[SCOPE])

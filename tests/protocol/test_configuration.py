@@ -229,6 +229,28 @@ def test_history_is_a_list_of_contents() -> None:
             c.history(wrong)
 
 
+@pytest.mark.parametrize(
+    ("model", "wire"),
+    [
+        ("gemini-3.8-live", "projects/p/locations/l/publishers/google/models/gemini-3.8-live"),
+        ("models/gemini-3.8-live", "projects/p/locations/l/publishers/google/models/gemini-3.8-live"),
+        ("publishers/x/models/m", "projects/p/locations/l/publishers/x/models/m"),
+        ("projects/a/locations/b/models/c", "projects/a/locations/b/models/c"),
+    ],
+)
+def test_vertex_names_a_model_by_its_path(model: str, wire: str) -> None:
+    assert c.wire_model(model, vertexai=True, project="p", location="l") == wire
+
+
+def test_the_gemini_api_and_express_mode_have_shorter_paths() -> None:
+    assert c.wire_model("m", vertexai=False) == "models/m"
+    assert c.wire_model("tunedModels/m", vertexai=False) == "tunedModels/m"
+    assert c.wire_model("m", vertexai=True) == "publishers/google/models/m"
+    for wrong in ("", "/", "two words", "m?x=1", "../m"):
+        with pytest.raises(ConfigError):
+            c.wire_model(wrong, vertexai=False)
+
+
 names = st.sampled_from(["a_b", "responseModalities", "x", "top_p", "parts", "labels", "properties"])
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text() | st.binary(),

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from google.genai import types
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from livetools.protocol import configuration
 from livetools.protocol.errors import ConfigError, ToolDefinitionError
-from livetools.protocol.plan import CallPolicy, Plan, ToolSpec, make_plan, replan, wire_model
+from livetools.protocol.plan import CallPolicy, Plan, ToolSpec, make_plan, replan
 from livetools.protocol.profiles import ModelProfile
 
 NATIVE = "gemini-2.5-flash-native-audio-latest"
@@ -374,55 +377,6 @@ class TestPolicies:
         assert [make_plan(m).answer_lost for m in (NATIVE, FLASH, LIVE)] == [False, True, True]
 
 
-class TestNames:
-    @pytest.mark.parametrize("name", ["", "1st", "two words", "größe", "x" * 65, None])
-    def test_a_name_that_the_service_refuses_is_refused(self, name: Any) -> None:
-        with pytest.raises(ToolDefinitionError, match="at most 64"):
-            make_plan(LIVE, [ToolSpec({"name": name})])
-
-    @pytest.mark.parametrize("name", ["_x", "get-weather", "a.b:c", "x" * 64])
-    def test_a_name_that_the_service_takes_is_taken(self, name: str) -> None:
-        assert name in make_plan(LIVE, [ToolSpec({"name": name})]).policies
-
-    def test_two_tools_of_one_name_are_both_named(self) -> None:
-        tools = [ToolSpec({"name": "f"}, source="a.py:f"), ToolSpec({"name": "f", "description": "Another."})]
-        with pytest.raises(ToolDefinitionError, match=r"number 1 \(a.py:f\) and number 2 \(Another.\)"):
-            make_plan(LIVE, tools)
-
-    def test_more_than_512_declarations_are_too_many(self) -> None:
-        tools = [ToolSpec({"name": f"f{n}"}) for n in range(513)]
-        with pytest.raises(ConfigError, match="513 tools"):
-            make_plan(LIVE, tools)
-        assert len(declared(make_plan(LIVE, tools[:512]))) == 512
-
-    def test_two_schemas_for_one_thing_exclude_each_other(self) -> None:
-        with pytest.raises(ToolDefinitionError, match="exclude each other"):
-            make_plan(LIVE, [ToolSpec({"name": "f", "parameters": {}, "parametersJsonSchema": {}})])
-
-    def test_an_empty_object_of_parameters_is_left_out(self) -> None:
-        tool = ToolSpec({"name": "f", "parameters": {"type": "OBJECT", "properties": {}}})
-        assert declared(make_plan(LIVE, [tool])) == [{"name": "f", "behavior": "BLOCKING"}]
-
-
-class TestTheModelOnTheWire:
-    @pytest.mark.parametrize(
-        ("model", "wire"),
-        [
-            ("gemini-3.8-live", "projects/p/locations/l/publishers/google/models/gemini-3.8-live"),
-            ("models/gemini-3.8-live", "projects/p/locations/l/publishers/google/models/gemini-3.8-live"),
-            ("publishers/x/models/m", "projects/p/locations/l/publishers/x/models/m"),
-            ("projects/a/locations/b/models/c", "projects/a/locations/b/models/c"),
-        ],
-    )
-    def test_vertex_names_a_model_by_its_path(self, model: str, wire: str) -> None:
-        assert wire_model(model, vertexai=True, project="p", location="l") == wire
-
-    def test_the_gemini_api_and_express_mode_have_shorter_paths(self) -> None:
-        assert wire_model("m", vertexai=False) == "models/m"
-        assert wire_model("tunedModels/m", vertexai=False) == "tunedModels/m"
-        assert wire_model("m", vertexai=True) == "publishers/google/models/m"
-
-
 class TestReplan:
     def test_tools_and_instructions_are_swapped_and_what_the_service_runs_stays(self) -> None:
         plan = make_plan(LIVE, [spec()], config={"tools": [{"google_search": {}}]})
@@ -436,3 +390,89 @@ class TestReplan:
     def test_no_tools_at_all_is_a_choice_too(self) -> None:
         assert "tools" not in replan(make_plan(LIVE, [spec()]), tools=[]).setup
         assert replan(make_plan(LIVE, [spec()])).policies.keys() == {"f"}
+
+    def test_what_cannot_be_declared_cannot_be_declared_later_either(self) -> None:
+        with pytest.raises(ToolDefinitionError):
+            replan(make_plan(LIVE), tools=[spec(), spec()])
+        with pytest.raises(ConfigError, match="BLOCKING"):
+            replan(make_plan(THINKING, config=LOW), tools=[spec(behavior="BLOCKING")])
+
+
+MODELS = [NATIVE, FLASH, LIVE, THINKING, HALF, TRANSCRIBE, "gemini-live-2.5-flash", "gemini-9-live"]
+FIELDS = st.fixed_dictionaries(
+    {},
+    optional={
+        "response_modalities": st.sampled_from([["AUDIO"], ["TEXT"], "audio"]),
+        "thinking_config": st.sampled_from([{}, {"thinking_level": "low"}, {"thinking_budget": 0}]),
+        "enable_affective_dialog": st.booleans(),
+        "proactivity": st.sampled_from([{"proactive_audio": True}, {"proactive_audio": False}]),
+        "session_resumption": st.sampled_from([None, {}, {"handle": "h"}, {"transparent": True}]),
+        "context_window_compression": st.sampled_from([None, {"sliding_window": {}}]),
+        "output_audio_transcription": st.sampled_from([None, {}, True]),
+        "tools": st.sampled_from([[{"google_search": {}}], [{"url_context": {}}, {"code_execution": {}}]]),
+        "translation_config": st.just({"target_language_code": "es"}),
+        "avatar_config": st.just({"avatar_name": "Ben"}),
+        "explicit_vad_signal": st.booleans(),
+    },
+)
+SPECS = st.lists(
+    st.builds(
+        lambda name, generator, options: spec(name, generator=generator, **options),
+        st.sampled_from("fgh"),
+        st.booleans(),
+        st.fixed_dictionaries(
+            {},
+            optional={
+                "behavior": st.sampled_from([None, "BLOCKING", "NON_BLOCKING", "BACKGROUND"]),
+                "scheduling": st.sampled_from([None, "SILENT"]),
+                "approval": st.booleans(),
+            },
+        ),
+    ),
+    max_size=3,
+)
+
+
+@settings(derandomize=True, max_examples=300, deadline=None)
+@given(
+    st.sampled_from(MODELS),
+    FIELDS,
+    SPECS,
+    st.booleans(),
+    st.sampled_from(["tool_response", "client_content"]),
+)
+def test_a_plan_is_refused_or_says_nothing_that_its_model_refuses(
+    model: str, config: dict[str, Any], tools: list[ToolSpec], vertexai: bool, reply_format: Any
+) -> None:
+    try:
+        plan = make_plan(model, tools, config=config, vertexai=vertexai, reply_format=reply_format)
+    except ConfigError:
+        return
+    profile, setup = plan.profile, plan.setup_message("h", fresh=True)["setup"]
+    json.dumps(setup)
+    generation = setup["generationConfig"]
+    thinking = generation.get("thinkingConfig", {})
+    said = {
+        "affective_dialog": "enableAffectiveDialog" in generation,
+        "thinking_level": "thinkingLevel" in thinking,
+        "thinking_budget": "thinkingBudget" in thinking,
+        "translation": "translationConfig" in generation,
+        "proactivity": "proactivity" in setup,
+        "transparent": "transparent" in setup.get("sessionResumption", {}),
+        "avatar": "avatarConfig" in setup,
+        "explicit_vad_signal": "explicitVadSignal" in setup,
+        "compression": "contextWindowCompression" in setup,
+    }
+    assert not [
+        fact for fact, is_said in said.items() if is_said and getattr(profile, fact) != "honoured"
+    ] or (said["thinking_level"] and profile.thinking_level == "required")
+    assert set(generation["responseModalities"]) <= profile.modalities
+    told = {d["name"]: d for entry in setup.get("tools", ()) for d in entry.get("functionDeclarations", ())}
+    assert told.keys() == plan.policies.keys() == {str(tool.declaration["name"]) for tool in tools}
+    for name, served in plan.policies.items():
+        assert told[name].get("behavior", profile.default_behavior) == served.behavior
+        assert served.behavior == "BLOCKING" or profile.non_blocking == "honoured"
+        assert served.behavior == "NON_BLOCKING" or profile.blocking == "honoured"
+        assert served.scheduling is None or served.takes_scheduling
+        assert not (served.streams and (served.behavior == "BLOCKING" or reply_format == "client_content"))
+        assert not (served.background and served.behavior == "NON_BLOCKING")

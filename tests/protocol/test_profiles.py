@@ -81,3 +81,35 @@ def test_a_profile_of_ones_own_is_made_from_another() -> None:
     assert mine.gate
     assert mine.needs_role
     assert ModelProfile(gate=True).known
+
+
+@pytest.mark.parametrize("vertex", [False, True])
+@pytest.mark.parametrize(
+    "model",
+    [
+        "gemini-3.8-live",
+        "gemini-3.8-live-extended-thinking",
+        "gemini-3.1-flash-live-preview",
+        "gemini-2.5-flash-native-audio-latest",
+        "gemini-live-2.5-flash",
+        "gemini-3.5-transcribe-live",
+        "gemini-3.5-live-translate-preview",
+        "gemini-9-live",
+    ],
+)
+def test_no_profile_contradicts_itself(model: str, vertex: bool) -> None:
+    profile = find(model, vertex=vertex)
+    assert profile.vertex is vertex
+    assert profile.default_modality in profile.modalities
+    assert "honoured" in (profile.blocking, profile.non_blocking)
+    if profile.blocking == "refused":
+        assert profile.default_behavior == "NON_BLOCKING"
+    if profile.non_blocking != "honoured":
+        assert profile.default_behavior == "BLOCKING"
+        assert profile.scheduling == "ignored"
+        assert profile.will_continue == "ignored"
+    assert not profile.idle_tools & profile.builtin_tools
+    assert profile.gate is (profile.input_while_blocked != "accepted" and not model.startswith("gemini-3.8"))
+    assert profile.content_mid_session != "refused" or profile.text_channel == "realtime"
+    assert profile.turn_coverages
+    assert profile.voices <= VOICES

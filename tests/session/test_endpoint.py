@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import traceback
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 from google import genai
 
-from livetools.protocol.errors import ConfigError, ConnectFailed, LiveToolsError
+from livetools.protocol.errors import ConfigError
 from livetools.session.credentials import GoogleCloud, Key
 from livetools.session.endpoint import Endpoint, is_loopback, resolve, websocket_url
 
@@ -29,22 +27,9 @@ def made(environ: dict[str, str] | None = None, **options: Any) -> Endpoint:
 
 
 class Credentials:
-    """Google's, as far as they are used: a token that expires."""
+    """Google's, as far as they are used."""
 
-    quota_project_id = "billing"
-
-    def __init__(self, fails: bool = False) -> None:
-        self.token: str | None = None
-        self.expired = False
-        self.refreshed = 0
-        self.fails = fails
-
-    def refresh(self, request: object) -> None:
-        if self.fails:
-            raise RuntimeError(f"the token server said {SECRET}")
-        self.refreshed += 1
-        self.token = f"token-{self.refreshed}"
-        self.expired = False
+    token, expired, quota_project_id = "token", False, "billing"
 
 
 class TestTheGeminiApi:
@@ -142,29 +127,6 @@ class TestNoKey:
             "x-goog-api-key": "k"
         }
 
-    @pytest.mark.parametrize(
-        ("key", "said"),
-        [
-            ("", "empty"),
-            (f"{SECRET} {SECRET}", "blanks"),
-            (f"{SECRET}\nX-Evil: 1", "blanks"),
-            (f"{SECRET}é", "ASCII"),
-            (f"{SECRET}\x00", "ASCII"),
-            (f"/home/me/{SECRET}", "path"),
-            (f"{SECRET}.json", "path"),
-            (f"C:\\{SECRET}", "path"),
-            (7, "int"),
-            (SECRET.encode(), "bytes"),
-        ],
-    )
-    async def test_what_can_be_no_key_is_refused_without_its_value(self, key: Any, said: str) -> None:
-        with pytest.raises(ConfigError, match=said) as caught:
-            made(api_key=key)
-        assert SECRET not in str(caught.value)
-        with pytest.raises(ConfigError, match=said) as caught:
-            await made(api_key=lambda: key).headers()
-        assert SECRET not in "".join(traceback.format_exception(caught.value))
-
 
 class TestVertex:
     async def test_a_project_a_location_and_credentials(self) -> None:
@@ -175,21 +137,8 @@ class TestVertex:
             target.url
             == f"wss://us-central1-aiplatform.googleapis.com/ws/google.cloud.aiplatform.v1beta1.{CLOUD}"
         )
-        assert target.headers == {"Authorization": "Bearer token-1", "x-goog-user-project": "billing"}
+        assert target.headers == {"Authorization": "Bearer token", "x-goog-user-project": "billing"}
         assert (endpoint.project, endpoint.location) == ("p", "us-central1")
-
-    async def test_credentials_are_refreshed_when_they_have_expired_and_not_before(self) -> None:
-        credentials = Credentials()
-        endpoint = made(vertexai=True, project="p", credentials=credentials)
-        await endpoint.headers()
-        assert (await endpoint.headers())["Authorization"] == "Bearer token-1"
-        credentials.expired = True
-        assert (await endpoint.headers())["Authorization"] == "Bearer token-2"
-
-    async def test_a_refresh_that_fails_says_what_to_do_and_not_what_the_server_said(self) -> None:
-        with pytest.raises(ConnectFailed, match=r"RuntimeError.*gcloud auth") as caught:
-            await made(vertexai=True, project="p", credentials=Credentials(fails=True)).headers()
-        assert SECRET not in "".join(traceback.format_exception(caught.value))
 
     @pytest.mark.parametrize(
         ("location", "host"),
@@ -343,16 +292,3 @@ class TestSecrets:
         endpoint = made(api_key=SECRET)
         assert SECRET not in repr(await endpoint.target())
         assert SECRET not in repr(await endpoint.identity.grant())
-
-    async def test_a_callable_that_raises_is_told_without_its_words(self) -> None:
-        def broken() -> str:
-            raise KeyError(SECRET)
-
-        async def broken_too() -> str:
-            raise KeyError(SECRET)
-
-        sources: list[Callable[[], str | Awaitable[str]]] = [broken, broken_too]
-        for source in sources:
-            with pytest.raises(LiveToolsError, match="KeyError") as caught:
-                await made(api_key=source).headers()
-            assert SECRET not in "".join(traceback.format_exception(caught.value))
