@@ -16,8 +16,8 @@ class Clock(Protocol):
         """The time."""
         ...
 
-    async def sleep_until(self, deadline: float) -> None:
-        """Return when ``now() >= deadline``; never for infinity. Safe to cancel."""
+    async def sleep_until(self, t: float) -> None:
+        """Return when ``now() >= t``; never for infinity. Safe to cancel."""
         ...
 
 
@@ -27,8 +27,8 @@ class SystemClock:
     def __init__(self) -> None:
         self.now = time.monotonic
 
-    async def sleep_until(self, deadline: float) -> None:
+    async def sleep_until(self, t: float) -> None:
         """See :class:`Clock`."""
-        if math.isinf(deadline):
+        if math.isinf(t):
             await anyio.sleep_forever()
-        await anyio.sleep(max(0.0, deadline - self.now()))
+        await anyio.sleep(max(0.0, t - self.now()))

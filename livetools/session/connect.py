@@ -1,0 +1,149 @@
+"""``connect``: from a model and tools to a session."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
+
+from livetools.protocol import configuration
+from livetools.protocol.errors import ConfigError
+from livetools.protocol.link import ReconnectPolicy
+from livetools.protocol.plan import make_plan
+from livetools.protocol.profiles import ModelProfile
+from livetools.protocol.terms import LostResults, ReplyBatching, ReplyFormat
+from livetools.tools import Hooks, as_tools, split_config_tools
+
+from .clock import Clock, SystemClock
+from .credentials import KeySource
+from .endpoint import resolve
+from .opening import Opening, handled, spec_of
+from .session import Session
+from .transport import Dialer
+from .websocket import WebSocket
+
+if TYPE_CHECKING:
+    from .handles import HandleStore
+
+
+def connect(
+    model: str,
+    *,
+    tools: Iterable[object] = (),
+    instructions: object = None,
+    config: object = None,
+    history: object = None,
+    deps: object = None,
+    api_key: KeySource | None = None,
+    client: object = None,
+    vertexai: bool | None = None,
+    project: str | None = None,
+    location: str | None = None,
+    credentials: object = None,
+    base_url: str | None = None,
+    api_version: str | None = None,
+    reply_format: ReplyFormat = "tool_response",
+    reply_batching: ReplyBatching = "each",
+    response_key: str = "output",
+    tool_timeout: float | None = 60.0,
+    max_concurrency: int | None = None,
+    max_calls: int | None = None,
+    allowed: Collection[str] | None = None,
+    hooks: Sequence[Hooks] = (),
+    reconnect: bool | ReconnectPolicy = True,
+    handle: str | None = None,
+    handle_store: HandleStore | None = None,
+    lost_results: LostResults = "deliver",
+    setup_timeout: float = 10.0,
+    stall_timeout: float = 20.0,
+    input_gate: bool | Literal["auto"] = "auto",
+    profile: ModelProfile | None = None,
+    transport: Dialer | None = None,
+    clock: Clock | None = None,
+) -> Session:
+    """A session with a live model that can call ``tools``: ``async with connect(...) as session``.
+
+    Checks everything it is given and opens nothing: the connection is made on entering.
+
+    What is said: ``model`` (``"gemini-3.8-live"``); ``tools``: functions, :class:`Tool`, :class:`Toolset`,
+    google-genai's ``Tool`` and ``FunctionDeclaration``, OpenAI-style dicts, joined with ``config.tools``;
+    ``instructions``: the system instruction; ``config``: google-genai's ``LiveConnectConfig`` or its dict;
+    ``history``: contents to begin with; ``deps``: what ``context.deps`` gives the tools.
+
+    Where and as whom, as google-genai reads them, environment included: ``api_key`` (a string, or a callable
+    asked for each dial), ``client`` (a ``google.genai.Client``), ``vertexai``, ``project``, ``location``,
+    ``credentials``, ``base_url``, ``api_version``.
+
+    Answers: ``reply_format`` (``"tool_response"`` or ``"client_content"``), ``reply_batching`` (``"each"``
+    call by itself or the ``"batch"`` of a message), ``response_key`` (``output``, ``result`` or ``content``),
+    ``tool_timeout`` seconds, ``max_concurrency`` handlers at once, ``max_calls`` a session, ``allowed``
+    names, ``hooks`` around every call.
+
+    The line: ``reconnect`` (or a :class:`ReconnectPolicy`), ``handle`` of a session to go on with,
+    ``handle_store`` that keeps it, ``lost_results`` of calls whose connection is gone (``"deliver"`` as
+    text, or ``"drop"``), ``setup_timeout`` seconds from TCP to a session, ``stall_timeout`` seconds of
+    silence, ``input_gate``: drop audio while the model would close for it; ``profile`` of the model,
+    ``transport``, ``clock``.
+
+    Raises ``ConfigError`` for what cannot work, is given twice, or would be refused by the service.
+    """
+    fields = configuration.read(config)
+    configured, others = split_config_tools(_entries(fields.get("tools")))
+    made = as_tools([*_several(tools), *configured])
+    if fields.get("tools") is not None:
+        fields = {**fields, "tools": others}
+    dialer = transport if transport is not None else WebSocket()
+    endpoint = resolve(
+        api_key=api_key,
+        client=client,
+        vertexai=vertexai,
+        project=project,
+        location=location,
+        credentials=credentials,
+        base_url=base_url,
+        api_version=api_version,
+        http_options=configuration.http_options(fields),
+        v1alpha=configuration.wants_v1alpha(fields),
+        allow_insecure=getattr(dialer, "allow_insecure", False),
+    )
+    plan = make_plan(
+        model,
+        [spec_of(tool) for tool in made],
+        instructions=instructions,
+        config=fields,
+        vertexai=endpoint.vertexai,
+        project=endpoint.project,
+        location=endpoint.location,
+        api_version=endpoint.api_version,
+        profile=profile,
+        reply_format=reply_format,
+        reply_batching=reply_batching,
+        response_key=response_key,
+        tool_timeout=tool_timeout,
+        max_concurrency=max_concurrency,
+        max_calls=max_calls,
+        allowed=allowed,
+        reconnect=bool(reconnect),
+        handle=handle,
+        history=history,
+        lost_results=lost_results,
+        setup_timeout=setup_timeout,
+        stall_timeout=stall_timeout,
+        input_gate=input_gate,
+    )
+    policy = ReconnectPolicy() if reconnect is True else reconnect or None
+    opening = Opening(plan, handled(made), endpoint, dialer, policy, deps, tuple(hooks))
+    opening.clock = clock or SystemClock()
+    opening.store = handle_store
+    return Session(opening)
+
+
+def _several(tools: object) -> Sequence[object]:
+    if isinstance(tools, str | Mapping) or not isinstance(tools, Iterable):
+        raise ConfigError(
+            f"tools is a {type(tools).__name__}: a list of functions is due, such as [get_weather]"
+        )
+    return list(tools)
+
+
+def _entries(tools: Any) -> list[object]:  # google-genai's list, or one entry
+    return list(tools) if isinstance(tools, list | tuple) else [] if tools is None else [tools]

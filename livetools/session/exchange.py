@@ -1,0 +1,114 @@
+"""One question and its answer: ``ask`` and ``stream``."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from livetools.protocol.events import (
+    AudioChunk,
+    Call,
+    Event,
+    OutputTranscript,
+    TextChunk,
+    ToolStarted,
+    TurnComplete,
+    Usage,
+    UsageUpdate,
+)
+
+from .wake import make_wake
+
+if TYPE_CHECKING:
+    from .pump import Pump
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came of one exchange.
+
+    ``text``: the model's text, or what it said in words. ``audio``: 16-bit little-endian mono PCM at
+    ``rate`` Hz. ``calls``: the function calls it made, in their order. ``usage``: tokens. ``interrupted``:
+    it was cut off. ``str(reply)`` is the text.
+    """
+
+    text: str = ""
+    audio: bytes = b""
+    rate: int = 24000
+    calls: tuple[Call, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    interrupted: bool = False
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        spoken = f", audio=<{len(self.audio)} bytes>" if self.audio else ""
+        return f"Reply({self.text!r}{spoken}, calls={len(self.calls)}, interrupted={self.interrupted})"
+
+
+def reply_of(events: Sequence[Event], interrupted: bool) -> Reply:
+    """The events of an exchange as one reply. A turn that a call divides is one answer; its pieces are
+    joined."""
+    usage, turn = Usage(), Usage()
+    rate = 24000
+    audio: list[bytes] = []
+    calls: list[Call] = []
+    for event in events:
+        match event:
+            case AudioChunk(data, its_rate):
+                audio.append(data)
+                rate = its_rate
+            case ToolStarted(call):
+                calls.append(call)
+            case UsageUpdate(counted):
+                turn = counted  # the last count of a turn holds
+            case TurnComplete():
+                usage, turn = usage + turn, Usage()
+    return Reply("".join(words(events)), b"".join(audio), rate, tuple(calls), usage + turn, interrupted)
+
+
+def words(events: Sequence[Event]) -> list[str]:
+    """What the model said in them: its texts, or, where it speaks, the transcript."""
+    return [event.text for event in events if isinstance(event, TextChunk | OutputTranscript)]
+
+
+class Asking:
+    """An exchange under way, seen from the user's task."""
+
+    def __init__(self, pump: Pump, text: str) -> None:
+        self._pump = pump
+        self._wake = make_wake()
+        self.exchange, self._receipt = pump.machine.ask(text, pump.clock.now())
+        self.exchange.notify = self._receipt.notify = self._wake.set
+
+    async def events(self) -> AsyncIterator[Event]:
+        """The events of this exchange, to its end. Raises what ended the session in the middle of it."""
+        seen = 0
+        exchange, receipt = self.exchange, self._receipt
+        await self._pump.follow()
+        while True:
+            if receipt.done and receipt.error is not None:
+                self._pump.seen(receipt.error)
+                raise receipt.error
+            while seen < len(exchange.events):
+                seen += 1
+                yield exchange.events[seen - 1]
+            if exchange.done:
+                return
+            if self._pump.over.is_set():
+                raise self._pump.why_over()
+            await self._wake.wait()
+
+    async def reply(self) -> Reply:
+        """Wait for the end."""
+        async for _ in self.events():
+            pass
+        return reply_of(self.exchange.events, self.exchange.interrupted)
+
+    def leave(self) -> None:
+        """Nobody waits for it any more: the next exchange may begin."""
+        turns = self._pump.machine.turns
+        if turns.exchange is self.exchange:
+            turns.exchange = None

@@ -1,0 +1,59 @@
+"""Every frame, readable: ``LIVETOOLS_LOG=frames`` prints them, the logger ``livetools.frames`` takes them at
+DEBUG.
+
+Media is cut, and so are session handles, which open a conversation to whoever holds one. Keys and tokens
+never stand in a frame. Arguments and results do: that is what the switch is for.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sys
+import time
+
+log = logging.getLogger("livetools.frames")
+
+LONGEST = 2000  # characters of a frame
+
+_DATA = re.compile(r'("data"\s*:\s*")([^"]{40})([^"]+)"')
+_HANDLE = re.compile(r'("(?:newHandle|new_handle|handle)"\s*:\s*")([^"]{4})([^"]*)"')
+_SPACE = re.compile(r"\n\s*")
+
+
+class FrameLog:
+    """Notes frames as they pass. Made only where somebody wants to see them."""
+
+    def __init__(self, to_stderr: bool) -> None:
+        self._to_stderr = to_stderr
+        self._began = time.monotonic()
+
+    @classmethod
+    def wanted(cls) -> FrameLog | None:
+        """One, if the environment or the logger asks for it."""
+        to_stderr = "frames" in os.environ.get("LIVETOOLS_LOG", "").split(",")
+        return cls(to_stderr) if to_stderr or log.isEnabledFor(logging.DEBUG) else None
+
+    def sent(self, link: int, frame: bytes) -> None:
+        """A frame of ours."""
+        self._note("->", link, frame)
+
+    def received(self, link: int, frame: bytes) -> None:
+        """A frame of the service's."""
+        self._note("<-", link, frame)
+
+    def _note(self, arrow: str, link: int, frame: bytes) -> None:
+        text = readable(frame)
+        log.debug("%s %d %s", arrow, link, text)
+        if self._to_stderr:
+            elapsed = time.monotonic() - self._began
+            print(f"{elapsed:8.3f} {arrow} {link} {text}", file=sys.stderr)  # noqa: T201  # what was asked for
+
+
+def readable(frame: bytes) -> str:
+    """A frame on one line, without its media and its handle."""
+    text = _SPACE.sub(" ", frame.decode("utf-8", "replace").strip())
+    text = _DATA.sub(lambda m: f'{m[1]}{m[2][:8]}… {len(m[2]) + len(m[3])} characters"', text)
+    text = _HANDLE.sub(r'\1\2…"', text)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… {len(text)} characters"

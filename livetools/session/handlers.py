@@ -1,0 +1,242 @@
+"""One call of one tool, from its arguments to its outcome. Whatever the handler does, it ends as an
+``Outcome``."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import inspect
+import logging
+import math
+from collections.abc import Callable, Mapping, Sequence
+from concurrent import futures
+from contextvars import copy_context
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from livetools.protocol.actions import Outcome
+from livetools.protocol.errors import ToolError, ToolTimeout
+from livetools.protocol.events import Call
+from livetools.tools import ToolContext, ToolResult
+from livetools.tools.results import error_outcome, outcome
+
+from .threads import DaemonThreads, result_of
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
+
+    from livetools.tools import Hooks, Tool
+
+    from .runner import Desk
+
+log = logging.getLogger("livetools.calls")
+
+CANCELLED = "cancelled"
+_END = object()
+
+
+def cancelled() -> Outcome:
+    """Of a handler that was stopped. The machine knows why, and what to say; this is for whoever asks
+    later."""
+    error = ToolError(CANCELLED)
+    return Outcome({"error": CANCELLED}, error)
+
+
+@dataclass(slots=True, eq=False)
+class Job:
+    """A call on its way. ``future`` is set while a thread or an executor has it."""
+
+    run: int
+    call: Call
+    tool: Tool
+    context: ToolContext[Any]
+    streams: bool  # yields go out one by one
+    future: Future[Any] | None = None
+    stopped: bool = False
+
+    def stop(self) -> bool:
+        """Tell the handler; True if it must be cancelled from outside, for it runs in the loop."""
+        self.stopped = True
+        self.context.mark_cancelled()
+        if self.future is not None:
+            self.future.cancel()  # if no thread took it up it never runs; else the context tells it
+            return False
+        return True
+
+
+@dataclass(slots=True)
+class Handlers:
+    """How calls are run: the response key, the hooks of the session, and where sync functions go."""
+
+    desk: Desk
+    key: str = "output"
+    hooks: Sequence[Hooks] = ()
+    threads: DaemonThreads = field(default_factory=DaemonThreads)
+
+    async def execute(self, job: Job) -> Outcome:
+        """Run the handler. Raises nothing but cancellation, and that only if this very task is cancelled."""
+        tool = job.tool
+        hooks = (*self.hooks, *tool.hooks) if self.hooks or tool.hooks else ()
+        try:
+            if hooks:
+                await self._hook(hooks, "before", job.call)
+            done = await self._handle(job, tool)
+        except anyio.get_cancelled_exc_class():
+            if not _is_stray():
+                raise
+            done = error_outcome(RuntimeError("what it waited for was cancelled"), tool.name)
+        except KeyboardInterrupt:
+            raise
+        except Exception as error:
+            withdrawn = job.stopped and isinstance(error, futures.CancelledError)
+            done = cancelled() if withdrawn else error_outcome(error, tool.name)
+        except BaseException as error:  # sys.exit() in a tool ends the tool, not the session
+            done = error_outcome(RuntimeError(repr(error)), tool.name)
+        if hooks:
+            await self._after(hooks, job.call, done)
+        return done
+
+    async def stopped(self, job: Job, reason: Exception | None) -> None:
+        """Tell the hooks that a call was stopped, because its time was up or the server took it back."""
+        hooks = (*self.hooks, *job.tool.hooks)
+        if isinstance(reason, ToolTimeout):
+            await self._hook(hooks, "on_error", job.call, reason)
+        else:
+            await self._hook(hooks, "on_cancel", job.call)
+
+    async def _handle(self, job: Job, tool: Tool) -> Outcome:
+        handler = tool.handler
+        assert handler is not None  # the machine starts no call that is only declared
+        positional, keyword = tool.bind(job.call.args, job.context)
+        match tool.kind:
+            case "async":
+                value = await handler(*positional, **keyword)
+            case "async_generator":
+                return await self._stream(job, tool, handler(*positional, **keyword))
+            case "generator":
+                steps = _Steps(self, job, handler(*positional, **keyword))
+                return await self._stream(job, tool, steps)
+            case _:
+                value = await self._in_thread(job, tool, partial(handler, *positional, **keyword))
+        return outcome(value, self.key, tool.options["max_result_bytes"])
+
+    async def _in_thread(self, job: Job, tool: Tool, function: Callable[[], Any]) -> Any:
+        executor = tool.options["executor"]
+        if executor is None:
+            value = await self.threaded(job, partial(copy_context().run, function))
+            return await value if inspect.isawaitable(value) else value
+        return await self._submitted(job, executor.submit(function.func, *function.args, **function.keywords))  # type: ignore[attr-defined]  # a partial: other processes take no closures
+
+    async def threaded(self, job: Job | None, function: Callable[[], Any]) -> Any:
+        """Run a sync function in a thread of the session's."""
+        return await self._submitted(job, self.threads.submit(function))
+
+    async def _submitted(self, job: Job | None, future: Future[Any]) -> Any:
+        if job is None:
+            return await result_of(future)
+        job.future = future
+        try:
+            return await result_of(future)
+        finally:
+            job.future = None
+            if not future.done():
+                future.cancel()
+
+    async def _stream(self, job: Job, tool: Tool, values: Any) -> Outcome:
+        """Report each yield; gather them where the model takes no response bit by bit."""
+        gathered: list[object] = []
+        async with contextlib.aclosing(values):
+            async for value in values:
+                plain = value.value if isinstance(value, ToolResult) else value
+                if job.streams:
+                    part = outcome(value, self.key, tool.options["max_result_bytes"])
+                    await self.desk.progress(job.run, plain, part)
+                else:
+                    gathered.append(plain)
+                    await self.desk.progress(job.run, plain, None)
+                if job.stopped:
+                    break
+        return Outcome({}) if job.streams else outcome(gathered, self.key, tool.options["max_result_bytes"])
+
+    async def user(self, function: Callable[..., Any], *args: object) -> Any:
+        """Run a callable of the user's (``undo``, ``approval``), sync or async, whatever it returns."""
+        if inspect.iscoroutinefunction(function):
+            return await function(*args)
+        value = await self.threaded(None, partial(copy_context().run, function, *args))
+        return await value if inspect.isawaitable(value) else value
+
+    async def _after(self, hooks: Sequence[Hooks], call: Call, done: Outcome) -> None:
+        if done.error is not None:
+            await self._hook(hooks, "on_error", call, done.error)
+        else:
+            await self._hook(hooks, "after", call, done.response)
+
+    async def _hook(self, hooks: Sequence[Hooks], name: str, *args: object) -> None:
+        for hook in hooks:
+            method = getattr(hook, name, None)
+            if method is None:
+                continue
+            try:
+                told = method(*args)
+                if inspect.isawaitable(told):
+                    await told
+            except ToolError as error:
+                if name == "before":
+                    raise
+                log.warning("the hook %s.%s failed", type(hook).__name__, name, exc_info=error)
+            except Exception as error:
+                log.warning("the hook %s.%s failed", type(hook).__name__, name, exc_info=error)
+
+
+class _Steps:
+    """A sync generator as an async one: each step is taken in a thread, all in one context."""
+
+    def __init__(self, handlers: Handlers, job: Job, generator: Any) -> None:
+        self._handlers, self._job, self._generator = handlers, job, generator
+        self._context = copy_context()
+
+    def __aiter__(self) -> _Steps:
+        return self
+
+    async def __anext__(self) -> object:
+        step = partial(self._context.run, next, self._generator, _END)
+        value = await self._handlers.threaded(self._job, step)
+        if value is _END:
+            raise StopAsyncIteration
+        return value
+
+    async def aclose(self) -> None:
+        """Run the generator's ``finally``, unless a thread is still inside it."""
+        if not self._generator.gi_running:
+            await self._handlers.threaded(None, partial(self._context.run, self._generator.close))
+
+
+def _is_stray() -> bool:
+    """Whether a cancellation belongs to something else that the handler waited for (asyncio alone has
+    such)."""
+    if anyio.current_effective_deadline() == -math.inf:
+        return False
+    try:
+        task = asyncio.current_task()
+    except RuntimeError:
+        return False
+    return task is not None and not task.cancelling()
+
+
+def note(call: Call, done: Outcome, elapsed: float) -> None:
+    """Log how a call ended: names, ids and times, no arguments and no results."""
+    level = logging.INFO if done.error is None or isinstance(done.error, ToolError) else logging.ERROR
+    if not log.isEnabledFor(level):
+        return
+    how = "done" if done.error is None else type(done.error).__name__
+    extra: Mapping[str, object] = {
+        "call_id": call.id,
+        "tool": call.name,
+        "duration": elapsed,
+        "outcome": how,
+    }
+    error = done.error if level == logging.ERROR else None
+    log.log(level, "%s (%s): %s in %.3f s", call.name, call.id, how, elapsed, extra=extra, exc_info=error)

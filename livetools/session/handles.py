@@ -1,0 +1,111 @@
+"""Where a session's handle is kept, so that another process can go on with the conversation.
+
+A handle is good for two hours, and opens the conversation to whoever has it: keep it as a secret.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import tempfile
+from pathlib import Path
+from typing import Protocol
+
+import anyio.to_thread
+
+from livetools.protocol.events import Event, HandleUpdate
+
+log = logging.getLogger("livetools.session")
+
+
+class HandleStore(Protocol):
+    """Keeps the newest handle of one conversation. What it raises on saving is logged, and ends no
+    session."""
+
+    async def load(self) -> str | None:
+        """The handle that was saved last, if there is one."""
+        ...
+
+    async def save(self, handle: str) -> None:
+        """Keep this one, in place of the last."""
+        ...
+
+
+class MemoryHandleStore:
+    """For sessions of one process."""
+
+    def __init__(self) -> None:
+        self.handle: str | None = None
+
+    async def load(self) -> str | None:
+        """See :class:`HandleStore`."""
+        return self.handle
+
+    async def save(self, handle: str) -> None:
+        """See :class:`HandleStore`."""
+        self.handle = handle
+
+
+class FileHandleStore:
+    """In a file that only its owner may read. It is replaced as a whole: no reader meets half a handle."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+
+    async def load(self) -> str | None:
+        """The file's text; ``None`` where it is missing or empty. Raises ``OSError``."""
+        return await anyio.to_thread.run_sync(self._read)
+
+    async def save(self, handle: str) -> None:
+        """Write and rename. Raises ``OSError``."""
+        await anyio.to_thread.run_sync(self._write, handle)
+
+    def _read(self) -> str | None:
+        try:
+            return self.path.read_text(encoding="utf-8").strip() or None
+        except FileNotFoundError:
+            return None
+
+    def _write(self, handle: str) -> None:
+        descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}-")  # mode 0600
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(handle)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, self.path)
+        except BaseException:
+            os.unlink(name)
+            raise
+
+
+class Keeper:
+    """Saves what a session tells of its handle, the newest only, beside everything else."""
+
+    def __init__(self, store: HandleStore) -> None:
+        self._store = store
+        self._newest: str | None = None
+        self._changed = anyio.Event()
+
+    def tap(self, event: Event) -> None:
+        """Take note."""
+        if type(event) is HandleUpdate:
+            self._newest = event.handle
+            self._changed.set()
+
+    async def run(self) -> None:
+        """Save, as long as the session runs."""
+        while True:
+            await self._changed.wait()
+            self._changed = anyio.Event()
+            await self.save()
+
+    async def save(self) -> None:
+        """Save what is not saved yet."""
+        handle, self._newest = self._newest, None
+        if handle is None:
+            return
+        try:
+            await self._store.save(handle)
+        except Exception as error:
+            log.warning("the session handle was not saved: %s", type(error).__name__, exc_info=error)

@@ -1,0 +1,120 @@
+"""Everything that is decided before a session is dialled, and its start."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from anyio.abc import TaskGroup
+
+from livetools.protocol import outgoing
+from livetools.protocol.errors import LocalProtocolError
+from livetools.protocol.held import Receipt
+from livetools.protocol.link import ReconnectPolicy
+from livetools.protocol.machine import Machine
+from livetools.protocol.plan import declaration, replan
+from livetools.protocol.terms import Plan, ToolSpec
+from livetools.protocol.transcript import Transcript
+from livetools.tools import Hooks, Tool, as_tools
+
+from .clock import Clock, SystemClock
+from .endpoint import Endpoint
+from .handlers import Handlers
+from .handles import HandleStore, Keeper
+from .host import Host
+from .pump import Pump
+from .runner import Runner
+from .socket import Sockets
+from .transport import Dialer
+
+if TYPE_CHECKING:
+    from .session import Session
+
+log = logging.getLogger("livetools.session")
+
+
+def spec_of(tool: Tool) -> ToolSpec:
+    """What the plan must know of a tool."""
+    generator = tool.kind in ("generator", "async_generator")
+    return ToolSpec(tool.declaration(), tool.options, generator, tool.handler is not None, repr(tool))
+
+
+def handled(tools: Iterable[Tool]) -> dict[str, Tool]:
+    """The tools that have a handler, by name."""
+    return {tool.name: tool for tool in tools if tool.handler is not None}
+
+
+@dataclass(slots=True)
+class Opening:
+    """What ``connect`` has made of its arguments."""
+
+    plan: Plan
+    tools: Mapping[str, Tool]
+    endpoint: Endpoint
+    dialer: Dialer
+    policy: ReconnectPolicy | None = None
+    deps: object = None
+    hooks: Sequence[Hooks] = ()
+    clock: Clock = field(default_factory=SystemClock)
+    store: HandleStore | None = None
+    transcript: Transcript = field(default_factory=Transcript)
+    grace: float = 6.0  # seconds for the end: longer than a closing handshake
+
+    async def start(self, host: Host, session: Session) -> Pump:
+        """Open the session in the host. Returns when it stands, or has ended (``pump.error``)."""
+        for warning in (*self.plan.warnings, *self.endpoint.warnings):
+            log.warning("%s", warning)
+        if self.store is not None:
+            self.plan = replace(self.plan, handle=await self.store.load() or self.plan.handle)
+        self.transcript.user_content(self.plan.history)
+        pumps: list[Pump] = []
+
+        async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
+            pump = self._pump(group, session)
+            pumps.append(pump)
+            if self.store is None:
+                return await pump.run(group, ready)
+            keeper = Keeper(self.store)
+            pump.taps.append(keeper.tap)
+            group.start_soon(keeper.run)
+            await pump.run(group, ready)
+            return await keeper.save()
+
+        await host.start(main)
+        return pumps[0]
+
+    def update(self, pump: Pump, instructions: str | None, tools: Iterable[object] | None) -> Receipt:
+        """Plan the change and tell the machine."""
+        made = None if tools is None else as_tools(tools)
+        specs = None if made is None else [spec_of(tool) for tool in made]
+        plan = replan(self.plan, tools=specs, instructions=instructions)
+        frame = None
+        if plan.takes_update:
+            declared = None if specs is None else [declaration(s, plan.policies[_name(s)]) for s in specs]
+            frame = outgoing.context_update(instructions, declared)
+        elif self.policy is None:
+            raise LocalProtocolError(
+                f"{plan.model} takes no change within a connection, and reconnect=False rules out another one"
+            )
+        self.plan = plan
+        if made is not None:
+            pump.runner.tools = {**pump.runner.tools, **handled(made)}  # open calls keep theirs
+        return pump.machine.update(plan, frame, pump.clock.now())
+
+    def _pump(self, group: TaskGroup, session: Session) -> Pump:
+        machine = Machine(self.plan, reconnect=self.policy, seed=self._seed)
+        pump = Pump(machine, self.clock, [self.transcript.event])
+        handlers = Handlers(pump, self.plan.response_key, self.hooks)
+        pump.runner = Runner(group, handlers, self.tools, self.deps, session)
+        pump.sockets = Sockets(group, self.dialer, self.endpoint, pump)
+        return pump
+
+    def _seed(self) -> list[Mapping[str, object]]:
+        plan = self.plan
+        return list(self.transcript.seed(not plan.seed_functions, plan.seed_ends_with_user))
+
+
+def _name(spec: ToolSpec) -> str:
+    return str(spec.declaration["name"])

@@ -1,0 +1,254 @@
+"""The machine's hands: perform what it asks, show what it tells, write what it wants written, and keep its
+time.
+
+Whoever feeds the machine (a worker with a result, a verb of the user's) also drains it, and writes the
+frames itself: no writer task and no lock lie on the path of a call. While somebody writes already, the
+newcomer's frames are picked up by that writer. What the readers and the clock cause to be written goes to
+one task, the pen, for they must never wait for a socket; so does what a cancelled writer leaves behind.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Callable
+
+import anyio
+from anyio.abc import TaskGroup
+
+from livetools.protocol.actions import Action, Close, Consult, Dial, End, Hangup, Outcome, Start, Stop, Undo
+from livetools.protocol.errors import SessionClosed
+from livetools.protocol.events import Event, SessionStarted
+from livetools.protocol.held import Receipt
+from livetools.protocol.machine import Machine
+
+from .clock import Clock
+from .framelog import FrameLog
+from .inbox import Inbox
+from .runner import Runner
+from .socket import Sockets
+from .transport import Gone
+from .wake import make_wake
+
+log = logging.getLogger("livetools.session")
+
+LAST_WORDS = 5.0  # seconds at the end for closing handshakes, clean-ups and undos
+
+
+class Pump:
+    """Drives one :class:`Machine`. Made in the loop; ``runner`` and ``sockets`` are set before ``run``.
+
+    Every input is followed by :meth:`drain`, which is synchronous, and by :meth:`flush` where its caller may
+    wait.
+    """
+
+    runner: Runner
+    sockets: Sockets
+
+    def __init__(self, machine: Machine, clock: Clock, taps: list[Callable[[Event], None]]) -> None:
+        self.machine, self.clock, self.taps = machine, clock, taps
+        self.inbox = Inbox()
+        self.over = anyio.Event()
+        self.error: Exception | None = None
+        self.told = False  # somebody was raised the error
+        self._frames: FrameLog | None = FrameLog.wanted()
+        self._out: deque[tuple[int, bytes, Receipt | None]] = deque()
+        self._writing = False
+        self._pen = make_wake()
+        self._nap: tuple[float, anyio.CancelScope] | None = None  # the clock sleeps until then
+
+    async def run(self, group: TaskGroup, ready: Callable[[], None]) -> None:
+        """Open the session, serve it to its end, and leave in order. ``ready``: it stands, or it never
+        will."""
+
+        def started(event: Event) -> None:
+            if type(event) is SessionStarted:
+                self.taps.remove(started)
+                ready()
+
+        self.taps.append(started)
+        group.start_soon(self._keep_time)
+        group.start_soon(self._write)
+        self.machine.connect(self.clock.now())
+        self.drain()
+        await self.over.wait()
+        with anyio.move_on_after(LAST_WORDS):
+            await self.runner.quiet()
+            await self.sockets.gone()
+        self.runner.close()
+
+    # What the machine wants
+
+    def drain(self) -> None:
+        """Perform the actions and show the events. Never waits."""
+        machine = self.machine
+        for action in machine.actions():
+            _perform(self, action)
+        for event in machine.events():
+            for tap in (*self.taps,):
+                tap(event)
+            self.inbox.put(event)
+        if self._nap is not None and machine.wake_at() < self._nap[0]:
+            self._nap[1].cancel()
+            self._nap = None
+
+    async def follow(self) -> None:
+        """What follows an input of a task that may wait."""
+        self.drain()
+        await self.flush()
+
+    async def flush(self) -> None:
+        """Write what is to be written, unless somebody does so already.
+
+        Cancelling loses nothing: what was not written is left to the pen.
+        """
+        if self._writing:
+            return
+        self._writing = True
+        try:
+            while self._more():
+                await self._send(*self._out.popleft())
+        except BaseException:
+            self._pen.set()
+            raise
+        finally:
+            self._writing = False
+
+    def _more(self) -> bool:
+        if not self._out:
+            self._out.extend(self.machine.frames())
+            if self._out:
+                self.drain()  # what was taken may have told something
+        return bool(self._out)
+
+    async def _send(self, link: int, frame: bytes, receipt: Receipt | None) -> None:
+        transport = self.sockets.transport(link)
+        if transport is None:
+            return  # it is gone, and the machine knows what it owes
+        if self._frames is not None:
+            self._frames.sent(link, frame)
+        try:
+            await transport.send(frame)
+        except Gone as end:
+            self.disconnected(link, Close(end.code, end.reason, end.by_us))
+            return
+        except BaseException:
+            if receipt is not None:
+                receipt.sent()  # a send that was begun completes
+            raise
+        if receipt is not None:
+            receipt.sent()
+
+    def _background(self) -> None:
+        """After an input of a task that must not wait for a socket."""
+        self.drain()
+        if not self._writing:
+            self._out.extend(self.machine.frames())
+            if self._out:
+                self.drain()
+                self._pen.set()
+
+    async def _write(self) -> None:
+        while True:
+            await self._pen.wait()
+            await self.flush()
+
+    async def _keep_time(self) -> None:
+        """Wake the machine when it wants to be; a later deadline does not shorten the sleep, an earlier one
+        does."""
+        while True:
+            deadline = self.machine.wake_at()
+            with anyio.CancelScope() as scope:
+                self._nap = deadline, scope
+                await self.clock.sleep_until(deadline)
+            self._nap = None
+            now = self.clock.now()
+            if now >= deadline:
+                self.machine.tick(now)
+                self._background()
+
+    # What the sockets tell
+
+    def opened(self, link: int) -> None:
+        """A connection stands."""
+        self.machine.opened(link, self.clock.now())
+        self._background()
+
+    def received(self, link: int, data: bytes) -> None:
+        """A message came."""
+        if self._frames is not None:
+            self._frames.received(link, data)
+        self.machine.receive(link, data, self.clock.now())
+        self._background()
+
+    def disconnected(self, link: int, close: Close) -> None:
+        """A connection ended, or never was."""
+        kept = [entry for entry in self._out if entry[0] != link]  # the machine writes again what it owes
+        self._out = deque(kept)
+        self.machine.disconnected(link, close, self.clock.now())
+        self._background()
+
+    # What the runner tells
+
+    async def settled(self, run: int, outcome: Outcome) -> None:
+        """A handler ended."""
+        self.machine.settled(run, outcome, self.clock.now())
+        await self.follow()
+
+    async def progress(self, run: int, value: object, yielded: Outcome | None) -> None:
+        """A handler reported."""
+        self.machine.progress(run, value, self.clock.now(), yielded)
+        await self.follow()
+
+    async def approved(self, run: int, verdict: bool | str | None) -> None:
+        """A tool's ``approval`` answered: a person must decide, it may run, or it is refused."""
+        now = self.clock.now()
+        if verdict is True:
+            self.machine.ask_person(run, now)
+        elif isinstance(verdict, str):
+            self.machine.refuse(run, verdict, now)
+        else:
+            self.machine.approve(run, now)
+        await self.follow()
+
+    def streams(self, name: str) -> bool:
+        """Whether each yield of this tool is a response of its own."""
+        return self.machine.plan.policies[name].streams
+
+    def reason(self, run: int) -> Exception | None:
+        """Why a call was stopped."""
+        record = self.machine.calls.records.get(run)
+        return None if record is None or record.outcome is None else record.outcome.error
+
+    def seen(self, error: Exception | None) -> None:
+        """The user has been told of this error: leaving the session need not raise it."""
+        self.told = self.told or (error is not None and error is self.error)
+
+    def why_over(self) -> Exception:
+        """What a verb raises on a session that is over."""
+        self.seen(self.error)
+        return self.error or SessionClosed(1000, "", "", False, "the session was closed; open another")
+
+    def end(self, error: Exception | None) -> None:
+        """The session is over."""
+        self.error = error
+        self.inbox.close()
+        self.over.set()
+
+
+def _perform(pump: Pump, action: Action) -> None:
+    match action:
+        case Start(run, call):
+            pump.runner.start(run, call)
+        case Stop(run):
+            pump.runner.stop(run)
+        case Dial(link):
+            pump.sockets.dial(link)
+        case Hangup(link):
+            pump.sockets.hang_up(link)
+        case Consult(run, call):
+            pump.runner.consult(run, call)
+        case Undo(run, call, result):
+            pump.runner.undo(run, call, result)
+        case End(error):
+            pump.end(error)

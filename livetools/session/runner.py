@@ -1,0 +1,202 @@
+"""Workers: tasks that serve one call after the other, because a task a call costs more than the call's own
+path.
+
+A worker waits on a plain future (a ``trio.Event``), runs a handler, reports its outcome, and waits again. It
+is thrown away when it was cancelled, and when the handler changed its context variables, so that none leaks
+into the next call. Handlers see the context variables of whoever opened the session.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import Context, copy_context
+from typing import Any, Protocol
+
+import anyio
+from anyio.abc import TaskGroup
+
+from livetools.protocol.actions import Outcome
+from livetools.protocol.errors import ToolError
+from livetools.protocol.events import Call
+from livetools.tools import SessionLike, Tool, ToolContext
+
+from .handlers import Handlers, Job, cancelled, note
+from .wake import Wake, make_wake
+
+log = logging.getLogger("livetools.calls")
+
+IDLE = 32  # workers that wait for a call; more are let go
+
+
+class Desk(Protocol):
+    """Where a runner reports: each is an input of the machine (or of the dispatcher alone), and what
+    follows."""
+
+    async def settled(self, run: int, outcome: Outcome) -> None: ...
+    async def progress(self, run: int, value: object, yielded: Outcome | None) -> None: ...
+    async def approved(self, run: int, verdict: bool | str | None) -> None: ...
+    def streams(self, name: str) -> bool: ...
+    def reason(self, run: int) -> Exception | None: ...
+
+
+class _Worker:
+    __slots__ = ("job", "scope", "wake")
+
+    def __init__(self, job: Job) -> None:
+        self.job: Job | None = job
+        self.scope = anyio.CancelScope()
+        self.wake: Wake = make_wake()
+        self.wake.set()
+
+
+class Runner:
+    """Runs the handlers of one session, in its task group. Its methods are synchronous: they start, and
+    return.
+
+    ``tools`` may be replaced while calls run. Made in the loop, in the context of whoever opened the session.
+    """
+
+    def __init__(
+        self,
+        group: TaskGroup,
+        handlers: Handlers,
+        tools: Mapping[str, Tool],
+        deps: object = None,
+        session: SessionLike | None = None,
+    ) -> None:
+        self.tools = tools
+        self._group, self._handlers, self._desk = group, handlers, handlers.desk
+        self._deps, self._session = deps, session
+        self._context: Context = copy_context()
+        self._busy: dict[int, _Worker] = {}
+        self._idle: list[_Worker] = []
+        self._errands = 0
+        self._ended = anyio.Event()  # a handler or an errand did
+
+    def stats(self) -> dict[str, int]:
+        """Handlers that run, threads in use, and functions that wait for a thread."""
+        threads = self._handlers.threads
+        return {
+            "handlers": len(self._busy),
+            "threads": threads.running,
+            "waiting_for_thread": threads.waiting,
+        }
+
+    def start(self, run: int, call: Call) -> None:
+        """Run the handler of this call; its outcome is reported once."""
+        tool = self.tools[call.name]
+        report = _Report(self._desk, run)
+        context: ToolContext[Any] = ToolContext(
+            call=call, deps=self._deps, session=self._session, report=report
+        )
+        job = Job(run, call, tool, context, self._desk.streams(call.name))
+        if self._idle:
+            worker = self._idle.pop()
+            worker.job = job
+            worker.wake.set()
+        else:
+            worker = _Worker(job)
+            self._context.run(self._group.start_soon, self._work, worker)
+        self._busy[run] = worker
+
+    def stop(self, run: int) -> None:
+        """Stop a handler: cancel it in the loop, tell its context in a thread. Its outcome is reported all
+        the same."""
+        worker = self._busy.get(run)
+        if worker is not None and worker.job is not None and worker.job.stop():
+            worker.scope.cancel()
+
+    def consult(self, run: int, call: Call) -> None:
+        """Ask the tool's ``approval`` with the arguments of the call.
+
+        True, and a person must approve; a ``ToolError``, and it is refused with that text; else it may run.
+        """
+        self._errand(self._consult, run, call)
+
+    def undo(self, run: int, call: Call, result: object) -> None:
+        """Run the tool's ``undo``; what it raises is logged."""
+        self._errand(self._undo, call, result)
+
+    async def quiet(self) -> None:
+        """Until nothing runs but what is beyond stopping (a function in a thread)."""
+        while self._errands or any(w.job and w.job.future is None for w in self._busy.values()):
+            self._ended = anyio.Event()
+            await self._ended.wait()
+
+    def close(self) -> None:
+        """Let the threads go."""
+        self._handlers.threads.shutdown()
+
+    async def _work(self, worker: _Worker) -> None:
+        done: Outcome | None = None
+        began = 0.0
+        with worker.scope:
+            base = copy_context()
+            while True:
+                await worker.wake.wait()
+                job, done, began = worker.job, None, time.perf_counter()
+                assert job is not None
+                done = await self._handlers.execute(job)
+                if worker.scope.cancel_called:
+                    break
+                worker.job = None
+                await self._settle(job, done, began)
+                if copy_context() != base or len(self._idle) >= IDLE:
+                    return
+                self._idle.append(worker)
+        if worker.job is not None:
+            await self._settle(worker.job, done or cancelled(), began)
+
+    async def _settle(self, job: Job, done: Outcome, began: float) -> None:
+        del self._busy[job.run]
+        self._ended.set()
+        note(job.call, done, time.perf_counter() - began)
+        reason = self._desk.reason(job.run) if job.stopped else None
+        await self._desk.settled(job.run, done)
+        if job.stopped:
+            await self._handlers.stopped(job, reason)
+
+    def _errand(self, function: Callable[..., Awaitable[None]], *args: object) -> None:
+        async def run() -> None:
+            try:
+                await function(*args)
+            finally:
+                self._errands -= 1
+                self._ended.set()
+
+        self._errands += 1
+        self._context.run(self._group.start_soon, run)
+
+    async def _consult(self, run: int, call: Call) -> None:
+        verdict: bool | str | None
+        try:
+            verdict = bool(await self._handlers.user(self.tools[call.name].options["approval"], call.args))
+        except ToolError as error:
+            verdict = str(error)
+        except Exception as error:
+            log.error("the approval of %s failed", call.name, exc_info=error)
+            verdict = "its approval failed"
+        await self._desk.approved(run, verdict)
+
+    async def _undo(self, call: Call, result: object) -> None:
+        tool = self.tools.get(call.name)
+        if tool is None or tool.options["undo"] is None:
+            return
+        try:
+            await self._handlers.user(tool.options["undo"], call, result)
+        except Exception as error:
+            log.error("the undo of %s (%s) failed", call.name, call.id, exc_info=error)
+
+
+class _Report:
+    """What ``context.progress`` calls."""
+
+    __slots__ = ("_desk", "_run")
+
+    def __init__(self, desk: Desk, run: int) -> None:
+        self._desk, self._run = desk, run
+
+    async def __call__(self, value: object) -> None:
+        await self._desk.progress(self._run, value, None)

@@ -1,0 +1,327 @@
+"""The session: the verbs a user has, and the events a user sees."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import anyio
+
+from livetools.protocol import outgoing
+from livetools.protocol.errors import ConcurrencyError, LocalProtocolError
+from livetools.protocol.events import Call, Event, Usage
+from livetools.protocol.held import Receipt
+from livetools.protocol.profiles import ModelProfile
+from livetools.protocol.transcript import Transcript
+from livetools.tools.results import error_outcome, outcome
+
+from .exchange import Asking, Reply, words
+from .host import Host
+from .opening import Opening
+from .wake import make_wake
+
+if TYPE_CHECKING:
+    from .pump import Pump
+
+
+class Session:
+    """A conversation with a live model, over turns and reconnects. Made by ``connect``; enter it to open it.
+
+    Belongs to the event loop, and the thread, in which it was entered. ``async for event in session`` yields
+    every event of its life, to one loop at a time, beside any ``ask``; a second loop at the same time raises
+    ``ConcurrencyError``. When the session ends with an error, each that waits on it is raised that error;
+    leaving the context raises it only if nobody has seen it.
+    """
+
+    def __init__(self, opening: Opening) -> None:
+        self._opening = opening
+        self._host = Host("livetools session")
+        self._pump: Pump | None = None
+        self._thread = 0
+        self._rate = 0  # of the audio that is sent
+        self._ended = False  # the iterator has been raised the error
+
+    async def __aenter__(self) -> Self:
+        """Connect, and return when the session stands.
+
+        Raises ``ConnectFailed``, ``SetupTimeout``, ``SetupRejected``, ``RemoteProtocolError``, or what the
+        service closed with (``AuthenticationError``, ``ModelNotFound`` …). Cancelling leaves nothing behind.
+        """
+        if self._pump is not None:
+            raise LocalProtocolError("a session is entered once; connect() again for another one")
+        self._thread = threading.get_ident()
+        self._pump = await self._opening.start(self._host, self)
+        if self._pump.error is not None:
+            self._pump.seen(self._pump.error)
+            await self._host.stop(grace=1.0)
+            raise self._pump.error
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close the session, stop its tools and wait for their end. Bounded: threads that block are left
+        alone."""
+        pump = self._running()
+        if not pump.over.is_set():
+            pump.machine.close(pump.clock.now())
+            pump.drain()
+        await self._host.stop(grace=self._opening.grace)
+        if exc is None and pump.error is not None and not pump.told:
+            pump.told = True
+            raise pump.error
+
+    async def aclose(self) -> None:
+        """End the session: its loop ends without an error, its tools are stopped. Idempotent.
+
+        Returns when the session is over; sockets and tools are awaited by leaving the context.
+        """
+        pump = self._running()
+        if not pump.over.is_set():
+            pump.machine.close(pump.clock.now())
+            await pump.follow()
+        await pump.over.wait()
+
+    # What is told
+
+    def __aiter__(self) -> AsyncIterator[Event]:
+        return self
+
+    async def __anext__(self) -> Event:
+        """The next event. Cancelling loses none. Ends with the session; raises, once, the error that ended
+        it."""
+        pump = self._running()
+        event = await pump.inbox.get()
+        if event is not None:
+            return event
+        if pump.error is not None and not self._ended:
+            self._ended = True
+            raise pump.why_over()
+        raise StopAsyncIteration
+
+    async def ask(self, text: str, timeout: float | None = None) -> Reply:
+        """Send a user turn and wait for the whole answer, calls and their answers included.
+
+        Interrupted, or cut by a change of connections, it returns what was heard (``reply.interrupted``).
+        Raises ``TimeoutError`` after ``timeout`` seconds, ``ConcurrencyError`` beside another exchange, and
+        what ended the session. Cancelling gives the answer up, not the turn: the model speaks on, in the
+        events.
+        """
+        pump = self._live()
+        self.transcript.user_text(text)
+        asking = Asking(pump, text)
+        try:
+            with anyio.fail_after(timeout):
+                return await asking.reply()
+        finally:
+            asking.leave()
+
+    async def stream(self, text: str) -> AsyncIterator[str]:
+        """As :meth:`ask`, piece by piece: the model's text, or the transcript of what it says."""
+        pump = self._live()
+        self.transcript.user_text(text)
+        asking = Asking(pump, text)
+        try:
+            async for event in asking.events():
+                for word in words([event]):
+                    yield word
+        finally:
+            asking.leave()
+
+    # What is sent
+
+    async def send_text(self, text: str) -> None:
+        """Send a user turn. Returns when its frame was handed to a socket; it waits while the line is away.
+
+        Never lost: it is sent, or this raises what ended the session. Cancelling does not take it back.
+        """
+        pump = self._live()
+        self.transcript.user_text(text)
+        await self._sent(pump.machine.send_text(text, pump.clock.now()))
+
+    async def send_content(
+        self,
+        turns: Sequence[Mapping[str, Any]] | Mapping[str, Any],  # contents, as google-genai's
+        turn_complete: bool = True,
+    ) -> None:
+        """Send turns (``{"role": ..., "parts": [...]}``, google-genai's types too); returns as ``send_text``
+        does.
+
+        Raises ``LocalProtocolError`` on models that take content only before the first turn (3.1).
+        """
+        from livetools.protocol.configuration import history
+
+        pump = self._live()
+        contents = list(history(turns if isinstance(turns, list | tuple) else [turns]))
+        receipt = pump.machine.send_content(contents, turn_complete, pump.clock.now())
+        self.transcript.user_content(contents)
+        await self._sent(receipt)
+
+    async def send_audio(self, pcm: bytes, rate: int = 16000) -> None:
+        """Send 16-bit little-endian mono PCM at ``rate`` Hz. Chunks of 20 to 100 ms serve best.
+
+        Late audio is worth nothing: it is dropped, and told (``InputDropped``), where the model would close
+        for it, and past 2 MiB that the line does not take. Raises ``LocalProtocolError`` when ``rate``
+        changes.
+        """
+        self._rate = self._rate or rate
+        if rate != self._rate:
+            raise LocalProtocolError(
+                f"audio at {rate} Hz after audio at {self._rate} Hz: the service closes a session for it. Resample"
+            )
+        await self._media(outgoing.audio(pcm, rate), "audio")
+
+    async def send_video(self, jpeg: bytes) -> None:
+        """Send one frame of video, a JPEG (or PNG); the model looks at about one a second."""
+        mime_type = "image/png" if jpeg.startswith(b"\x89PNG") else "image/jpeg"
+        await self._media(outgoing.video(jpeg, mime_type), "video")
+
+    async def end_audio(self) -> None:
+        """The microphone is off: what was sent is heard now. Audio may follow later."""
+        pump = self._live()
+        pump.machine.end_audio(pump.clock.now())
+        await pump.follow()
+
+    @asynccontextmanager
+    async def activity(self) -> AsyncIterator[None]:
+        """Push-to-talk: the user speaks inside the block. Needs automatic activity detection off in the
+        config."""
+        pump = self._live()
+        pump.machine.activity(True, pump.clock.now())
+        await pump.follow()
+        try:
+            yield
+        finally:
+            pump.machine.activity(False, pump.clock.now())
+            await pump.follow()
+
+    async def interrupt(self) -> None:
+        """Cut the model's turn off; ``Interrupted`` follows. Calls go on: only the service cancels them."""
+        pump = self._live()
+        pump.machine.interrupt(pump.clock.now())
+        await pump.follow()
+
+    # Calls
+
+    async def respond(self, call: Call, value: object) -> None:
+        """Answer a call that has no handler; an exception as ``value`` is an error for the model.
+
+        Raises ``LocalProtocolError`` if the call is not open (answered, cancelled, timed out).
+        """
+        pump = self._live()
+        done = (
+            error_outcome(value, call.name)
+            if isinstance(value, Exception)
+            else outcome(value, pump.machine.plan.response_key)
+        )
+        await pump.settled(self._open_run(call), done)
+
+    async def approve(self, call: Call) -> None:
+        """Let a call run that waits for it (``ApprovalRequested``). Raises ``LocalProtocolError`` if it does
+        not."""
+        await self._decide(call, None)
+
+    async def refuse(self, call: Call, reason: str = "") -> None:
+        """Refuse a call that waits; the model reads ``reason``. Raises ``LocalProtocolError`` if it does not
+        wait."""
+        await self._decide(call, reason)
+
+    async def update(self, instructions: str | None = None, tools: Iterable[object] | None = None) -> None:
+        """Change the instructions or the tools (all of them) while the session runs.
+
+        By ``contextUpdate`` where the model takes it (its cache is lost: the next turn costs more), else with
+        another connection at the next quiet moment. Returns when it is sent. Raises ``LocalProtocolError``
+        where neither is possible, ``ConfigError`` for what the model would refuse. Open calls go on.
+        """
+        pump = self._live()
+        await self._sent(self._opening.update(pump, instructions, tools))
+
+    # Facts
+
+    @property
+    def handle(self) -> str | None:
+        """The newest handle: ``connect(handle=...)`` goes on from here, in another process too, for two
+        hours."""
+        return self._running().machine.handle
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of the session so far."""
+        return self._running().machine.usage
+
+    @property
+    def transcript(self) -> Transcript:
+        """The conversation as ``contents``, with every function call and its response."""
+        return self._opening.transcript
+
+    @property
+    def profile(self) -> ModelProfile:
+        """What is known of the model."""
+        return self._opening.plan.profile
+
+    def stats(self) -> dict[str, Any]:  # plain values
+        """Who owes what, by name: open calls, what is due from the model, threads in use, what was
+        dropped."""
+        pump = self._running()
+        return {
+            **pump.machine.stats(),
+            **pump.runner.stats(),
+            "events_dropped": pump.inbox.dropped,
+        }
+
+    # Inside
+
+    def _running(self) -> Pump:
+        if self._pump is None:
+            raise LocalProtocolError("the session is not open: async with connect(...) as session")
+        return self._pump
+
+    def _live(self) -> Pump:
+        """The pump of a session that is open and used where it belongs."""
+        pump = self._running()
+        if threading.get_ident() != self._thread:
+            raise ConcurrencyError(
+                "a session belongs to the thread that opened it; from another one use"
+                " asyncio.run_coroutine_threadsafe (trio.from_thread.run)"
+            )
+        if pump.over.is_set():
+            raise pump.why_over()
+        return pump
+
+    async def _sent(self, receipt: Receipt) -> None:
+        wake = make_wake()
+        receipt.notify = wake.set
+        pump = self._running()
+        await pump.follow()
+        while not receipt.done:
+            await wake.wait()
+        if receipt.error is not None:
+            pump.seen(receipt.error)
+            raise receipt.error
+
+    async def _media(self, frame: bytes, kind: str) -> None:
+        await anyio.lowlevel.checkpoint()  # a loop that only sends lets others run
+        pump = self._live()
+        pump.machine.send_media(frame, kind, pump.clock.now())
+        await pump.follow()
+
+    def _open_run(self, call: Call) -> int:
+        run = self._live().machine.run_of(call)
+        if run is None:
+            raise LocalProtocolError(f"the call {call.name} ({call.id}) is not open any more")
+        return run
+
+    async def _decide(self, call: Call, refusal: str | None) -> None:
+        pump = self._live()
+        run, now = self._open_run(call), pump.clock.now()
+        machine = pump.machine
+        waited = machine.approve(run, now) if refusal is None else machine.refuse(run, refusal, now)
+        await pump.follow()
+        if not waited:
+            raise LocalProtocolError(f"the call {call.name} ({call.id}) does not wait for approval")

@@ -1,0 +1,61 @@
+"""Handles outlive their process."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import anyio
+import pytest
+
+from livetools.protocol.events import HandleUpdate, TextChunk
+from livetools.session.handles import FileHandleStore, HandleStore, Keeper, MemoryHandleStore
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture(params=["memory", "file"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> HandleStore:
+    return MemoryHandleStore() if request.param == "memory" else FileHandleStore(tmp_path / "handle")
+
+
+async def test_a_store_gives_back_the_newest_handle(store: HandleStore) -> None:
+    assert await store.load() is None
+    await store.save("h1")
+    await store.save("h2")
+    assert await store.load() == "h2"
+
+
+async def test_a_file_is_readable_by_its_owner_only_and_nothing_else_is_left(tmp_path: Path) -> None:
+    store = FileHandleStore(tmp_path / "handle")
+    await store.save("h1")
+    assert stat.S_IMODE((tmp_path / "handle").stat().st_mode) == 0o600
+    assert [path.name for path in tmp_path.iterdir()] == ["handle"]
+
+
+async def test_a_file_that_cannot_be_replaced_leaves_no_rubbish(tmp_path: Path) -> None:
+    (tmp_path / "handle").mkdir()
+    with pytest.raises(OSError, match=r"."):
+        await FileHandleStore(tmp_path / "handle").save("h1")
+    assert [path.name for path in tmp_path.iterdir()] == ["handle"]
+
+
+async def test_a_keeper_saves_the_newest_and_survives_a_store_that_fails() -> None:
+    class Failing(MemoryHandleStore):
+        async def save(self, handle: str) -> None:
+            if handle == "bad":
+                raise OSError("disk full")
+            await super().save(handle)
+
+    store = Failing()
+    keeper = Keeper(store)
+    async with anyio.create_task_group() as group:
+        group.start_soon(keeper.run)
+        for handle in ("bad", "h1", "h2"):
+            keeper.tap(HandleUpdate(handle))
+            keeper.tap(TextChunk("x"))
+            await anyio.wait_all_tasks_blocked()
+        group.cancel_scope.cancel()
+    keeper.tap(HandleUpdate("h3"))
+    await keeper.save()
+    assert store.handle == "h3"
