@@ -9,7 +9,7 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Protocol, TypeAlias
 
 import anyio.to_thread
 
@@ -29,7 +29,6 @@ class Grant:
     ephemeral: bool = False
 
 
-@runtime_checkable
 class Identity(Protocol):
     """Where the headers of a dial come from."""
 

@@ -301,9 +301,11 @@ def _vertex(
         given.credentials = given.credentials or found
         if not given.project:
             raise ConfigError("Vertex AI needs a project: pass project=, or set GOOGLE_CLOUD_PROJECT")
-    for name in ("project", "location"):
-        value = getattr(given, name)
-        if value is not None and not re.fullmatch(r"[A-Za-z0-9.:_-]+", value):
+    for name, value, shape in (
+        ("project", given.project, r"[a-z0-9.:-]+"),
+        ("location", given.location, r"[a-z0-9-]+"),
+    ):
+        if value is not None and not re.fullmatch(shape, value, re.I):
             raise ConfigError(f"{name}={value!r} is none of Google Cloud's")
     host = _vertex_host(given.location) if given.base_url is None else given.base_url
     base, loopback = websocket_url(host, allow_insecure)
