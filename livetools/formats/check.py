@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import NoReturn
 
 from .answers import check_response, check_stream
@@ -31,40 +32,63 @@ def check(document: Json, kind: Kind | None = None) -> Report:
 
 
 def check_text(text: str, kind: Kind | None = None) -> Report:
-    """Check JSON or JSON lines as text; what is no JSON is a finding, and a Python value in its place one
-    of its own.
+    """Check a text: JSON, JSON lines, or server-sent events (``data: …``).
+
+    What is no JSON is a finding. A Python value in its place and JSON within a JSON string are, too, and what
+    they hold is checked all the same.
     """
     todo = Checklist()
     try:
         document = _load(text)
-    except ValueError as error:
-        python = _python(text)
-        if python is None:
-            todo.expect(False, "json-text", Spot(), f"the text is not JSON: {error}")
-            return todo.report("text")
-        todo.expect(False, "python-text", Spot(), "the text is a Python value, not JSON")
-        report = check(python, kind)
-        return Report(report.kind, report.held, (*todo.findings, *report.findings))
-    return check(document, kind)
+    except (ValueError, RecursionError) as error:
+        document = _python(text)
+        rule, message = "python-text", "the text is a Python value, not JSON"
+        if document is None:
+            rule, message = "json-text", f"the text is not JSON: {error}"
+    else:
+        if not isinstance(document, str) or (inner := _within(document)) is None:
+            return check(document, kind)
+        document = inner
+        rule, message = "json-twice", "the text is a JSON string that holds JSON"
+    todo.expect(False, rule, Spot(), message)
+    if document is None:
+        return todo.report("text")
+    report = check(document, kind)
+    return replace(report, findings=(*todo.findings, *report.findings))
 
 
 def _load(text: str) -> Json:
-    """The JSON of a text: one value, or a value a line."""
+    """The JSON of a text: one value, or a list of one a line."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    if lines and all(line.startswith(("data:", "event:", "id:", ":")) for line in lines):
+        return [_loads(line.removeprefix("data:")) for line in lines if line.startswith("data:")]
     try:
-        return json.loads(text, parse_constant=_no_constant)
+        return _loads(text)
     except json.JSONDecodeError as error:
-        lines = [line for line in text.splitlines() if line.strip()]
         if error.msg != "Extra data" or len(lines) < 2:
             raise
-        return [json.loads(line, parse_constant=_no_constant) for line in lines]
+        return [_loads(line) for line in lines]
+
+
+def _loads(text: str) -> Json:
+    return json.loads(text, parse_constant=_no_constant)
 
 
 def _no_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is no JSON")
 
 
+def _within(text: str) -> Json:
+    """The object or list whose JSON a string is, or ``None``."""
+    try:
+        value = _loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict | list) else None
+
+
 def _python(text: str) -> Json:
-    """A dict or list in Python's spelling, or ``None``."""
+    """The dict or list that a text spells as Python does, or ``None``."""
     try:
         value = ast.literal_eval(text.strip())
     except (ValueError, SyntaxError, MemoryError, RecursionError):

@@ -34,6 +34,13 @@ TEXT = (
         "Send json.dumps(value), not str(value) and not an f-string with the dict in it.",
     ),
     Rule(
+        "json-twice",
+        "the text is JSON, not JSON within a JSON string",
+        "It was put through json.dumps twice, or a library that encodes for itself was given text.",
+        'Invalid JSON payload received. Unknown name "": Root element must be a message.',
+        "Encode once: give json.dumps the object, or the library the object itself.",
+    ),
+    Rule(
         "document-kind",
         "the document is something that can be checked",
         "Function responses, conversations, generateContent responses and streams, tools, Live "

@@ -19,9 +19,8 @@ import json
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from itertools import count, takewhile
-from typing import Any, TextIO, TypeAlias
+from typing import Any, TextIO
 
 from .events import (
     Call,
@@ -36,60 +35,13 @@ from .events import (
     ToolStarted,
     TurnComplete,
 )
-
-Content: TypeAlias = dict[str, Any]  # {"role": "user" | "model", "parts": [...]}, any JSON below
-Part: TypeAlias = dict[str, Any]
+from .steps import Batch, Content, Part, Said, Slot, Step, only_texts, render
 
 CANCELLED = {"error": "cancelled"}
 LOST = {"error": "cancelled: the connection that asked was lost"}
-PENDING = {"error": "no result yet"}
 
-# Stands where the user spoke and nobody wrote it down: a function call may not open a conversation.
-UNHEARD = "(The user spoke; there is no transcript of it.)"
 # Ends a seed for models that want the last turn to be the user's (2.5: pipecat#4355).
 CONTINUED = "(The connection was replaced. The conversation goes on from here.)"
-
-
-@dataclass(slots=True, eq=False)
-class _Said:
-    """Something one side said: whole parts, and text that comes in pieces."""
-
-    exchange: int
-    role: str
-    parts: list[Part] = field(default_factory=list)
-    pieces: list[str] = field(default_factory=list)
-    heard: bool = False  # from an input transcript
-    finished: bool = False
-    weight: int = 0
-
-    def rendered(self) -> list[Part]:
-        text = "".join(self.pieces)
-        return [*self.parts, {"text": text}] if text else list(self.parts)
-
-
-@dataclass(slots=True, eq=False)
-class _Slot:
-    """A call, and what answered it."""
-
-    batch: _Batch
-    key: str
-    name: str
-    id: str | None
-    call: Part
-    response: Part | None = None
-    final: bool = False  # later answers change nothing
-
-    def answer(self) -> Part:
-        return self.response or _response_part(self.id, self.name, PENDING)
-
-
-@dataclass(slots=True, eq=False)
-class _Batch:
-    """Calls that the model made together."""
-
-    exchange: int
-    slots: list[_Slot] = field(default_factory=list)
-    weight: int = 0
 
 
 class Transcript:
@@ -103,18 +55,18 @@ class Transcript:
     def __init__(self, *, max_bytes: int = 1 << 20) -> None:
         self.max_bytes = max_bytes
         self.dropped = 0
-        self._steps: deque[_Said | _Batch] = deque()
-        self._slots: dict[str, _Slot] = {}  # the newest of each id
+        self._steps: deque[Step] = deque()
+        self._slots: dict[str, Slot] = {}  # the newest of each id
         self._unnamed = (f"without id {n}" for n in count())  # keys for calls that have none
         self._weight = 0
         self._exchange = 0
         self._ended = False  # the next step begins an exchange
-        self._batch: _Batch | None = None  # still takes calls
+        self._batch: Batch | None = None  # still takes calls
         self._listeners: dict[type, Callable[[Any], object]] = {  # each by the very type it takes
             TextChunk: self._on_model_text,
             OutputTranscript: self._on_model_text,
             InputTranscript: self._on_heard,
-            ToolStarted: lambda e: self._slot(e.call),
+            ToolStarted: lambda e: self._start(e.call, e.call.id, e.call.name),
             ToolFinished: lambda e: self._mark(e.call, e.response, final=True),
             ToolCancelled: lambda e: self._mark(e.call, CANCELLED, final=True),
             ToolLost: lambda e: self._mark(e.call, LOST, final=e.delivery != "text"),
@@ -137,14 +89,16 @@ class Transcript:
         """
         for turn in turns:
             role = "model" if turn.get("role") == "model" else "user"
-            said: _Said | None = None
-            for part in turn.get("parts") or ():
+            said: Said | None = None
+            parts = turn.get("parts") or ()
+            for part in [parts] if isinstance(parts, Mapping) else parts:
                 if not isinstance(part, Mapping):
                     continue
                 if (call := _member(part, "functionCall", "function_call")) is not None:
                     said = None
                     rest = {key: value for key, value in part.items() if key != "function_call"}
-                    self._start({**rest, "functionCall": call}, call.get("id"), str(call.get("name", "")))
+                    id = str(call["id"]) if call.get("id") else None
+                    self._start({**rest, "functionCall": call}, id, str(call.get("name", "")))
                 elif (response := _member(part, "functionResponse", "function_response")) is not None:
                     said = None
                     self._fill_given(response)
@@ -167,9 +121,9 @@ class Transcript:
         if not event.text:
             return
         last = self._steps[-1] if self._steps and not self._ended else None
-        if not isinstance(last, _Said) or last.role != "model" or last.parts or last.finished:
+        if not isinstance(last, Said) or last.role != "model" or last.parts or last.finished:
             last = self._say("model")
-        last.pieces.append(event.text)
+        last.text += event.text
         self._grow(last, len(event.text))
 
     def _on_heard(self, event: InputTranscript) -> None:
@@ -180,13 +134,13 @@ class Transcript:
             step = self._insert_heard(new_exchange=step is not None)
         step.finished = event.finished
         if event.text:
-            step.pieces.append(event.text)
+            step.text += event.text
             self._grow(step, len(event.text))
 
     def _on_turn_complete(self, event: TurnComplete) -> None:
         if event.status == "IN_PROGRESS":  # a filler: the model thinks on, and the exchange with it
             self._batch = None
-            if self._steps and isinstance(last := self._steps[-1], _Said):
+            if self._steps and isinstance(last := self._steps[-1], Said):
                 last.finished = True
         else:
             self._end()
@@ -203,79 +157,75 @@ class Transcript:
             self._exchange += 1
         return self._exchange
 
-    def _say(self, role: str, *parts: Part) -> _Said:
-        said = _Said(self._open(), role)
+    def _say(self, role: str, *parts: Part) -> Said:
+        said = Said(self._open(), role)
         self._batch = None
         self._steps.append(said)
         for part in parts:
             self._add(said, part)
         return said
 
-    def _add(self, said: _Said, part: Part) -> None:
+    def _add(self, said: Said, part: Part) -> None:
         said.parts.append(part)
         self._grow(said, _weigh(part))
 
-    def _heard(self) -> _Said | None:
+    def _heard(self) -> Said | None:
         """The utterance of the running exchange."""
         if self._ended:
             return None
-        return next((s for s in self._running() if isinstance(s, _Said) and s.heard), None)
+        return next((s for s in self._running() if isinstance(s, Said) and s.heard), None)
 
-    def _running(self) -> Iterator[_Said | _Batch]:
+    def _running(self) -> Iterator[Step]:
         """The steps of the running exchange, newest first."""
         return takewhile(lambda step: step.exchange == self._exchange, reversed(self._steps))
 
-    def _insert_heard(self, new_exchange: bool) -> _Said:
+    def _insert_heard(self, new_exchange: bool) -> Said:
         """A place for an utterance: in front of what the model answered, behind what the user typed."""
         if new_exchange:
             self._end()
-        said = _Said(self._open(), "user", heard=True)
+        said = Said(self._open(), "user", heard=True)
         at = len(self._steps) - sum(1 for _ in self._running())
-        while at < len(self._steps) and isinstance(step := self._steps[at], _Said) and step.role == "user":
+        while at < len(self._steps) and isinstance(step := self._steps[at], Said) and step.role == "user":
             at += 1
         self._steps.insert(at, said)
         if at == len(self._steps) - 1:
             self._batch = None
         return said
 
-    def _start(self, part: Part, id: str | None, name: str) -> _Slot:
+    def _start(self, call: Call | Part, id: str | None, name: str) -> Slot:
         known = self._slots.get(id) if id else None
         if known is not None and known.response is None:
             return known  # asked twice, run once
         if self._batch is None:
-            self._batch = _Batch(self._open())
+            self._batch = Batch(self._open())
             self._steps.append(self._batch)
-        slot = _Slot(self._batch, id or next(self._unnamed), name, id, part)
+        slot = Slot(self._batch, id or next(self._unnamed), name, id, call)
         self._batch.slots.append(slot)
         self._slots[slot.key] = slot
-        self._grow(self._batch, _weigh(part))
+        self._grow(self._batch, _weigh(call))
         return slot
 
-    def _slot(self, call: Call) -> _Slot:
-        part = {"functionCall": {"id": call.id, "name": call.name, "args": dict(call.args)}}
-        return self._start(part, call.id, call.name)
-
     def _mark(self, call: Call, response: Mapping[str, Any], *, final: bool) -> None:
-        slot = self._slots.get(call.id) or self._slot(call)
-        self._fill(slot, _response_part(call.id, call.name, response), final=final)
+        self._fill(self._slots.get(call.id) or self._start(call, call.id, call.name), response, final=final)
 
     def _fill_given(self, response: Mapping[str, Any]) -> None:
         if id := response.get("id"):
-            slot = self._slots.get(id)
+            slot = self._slots.get(str(id))
         else:
             open_slots = (s for s in self._slots.values() if s.response is None)
             slot = next((s for s in open_slots if s.name == response.get("name")), None)
-        if slot is not None:
-            named = {"id": slot.id, "name": slot.name} if slot.id else {"name": slot.name}
-            self._fill(slot, {"functionResponse": {**response, **named}}, final=True)
+        if slot is not None and not slot.final:
+            slot.rest = {key: value for key, value in response.items() if key != "response"}
+            told = response.get("response")
+            self._fill(slot, told if isinstance(told, Mapping) else {}, final=True)
 
-    def _fill(self, slot: _Slot, part: Part, *, final: bool) -> None:
+    def _fill(self, slot: Slot, response: Mapping[str, Any], *, final: bool) -> None:
         self._batch = None  # whatever the model calls next, it calls knowing this
         if not slot.final:
-            slot.response, slot.final = part, final
-            self._grow(slot.batch, _weigh(part))
+            slot.response, slot.final = dict(response), final
+            self._grow(slot.batch, _weigh(response) + _weigh(slot.rest))
 
-    def _grow(self, step: _Said | _Batch, weight: int) -> None:
+    def _grow(self, step: Step, weight: int) -> None:
         step.weight += weight
         self._weight += weight
         while self._weight > self.max_bytes and len(self._steps) > 1:
@@ -289,7 +239,7 @@ class Transcript:
         step = self._steps.popleft()
         self._weight -= step.weight
         self.dropped += 1
-        for slot in step.slots if isinstance(step, _Batch) else ():
+        for slot in step.slots if isinstance(step, Batch) else ():
             if self._slots.get(slot.key) is slot:
                 del self._slots[slot.key]
 
@@ -301,7 +251,7 @@ class Transcript:
 
         Every function call has its response in the content that follows; what is still open says so.
         """
-        return self._render(self._steps)
+        return render(self._steps)
 
     def seed(
         self, texts_only: bool = False, ends_with_user: bool = False, max_bytes: int = 1 << 18
@@ -312,15 +262,15 @@ class Transcript:
         ``ends_with_user`` adds a user turn where the last one is the model's, as 2.5 wants it. The default of
         256 KiB is about 64,000 tokens, half the window of a native-audio model (131,072).
         """
-        steps: deque[_Said | _Batch] = deque()
+        steps: deque[Step] = deque()
         for step in reversed(self._steps):
             max_bytes -= step.weight
             if max_bytes < 0 and steps:
                 break
             steps.appendleft(step)
-        contents = self._render(steps)
+        contents = render(steps)
         if texts_only:
-            contents = _only_texts(contents)
+            contents = only_texts(contents)
         if ends_with_user and contents and contents[-1]["role"] == "model":
             contents.append({"role": "user", "parts": [{"text": CONTINUED}]})
         return contents
@@ -350,51 +300,11 @@ class Transcript:
                 transcript.user_content([content])
         return transcript
 
-    @staticmethod
-    def _render(steps: Iterable[_Said | _Batch]) -> list[Content]:
-        out: list[Content] = []
-        for step in steps:
-            if isinstance(step, _Said):
-                if parts := step.rendered():
-                    _append(out, step.role, parts)
-                continue
-            _append(out, "model", [slot.call for slot in step.slots])
-            if len(out) == 1:
-                out.insert(0, {"role": "user", "parts": [{"text": UNHEARD}]})
-            out.append({"role": "user", "parts": [slot.answer() for slot in step.slots]})
-        return out
-
-
-def _append(out: list[Content], role: str, parts: list[Part]) -> None:
-    """Add a content. The model's share one: a function-call turn may not follow another turn of the model."""
-    if role == "model" and out and out[-1]["role"] == "model":
-        out[-1]["parts"].extend(parts)
-    else:
-        out.append({"role": role, "parts": list(parts)})
-
-
-def _only_texts(contents: Iterable[Content]) -> list[Content]:
-    """The texts, with the turns of one side that are neighbours now joined."""
-    out: list[Content] = []
-    for content in contents:
-        spoken = (part for part in content["parts"] if part.get("text") and not part.get("thought"))
-        texts = [{"text": part["text"]} for part in spoken]
-        if texts and out and out[-1]["role"] == content["role"]:
-            out[-1]["parts"].extend(texts)
-        elif texts:
-            out.append({"role": content["role"], "parts": texts})
-    return out
-
-
-def _response_part(id: str | None, name: str, response: Mapping[str, Any]) -> Part:
-    body = {"name": name, "response": dict(response)}
-    return {"functionResponse": {"id": id, **body} if id else body}
-
 
 def _member(part: Mapping[str, Any], *names: str) -> Mapping[str, Any] | None:
     return next((part[name] for name in names if isinstance(part.get(name), Mapping)), None)
 
 
-def _weigh(part: Part) -> int:
-    """About its size in bytes as JSON."""
-    return len(repr(part))
+def _weigh(part: object) -> int:
+    """About its size in bytes as JSON, with what wraps it."""
+    return len(repr(part)) + 64

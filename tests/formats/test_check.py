@@ -156,6 +156,23 @@ def test_a_text_that_is_no_json_is_a_finding(text: str):
     assert not check_text(text).ok
 
 
+def test_json_within_a_json_string_is_said_so_and_checked_all_the_same():
+    report = check_text(json.dumps(json.dumps(live(response=5))))
+    assert [finding.rule for finding in report.faults] == ["json-twice", "response-object"]
+    assert check_text('"only text"').faults[0].rule == "document-kind"
+
+
+def test_server_sent_events_are_read_as_a_stream():
+    chunks = formats.stream_chunks([{"text": "a"}, {"text": "b"}])
+    report = check_text("".join(f"data: {json.dumps(chunk)}\r\n\r\n" for chunk in chunks))
+    assert (report.kind, report.ok) == ("stream", True)
+    assert check_text("data: [DONE]\n\n").faults[0].rule == "json-text"
+
+
+def test_json_that_is_too_deep_is_a_finding():
+    assert not check_text("[" * 100_000).ok
+
+
 def test_json_lines_are_read_as_a_list():
     lines = "\n".join(json.dumps(content) for content in [QUESTION, CALL, answer({"output": 1})])
     report = check_text(lines + "\n")

@@ -27,7 +27,8 @@ from livetools.protocol.events import (
     TurnComplete,
     UsageUpdate,
 )
-from livetools.protocol.transcript import CONTINUED, UNHEARD, Transcript
+from livetools.protocol.steps import UNHEARD
+from livetools.protocol.transcript import CONTINUED, Transcript
 
 
 def played(*events: Event | str) -> Transcript:
@@ -216,11 +217,11 @@ def test_a_seed_of_texts_joins_neighbours_and_can_end_with_the_user():
 
 def test_a_seed_takes_the_newest_that_fit():
     transcript = played("old " * 100, TextChunk("old " * 100), TurnComplete(), "new", TextChunk("yes"))
-    assert transcript.seed(max_bytes=200) == [user("new"), model("yes")]
+    assert transcript.seed(max_bytes=300) == [user("new"), model("yes")]
 
 
 def test_the_oldest_exchanges_go_whole_when_the_bound_is_passed():
-    transcript = Transcript(max_bytes=500)
+    transcript = Transcript(max_bytes=1000)
     for n in range(50):
         call = Call(f"id{n}", "f")
         transcript.user_text(f"question {n}")
@@ -250,6 +251,16 @@ def test_a_result_for_a_dropped_call_changes_nothing():
         transcript.user_text(f"a rather long question, number {n}")
     transcript.event(finished(A))
     assert_lawful(transcript.contents)
+
+
+def test_a_large_result_that_pushes_its_own_call_out_leaves_room_again():
+    transcript = Transcript(max_bytes=1000)
+    transcript.user_content([called(A)])
+    transcript.user_text("Next")
+    transcript.user_content([answered((A, {"output": "x" * 2000}))])
+    for n in range(5):
+        transcript.user_text(f"question {n}")
+    assert [content["parts"][0]["text"] for content in transcript.contents][:2] == ["Next", "question 0"]
 
 
 def test_json_lines_give_the_same_conversation_back(tmp_path: Path):

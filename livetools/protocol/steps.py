@@ -1,0 +1,112 @@
+"""What a transcript is made of, and how ``contents`` are made of that.
+
+A step is something that one side said, or a batch of calls. A batch becomes two contents, the calls and their
+responses, so that no list of steps can make a history in which a call stands unpaired.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from .events import Call
+
+Content: TypeAlias = dict[str, Any]  # {"role": "user" | "model", "parts": [...]}, any JSON below
+Part: TypeAlias = dict[str, Any]
+
+PENDING = {"error": "no result yet"}
+
+# Stands where the user spoke and nobody wrote it down: a function call may not open a conversation.
+UNHEARD = "(The user spoke; there is no transcript of it.)"
+
+
+@dataclass(slots=True, eq=False)
+class Said:
+    """Something one side said: whole parts, or text that comes in pieces."""
+
+    exchange: int
+    role: str
+    parts: list[Part] = field(default_factory=list)
+    text: str = ""
+    heard: bool = False  # from an input transcript
+    finished: bool = False  # what follows is another utterance
+    weight: int = 0
+
+    def rendered(self) -> list[Part]:
+        """Its parts, the text last."""
+        return [*self.parts, {"text": self.text}] if self.text else list(self.parts)
+
+
+@dataclass(slots=True, eq=False)
+class Slot:
+    """A call, and what answered it."""
+
+    batch: Batch
+    key: str
+    name: str
+    id: str | None
+    call: Call | Part  # made into a part when it is asked for: calls are served more often than read
+    response: Mapping[str, Any] | None = None
+    rest: Mapping[str, Any] = field(default_factory=dict)  # what stood beside a response that was given
+    final: bool = False  # later answers change nothing
+
+    def call_part(self) -> Part:
+        """The part of the model's content."""
+        if isinstance(self.call, Call):
+            return {"functionCall": {"id": self.id, "name": self.name, "args": dict(self.call.args)}}
+        return self.call
+
+    def response_part(self) -> Part:
+        """The part of the user's content, which always is there."""
+        named = {"id": self.id, "name": self.name} if self.id else {"name": self.name}
+        response = PENDING if self.response is None else self.response
+        return {"functionResponse": {**self.rest, **named, "response": dict(response)}}
+
+
+@dataclass(slots=True, eq=False)
+class Batch:
+    """Calls that the model made together."""
+
+    exchange: int
+    slots: list[Slot] = field(default_factory=list)
+    weight: int = 0
+
+
+Step: TypeAlias = Said | Batch
+
+
+def render(steps: Iterable[Step]) -> list[Content]:
+    """The steps as ``contents``. What was said to begin a batch shares a content with its calls."""
+    out: list[Content] = []
+    for step in steps:
+        if isinstance(step, Said):
+            if parts := step.rendered():
+                _append(out, step.role, parts)
+            continue
+        _append(out, "model", [slot.call_part() for slot in step.slots])
+        if len(out) == 1:
+            out.insert(0, {"role": "user", "parts": [{"text": UNHEARD}]})
+        out.append({"role": "user", "parts": [slot.response_part() for slot in step.slots]})
+    return out
+
+
+def only_texts(contents: Iterable[Content]) -> list[Content]:
+    """The texts alone; turns of one side that are neighbours now become one. Thoughts are left out."""
+    out: list[Content] = []
+    for content in contents:
+        spoken = (part for part in content["parts"] if part.get("text") and not part.get("thought"))
+        texts = [{"text": part["text"]} for part in spoken]
+        if texts and out and out[-1]["role"] == content["role"]:
+            out[-1]["parts"].extend(texts)
+        elif texts:
+            out.append({"role": content["role"], "parts": texts})
+    return out
+
+
+def _append(out: list[Content], role: str, parts: list[Part]) -> None:
+    """Add a content. The model's share one: a function-call turn may not follow another turn of the model."""
+    if role == "model" and out and out[-1]["role"] == "model":
+        out[-1]["parts"].extend(parts)
+    else:
+        out.append({"role": role, "parts": list(parts)})
