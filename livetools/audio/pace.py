@@ -1,0 +1,43 @@
+"""A file at the speed of speech.
+
+The service listens as a listener does: it finds the end of speech by the silence that follows, and it expects
+sound to come about as fast as it was spoken. A file sent at once is a burst that says nothing about when.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import AsyncIterator, Iterable
+
+from livetools.session.clock import Clock, SystemClock
+
+from .pcm import INPUT_RATE, bytes_of, chunks, seconds_of, silence
+
+#: Seconds of silence that end an utterance. gemini-3.8-live ignores ``audioStreamEnd`` as the end of a turn and
+#: answers once 500 ms of zeros have followed the speech (openclaw#152830, measured 2026-09-19); to the other
+#: models the silence is what a microphone would send anyway.
+END_OF_SPEECH = 0.5
+
+_LATE = 0.5  # seconds that are caught up with; what is later than that was a pause, not a delay
+_CHUNK = 0.1  # seconds
+
+
+async def pace(
+    pcm: Iterable[bytes],
+    *,
+    rate: int = INPUT_RATE,
+    trailing: float = END_OF_SPEECH,
+    clock: Clock | None = None,
+) -> AsyncIterator[bytes]:
+    """The chunks of ``pcm`` (16-bit mono, ``rate`` Hz), each when a microphone would have heard the whole of it.
+
+    ``trailing`` seconds of silence follow, so that the end of speech is heard. The time is kept to the start,
+    so that delays do not add up; after one of more than half a second (a reconnection, a blocked loop) it is
+    not made up for in a burst.
+    """
+    clock = clock or SystemClock()
+    due = clock.now()
+    for chunk in itertools.chain(pcm, chunks([silence(trailing, rate)], bytes_of(_CHUNK, rate))):
+        due = max(due, clock.now() - _LATE) + seconds_of(chunk, rate)
+        await clock.sleep_until(due)
+        yield chunk
