@@ -18,6 +18,11 @@ def duration(pcm: bytes, rate: int = OUT_RATE) -> float:
     return len(pcm) / 2 / rate
 
 
+def duration_of_base64(length: int) -> float:
+    """Seconds of that PCM in so many characters of base64."""
+    return length * 3 // 4 / 2 / OUT_RATE
+
+
 def spoken_seconds(text: str) -> float:
     """How long it takes to say ``text``, in whole chunks, at least one."""
     return max(1, math.ceil(len(text) / CHARACTERS_A_SECOND / CHUNK_SECONDS)) * CHUNK_SECONDS

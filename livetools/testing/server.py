@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import random
 import ssl
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
@@ -38,6 +38,7 @@ from .reception import Reception
 from .session import FakeSession
 from .tokens import Tokens
 from .turn import Turn
+from .vad import ActivityDetector, EnergyDetector
 from .wire import Frame, Message, encode
 
 Model: TypeAlias = Callable[[Turn], Awaitable[None]]
@@ -56,6 +57,10 @@ class FakeLiveServer:
     ``None`` follows the setup. ``strict`` closes for what the service closes for; ``tls`` makes it
     ``wss://`` with a certificate of its own; ``port`` 0 takes a free one; ``api_keys`` are the keys it
     accepts (``None``: any). ``clock`` times handles and goAways, ``seed`` makes the ids.
+
+    Attributes to set before a client comes: ``pace`` (0: sound goes out as fast as it can; 1: in real time, and
+    ``turnComplete`` when it would have been played), ``limits`` (when goAway comes, how long a handle lasts),
+    ``detector`` (hears speech begin and end), ``transcriber`` (from PCM and rate to what was said).
 
     As an async context manager it runs in the caller's loop, asyncio or trio; with :meth:`start` and
     :meth:`stop` in a thread with a loop of its own. Leaving it raises ``AssertionError`` when a call was
@@ -85,6 +90,9 @@ class FakeLiveServer:
         self.journal = Journal()
         self._model = model or echo
         self.limits = Limits()
+        self.pace = 0.0
+        self.detector: Callable[[Mapping[str, Any]], ActivityDetector] = EnergyDetector
+        self.transcriber: Callable[[bytes, int], str] | None = None
         self.tokens = Tokens()
         self.lobby = Lobby(self)
         self.listener = Port(host, port)

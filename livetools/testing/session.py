@@ -116,6 +116,8 @@ class FakeSession:
             return
         for message in speech.messages(self.setup, self.profile, text, audio):
             await self.send(message)
+            if self.server.pace and (played := speech.seconds_of(message)):
+                await self.server.clock.sleep_until(self.server.clock.now() + played * self.server.pace)
         if self.profile.empty_frames:
             await self.send({})  # seen between content frames on 3.x (2026-09-17)
         self.said.add(self.setup, self.profile, text, audio, self.server.clock.now())

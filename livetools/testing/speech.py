@@ -66,6 +66,13 @@ def messages(setup: Message, profile: ModelProfile, text: str, audio: bytes | No
         yield {"serverContent": {"outputTranscription": {"text": piece}}}
 
 
+def seconds_of(message: Message) -> float:
+    """How long it takes to play this message."""
+    parts = (message["serverContent"].get("modelTurn") or {}).get("parts") or [{}]
+    data = (parts[0].get("inlineData") or {}).get("data", "")
+    return sound.duration_of_base64(len(data))
+
+
 def _tones(text: str) -> list[str]:
     return [sound.tone_chunk()] * round(sound.spoken_seconds(text) / sound.CHUNK_SECONDS)
 

@@ -1,0 +1,64 @@
+"""Speech begins and ends where the energy says so, with the setup's patience."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from livetools.testing.audio import tone
+from livetools.testing.vad import Edge, EnergyDetector
+
+SPEECH = tone(1.0, rate=16000)
+SILENCE = bytes(32000)
+
+
+def quiet(pcm, by):
+    import array
+
+    return array.array("h", (sample // by for sample in array.array("h", pcm))).tobytes()
+
+
+def edges(config, *pieces):
+    detector = EnergyDetector(config)
+    return [edge for piece in pieces for edge in detector.feed(piece, 16000)]
+
+
+def test_a_word_between_two_silences_has_a_beginning_and_an_end():
+    assert edges({}, SILENCE, SPEECH, SILENCE) == [Edge("start", 1.0), Edge("end", 2.0)]
+
+
+def test_silence_is_never_speech():
+    assert edges({}, SILENCE, SILENCE, SILENCE) == []
+
+
+@pytest.mark.parametrize(("duration", "found"), [(200, 2), (1200, 1)])
+def test_the_end_waits_for_as_much_silence_as_the_setup_says(duration, found):
+    assert len(edges({"silenceDurationMs": duration}, SPEECH, SILENCE)) == found
+
+
+def test_a_click_is_shorter_than_the_prefix_that_speech_must_have():
+    click = SPEECH[: 16000 * 2 // 10]
+    assert edges({"prefixPaddingMs": 300}, click, SILENCE) == []
+    assert len(edges({"prefixPaddingMs": 40}, click, SILENCE)) == 2
+
+
+def test_low_sensitivity_does_not_hear_what_high_hears():
+    whisper = quiet(SPEECH, 3)
+    assert edges({"startOfSpeechSensitivity": "START_SENSITIVITY_HIGH"}, whisper)
+    assert not edges({"startOfSpeechSensitivity": "START_SENSITIVITY_LOW"}, whisper)
+
+
+def test_low_sensitivity_at_the_end_is_patient():
+    pause = SILENCE[: 16000 * 2 * 6 // 10]
+    assert len(edges({"endOfSpeechSensitivity": "END_SENSITIVITY_HIGH"}, SPEECH, pause, SPEECH)) == 3
+    assert len(edges({"endOfSpeechSensitivity": "END_SENSITIVITY_LOW"}, SPEECH, pause, SPEECH)) == 1
+
+
+@given(st.lists(st.integers(1, 3000), max_size=30))
+def test_however_the_stream_is_cut_the_edges_are_the_same(sizes):
+    stream, pieces, start = SILENCE + SPEECH + SILENCE, [], 0
+    for size in sizes:
+        pieces.append(stream[start : start + size * 2])
+        start += size * 2
+    assert edges({}, *pieces, stream[start:]) == edges({}, stream)
