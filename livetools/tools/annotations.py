@@ -16,10 +16,11 @@ import types
 import typing
 import uuid
 from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Union
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Required, Union
 
 import typing_extensions
 from pydantic import BeforeValidator, ValidationError, WithJsonSchema, WrapValidator
+from typing_extensions import ReadOnly
 
 from .context import ToolContext
 
@@ -54,16 +55,19 @@ def is_method(target: Any) -> bool:
     return bool(outer) and not outer.endswith("<locals>") and first in ("self", "cls")
 
 
-def fields_of(typed_dict: Any) -> dict[str, Any]:
-    """The fields of a typed dict, without the ``Required``, ``NotRequired`` and ``ReadOnly`` around them."""
-    hints = typing.get_type_hints(typed_dict, include_extras=True)
-    return {name: _bare(hint) for name, hint in hints.items()}
+def fields_of(typed_dict: Any) -> dict[str, tuple[Any, bool]]:
+    """The fields of a typed dict, without ``Required``, ``NotRequired`` and ``ReadOnly``, and whether each is required.
 
-
-def _bare(hint: Any) -> Any:
-    while typing.get_origin(hint) in (typing_extensions.Required, NotRequired, typing_extensions.ReadOnly):
-        (hint,) = typing.get_args(hint)
-    return hint
+    The class itself does not know, where its annotations were written as text.
+    """
+    fields: dict[str, tuple[Any, bool]] = {}
+    for name, hint in typing.get_type_hints(typed_dict, include_extras=True).items():
+        required = name in typed_dict.__required_keys__
+        while (origin := typing.get_origin(hint)) in (Required, NotRequired, ReadOnly):
+            required = (required or origin is Required) and origin is not NotRequired
+            (hint,) = typing.get_args(hint)
+        fields[name] = hint, required
+    return fields
 
 
 class Unresolved(NameError):
@@ -153,9 +157,7 @@ def fit(annotation: Any, seen: dict[Any, Any] | None = None) -> Any:
     if annotation is decimal.Decimal:
         return Annotated[decimal.Decimal, WithJsonSchema({"type": "number"})]
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
-        return Annotated[
-            annotation, WrapValidator(functools.partial(_by_name, annotation)), *_named(annotation)
-        ]
+        return _enum(annotation)
     if FOREIGN_TYPED_DICT and isinstance(annotation, FOREIGN_TYPED_DICT):
         return _typed_dict(annotation, seen)
     return _fit_generic(annotation, seen)
@@ -182,23 +184,23 @@ def _typed_dict(annotation: Any, seen: dict[Any, Any]) -> Any:
         return seen[annotation]
     seen[annotation] = annotation  # a circle cannot be made again: pydantic's own message says what to do
     fields = {
-        name: fit(hint, seen) if name in annotation.__required_keys__ else NotRequired[fit(hint, seen)]
-        for name, hint in fields_of(annotation).items()
+        name: fit(hint, seen) if required else NotRequired[fit(hint, seen)]
+        for name, (hint, required) in fields_of(annotation).items()
     }
     again = typing_extensions.TypedDict(annotation.__name__, fields)  # type: ignore[misc]  # made at run time
-    again.__doc__ = annotation.__doc__
+    again.__doc__, again.__module__ = annotation.__doc__, annotation.__module__
     seen[annotation] = again
     return again
 
 
-def _named(kind: type[enum.Enum]) -> tuple[object, ...]:
-    """What the schema says of an enum whose values are no texts: the names beside them."""
+def _enum(kind: type[enum.Enum]) -> Any:
+    """An enum that is also taken by name; where its values are no texts, the schema says the names too."""
+    by_name = WrapValidator(functools.partial(_by_name, kind))
     values = [member.value for member in kind]
-    if all(isinstance(value, str) for value in values) or not all(
-        isinstance(v, str | int | float) for v in values
-    ):
-        return ()
-    return (WithJsonSchema({"enum": values, "x-enum-varnames": [member.name for member in kind]}),)
+    if all(isinstance(v, str) for v in values) or not all(isinstance(v, str | int | float) for v in values):
+        return Annotated[kind, by_name]
+    names = [member.name for member in kind]
+    return Annotated[kind, by_name, WithJsonSchema({"enum": values, "x-enum-varnames": names})]
 
 
 def _by_name(kind: type[enum.Enum], value: object, validate: Callable[[object], object]) -> object:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -24,7 +23,9 @@ async def run(kind: str, call: Callable[[], Any], timeout: float | None) -> obje
             return [value async for value in call()]
         if kind == "async":
             return await call()
-        in_thread: Callable[[], Any] = functools.partial(list, call()) if kind == "generator" else call
-        value = await anyio.to_thread.run_sync(in_thread, abandon_on_cancel=True)
+        if kind == "generator":
+            return await anyio.to_thread.run_sync(lambda: list(call()), abandon_on_cancel=True)
+        # in a list: trio takes a coroutine that comes out of a thread for a mistake
+        (value,) = await anyio.to_thread.run_sync(lambda: [call()], abandon_on_cancel=True)
         return await value if inspect.isawaitable(value) else value
     raise ToolTimeout(f"timed out after {timeout:g} s")

@@ -29,12 +29,12 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import inspect
 import itertools
 import math
 import pathlib
-import types
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 from typing import Any, TypeAlias
 
 from livetools.protocol.actions import Outcome
@@ -191,7 +191,7 @@ def _set(value: Set[object], above: tuple[int, ...]) -> Json:
         return [_clean(v, above) for v in value]
 
 
-def _iterator(value: Iterator[object], above: tuple[int, ...]) -> Json:
+def _iterator(value: Iterable[object], above: tuple[int, ...]) -> Json:
     return [_clean(v, above) for v in itertools.islice(value, MOST)]
 
 
@@ -224,7 +224,7 @@ def _object(value: object, above: tuple[int, ...]) -> Json:
 def _words(value: object) -> str:
     """The ``str`` of an object whose class wrote one. Never raises."""
     kind = type(value)
-    if isinstance(value, type | types.FunctionType):
+    if isinstance(value, type) or inspect.isroutine(value):
         return f"<{value.__name__}>"
     if kind.__str__ is object.__str__ and kind.__repr__ is object.__repr__:
         return f"<{kind.__name__}>"
@@ -264,5 +264,5 @@ _KINDS: tuple[tuple[Any, Callable[[Any, tuple[int, ...]], Json]], ...] = (
     (Mapping, lambda v, above: {_key(k): _clean(v[k], above) for k in v}),
     (Set, _set),
     (Sequence, _sequence),
-    (Iterator, _iterator),
+    (Iterator | ValuesView, _iterator),
 )

@@ -116,8 +116,8 @@ class Signature:
     def _add_rest(self, annotation: Any) -> None:
         if typing.get_origin(annotation) in (typing.Unpack, typing_extensions.Unpack):
             (fields,) = typing.get_args(annotation)
-            for name, hint in fields_of(fields).items():
-                default = EMPTY if name in fields.__required_keys__ else None
+            for name, (hint, required) in fields_of(fields).items():
+                default = EMPTY if required else None
                 self.arguments[name] = Argument(name, hint, default, KEYWORD)
         else:
             self.open, self._rest = True, annotation

@@ -1,0 +1,263 @@
+"""Any return value as a response object: never unserialisable, never raising."""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import datetime
+import decimal
+import enum
+import json
+import math
+import pathlib
+import uuid
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import attrs
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pydantic import BaseModel, SecretStr
+
+from livetools.protocol.errors import ToolDefinitionError, ToolError
+from livetools.tools import ToolResult
+from livetools.tools.results import encode, error_outcome, failure, outcome
+
+
+class Colour(enum.Enum):
+    RED = "r"
+
+
+class Level(enum.IntEnum):
+    LOW = 1
+
+
+class Word(str):
+    pass
+
+
+class Model(BaseModel):
+    when: datetime.date
+    colour: Colour = Colour.RED
+    raw: bytes = b"\xff"
+    secret: SecretStr = SecretStr("s3cret")
+
+
+@dataclasses.dataclass
+class Data:
+    x: int
+    inner: Any = None
+
+
+@attrs.define
+class Attrs:
+    x: int
+
+
+class Pair(NamedTuple):
+    left: int
+    right: str
+
+
+class Plain:
+    pass
+
+
+class Worded:
+    def __str__(self) -> str:
+        return "in words"
+
+
+class Mute:
+    def __repr__(self) -> str:
+        raise RuntimeError("no words")
+
+    __str__ = __repr__
+
+
+class Trap:
+    """Raises whatever is asked of it."""
+
+    def __getattribute__(self, name: str) -> Any:
+        raise RuntimeError(name)
+
+
+class Endless(collections.UserDict[str, Any]):
+    def __iter__(self) -> Iterator[str]:
+        raise RuntimeError("no keys")
+
+
+VALUES: list[tuple[Any, Any]] = [
+    ("text", "text"),
+    ("ünï", "ünï"),
+    ("a\ud800b", "a\ufffdb"),
+    ("\ud83d\ude00", "😀"),
+    (Word("w"), "w"),
+    (3, 3),
+    (2**53, 2**53),
+    (2**53 + 1, "9007199254740993"),
+    (10**5000, hex(10**5000)),
+    (1.5, 1.5),
+    (math.nan, None),
+    (-math.inf, None),
+    (True, True),
+    (None, None),
+    (Colour.RED, "r"),
+    (Level.LOW, 1),
+    (datetime.date(2026, 1, 2), "2026-01-02"),
+    (datetime.datetime(2026, 1, 2, 3, 4, tzinfo=datetime.UTC), "2026-01-02T03:04:00+00:00"),
+    (datetime.time(3, 4), "03:04:00"),
+    (datetime.timedelta(hours=1, milliseconds=500), "PT3600.5S"),
+    (datetime.timedelta(seconds=-90), "-PT90S"),
+    (decimal.Decimal("1.50"), "1.50"),
+    (decimal.Decimal("NaN"), None),
+    (uuid.UUID(int=1), "00000000-0000-0000-0000-000000000001"),
+    (pathlib.PurePosixPath("a/b"), "a/b"),
+    (1 + 2j, "(1+2j)"),
+    (b"\x00\xff", "AP8="),
+    (bytearray(b"a"), "YQ=="),
+    (memoryview(b"a"), "YQ=="),
+    ([1, [math.inf]], [1, [None]]),
+    ((1, 2), [1, 2]),
+    ({3, 1, 2}, [1, 2, 3]),
+    (frozenset(["a"]), ["a"]),
+    (range(3), [0, 1, 2]),
+    (iter(()), []),
+    ({"a": 1}.values(), [1]),
+    (collections.deque([1]), [1]),
+    (collections.OrderedDict(a=1), {"a": 1}),
+    (collections.UserDict(a=1), {"a": 1}),
+    ({1: "a", None: "b", False: "c", Colour.RED: "d"}, {"1": "a", "null": "b", "false": "c", "r": "d"}),
+    (Pair(1, "x"), {"left": 1, "right": "x"}),
+    (Data(1, Data(2)), {"x": 1, "inner": {"x": 2, "inner": None}}),
+    (Attrs(1), {"x": 1}),
+    (
+        Model(when=datetime.date(2026, 1, 2)),
+        {"when": "2026-01-02", "colour": "r", "raw": "/w==", "secret": "**********"},
+    ),
+    (Plain(), "<Plain>"),
+    (Plain, "<Plain>"),
+    (len, "<len>"),
+    (Worded(), "in words"),
+    (Mute(), "<Mute>"),
+    ([ValueError("s3cret")], ["ValueError"]),
+    ([ToolError("no such city")], ["no such city"]),
+]
+
+
+@pytest.mark.parametrize(("value", "wanted"), VALUES, ids=lambda v: type(v).__name__)
+def test_a_value_becomes_json(value: Any, wanted: Any) -> None:
+    assert encode(value) == {"output": wanted}
+    assert json.loads(json.dumps(encode(value), allow_nan=False)) == {"output": wanted}
+
+
+@pytest.mark.parametrize("key", ["output", "result", "content", "error"])
+def test_a_dict_that_is_a_response_already_goes_out_as_it_is(key: str) -> None:
+    assert encode({key: {1}, "more": 2}) == {key: [1], "more": 2}
+    assert encode({"value": 1}, "result") == {"result": {"value": 1}}
+
+
+def test_an_exception_that_is_returned_is_an_error() -> None:
+    assert encode(ToolError("no such city")) == {"error": "no such city"}
+    assert encode(KeyError("s3cret")) == {"error": "KeyError"}
+
+
+def test_numpy_arrays_and_scalars_are_numbers() -> None:
+    np = pytest.importorskip("numpy")
+    values = [np.int64(3), np.float64(math.nan), np.bool_(True), np.array([[1, 2], [3, 4]])]
+    assert encode(values) == {"output": [3, None, True, [[1, 2], [3, 4]]]}
+
+
+def test_a_circle_is_cut_and_a_value_met_twice_is_not() -> None:
+    circle: list[Any] = [1]
+    circle.append(circle)
+    assert encode(circle) == {"output": [1, "…"]}
+    twice = {"a": 1}
+    assert encode([twice, twice]) == {"output": [{"a": 1}, {"a": 1}]}
+
+
+def test_depth_beyond_reason_is_cut() -> None:
+    deep: Any = "x"
+    for _ in range(5000):
+        deep = [deep]
+    assert "…" in json.dumps(encode(deep), ensure_ascii=False)
+
+
+def test_a_value_that_fights_back_is_an_error_and_no_exception() -> None:
+    for value in (Trap(), Endless(a=1), [Trap()], {"a": Endless(a=1)}):
+        assert encode(value) == {"error": "the result could not be put into words"}
+
+
+def test_an_iterator_is_read_to_its_end() -> None:
+    assert encode(x for x in "ab") == {"output": ["a", "b"]}
+    assert encode(map(str, [1])) == {"output": ["1"]}
+
+
+def test_an_iterator_without_end_is_cut() -> None:
+    def forever() -> Iterator[int]:
+        while True:
+            yield 1
+
+    assert len(encode(forever())["output"]) == 10_000
+
+
+ANYTHING = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(st.characters(codec=None))  # lone surrogates too
+    | st.binary()
+    | st.dates()
+    | st.timedeltas()
+    | st.decimals()
+    | st.uuids()
+    | st.complex_numbers()
+    | st.builds(Mute)
+    | st.sampled_from([Colour.RED, Level.LOW, Plain(), ValueError("x"), object(), len]),
+    lambda inner: (
+        st.lists(inner)
+        | st.tuples(inner, inner)
+        | st.dictionaries(st.text() | st.integers() | st.none() | st.floats() | st.binary(), inner)
+        | st.builds(Data, st.integers(), inner)
+    ),
+)
+
+
+@given(ANYTHING)
+def test_whatever_is_returned_can_be_sent(value: Any) -> None:
+    response = encode(value)
+    assert isinstance(response, dict)
+    assert json.loads(json.dumps(response, allow_nan=False, ensure_ascii=False).encode()) == response
+
+
+def test_a_tool_result_carries_its_options_to_the_outcome() -> None:
+    done = outcome(
+        ToolResult(1, scheduling="when-idle", ends_session=True, parts=[(b"x", "image/png")]), "result"
+    )
+    assert done.response == {"result": 1}
+    assert (done.scheduling, done.ends_session, done.result) == ("WHEN_IDLE", True, 1)
+    assert done.parts == ({"inlineData": {"mimeType": "image/png", "data": "eA=="}},)
+    assert outcome("x").response == {"output": "x"}
+    assert outcome("x").result == "x"
+
+
+def test_a_tool_result_refuses_what_cannot_be() -> None:
+    with pytest.raises(ToolDefinitionError, match="scheduling='later' should be one of interrupt"):
+        ToolResult(1, scheduling="later")
+    with pytest.raises(TypeError, match="a part of a ToolResult is"):
+        ToolResult(1, parts=["a picture"])
+
+
+def test_a_result_beyond_its_limit_is_cut() -> None:
+    done = outcome("x" * 1000, max_bytes=100)
+    assert len(json.dumps(done.response)) <= 120
+    assert done.result == "x" * 1000
+
+
+def test_only_a_tool_errors_text_is_told() -> None:
+    assert error_outcome(RuntimeError("s3cret"), "boom").response == {"error": "boom failed"}
+    assert error_outcome(ToolError("no such city"), "boom").response == {"error": "no such city"}
+    assert error_outcome(ToolError(), "boom").response == {"error": "boom failed"}
+    assert failure("a\ud800") == {"error": "a\ufffd"}
