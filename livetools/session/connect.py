@@ -93,43 +93,20 @@ def connect(
         fields = {**fields, "tools": others}
     dialer = transport if transport is not None else WebSocket()
     endpoint = resolve(
-        api_key=api_key,
-        client=client,
-        vertexai=vertexai,
-        project=project,
-        location=location,
-        credentials=credentials,
-        base_url=base_url,
-        api_version=api_version,
-        http_options=configuration.http_options(fields),
-        v1alpha=configuration.wants_v1alpha(fields),
+        api_key=api_key, client=client, vertexai=vertexai, project=project, location=location,
+        credentials=credentials, base_url=base_url, api_version=api_version,
+        http_options=configuration.http_options(fields), v1alpha=configuration.wants_v1alpha(fields),
         allow_insecure=getattr(dialer, "allow_insecure", False),
-    )
+    )  # fmt: skip
     plan = make_plan(
-        model,
-        [spec_of(tool) for tool in made],
-        instructions=instructions,
-        config=fields,
-        vertexai=endpoint.vertexai,
-        project=endpoint.project,
-        location=endpoint.location,
-        api_version=endpoint.api_version,
-        profile=profile,
-        reply_format=reply_format,
-        reply_batching=reply_batching,
-        response_key=response_key,
-        tool_timeout=tool_timeout,
-        max_concurrency=max_concurrency,
-        max_calls=max_calls,
-        allowed=allowed,
-        reconnect=bool(reconnect),
-        handle=handle,
-        history=history,
-        lost_results=lost_results,
-        setup_timeout=setup_timeout,
-        stall_timeout=stall_timeout,
-        input_gate=input_gate,
-    )
+        model, [spec_of(tool) for tool in made], instructions=instructions, config=fields,
+        vertexai=endpoint.vertexai, project=endpoint.project, location=endpoint.location,
+        api_version=endpoint.api_version, profile=profile, reply_format=reply_format,
+        reply_batching=reply_batching, response_key=response_key, tool_timeout=tool_timeout,
+        max_concurrency=max_concurrency, max_calls=max_calls, allowed=allowed, reconnect=bool(reconnect),
+        handle=handle, history=history, lost_results=lost_results, setup_timeout=setup_timeout,
+        stall_timeout=stall_timeout, input_gate=input_gate,
+    )  # fmt: skip
     policy = ReconnectPolicy() if reconnect is True else reconnect or None
     opening = Opening(plan, handled(made), endpoint, dialer, policy, deps, tuple(hooks))
     opening.clock = clock or SystemClock()

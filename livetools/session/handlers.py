@@ -13,7 +13,7 @@ from concurrent import futures
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from livetools.tools import Hooks, Tool
 
-    from .runner import Desk
-
 log = logging.getLogger("livetools.calls")
 
 CANCELLED = "cancelled"
@@ -43,6 +41,17 @@ def cancelled() -> Outcome:
     later."""
     error = ToolError(CANCELLED)
     return Outcome({"error": CANCELLED}, error)
+
+
+class Desk(Protocol):
+    """Where a runner reports: each is an input of the machine (or of the dispatcher alone), and what
+    follows."""
+
+    async def settled(self, run: int, outcome: Outcome) -> None: ...
+    async def progress(self, run: int, value: object, yielded: Outcome | None) -> None: ...
+    async def approved(self, run: int, verdict: bool | str | None) -> None: ...
+    def streams(self, name: str) -> bool: ...
+    def reason(self, run: int) -> Exception | None: ...
 
 
 @dataclass(slots=True, eq=False)

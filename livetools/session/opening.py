@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
 
 from anyio.abc import TaskGroup
 
@@ -17,7 +16,7 @@ from livetools.protocol.machine import Machine
 from livetools.protocol.plan import declaration, replan
 from livetools.protocol.terms import Plan, ToolSpec
 from livetools.protocol.transcript import Transcript
-from livetools.tools import Hooks, Tool, as_tools
+from livetools.tools import Hooks, SessionLike, Tool, as_tools
 
 from .clock import Clock, SystemClock
 from .endpoint import Endpoint
@@ -28,9 +27,6 @@ from .pump import Pump
 from .runner import Runner
 from .socket import Sockets
 from .transport import Dialer
-
-if TYPE_CHECKING:
-    from .session import Session
 
 log = logging.getLogger("livetools.session")
 
@@ -62,7 +58,7 @@ class Opening:
     transcript: Transcript = field(default_factory=Transcript)
     grace: float = 6.0  # seconds for the end: longer than a closing handshake
 
-    async def start(self, host: Host, session: Session) -> Pump:
+    async def start(self, host: Host, session: SessionLike) -> Pump:
         """Open the session in the host. Returns when it stands, or has ended (``pump.error``)."""
         for warning in (*self.plan.warnings, *self.endpoint.warnings):
             log.warning("%s", warning)
@@ -103,7 +99,7 @@ class Opening:
             pump.runner.tools = {**pump.runner.tools, **handled(made)}  # open calls keep theirs
         return pump.machine.update(plan, frame, pump.clock.now())
 
-    def _pump(self, group: TaskGroup, session: Session) -> Pump:
+    def _pump(self, group: TaskGroup, session: SessionLike) -> Pump:
         machine = Machine(self.plan, reconnect=self.policy, seed=self._seed)
         pump = Pump(machine, self.clock, [self.transcript.event])
         handlers = Handlers(pump, self.plan.response_key, self.hooks)

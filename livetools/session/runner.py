@@ -12,7 +12,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import Context, copy_context
-from typing import Any, Protocol
+from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
@@ -22,23 +22,12 @@ from livetools.protocol.errors import ToolError
 from livetools.protocol.events import Call
 from livetools.tools import SessionLike, Tool, ToolContext
 
-from .handlers import Handlers, Job, cancelled, note
+from .handlers import Desk, Handlers, Job, cancelled, note
 from .wake import Wake, make_wake
 
 log = logging.getLogger("livetools.calls")
 
 IDLE = 32  # workers that wait for a call; more are let go
-
-
-class Desk(Protocol):
-    """Where a runner reports: each is an input of the machine (or of the dispatcher alone), and what
-    follows."""
-
-    async def settled(self, run: int, outcome: Outcome) -> None: ...
-    async def progress(self, run: int, value: object, yielded: Outcome | None) -> None: ...
-    async def approved(self, run: int, verdict: bool | str | None) -> None: ...
-    def streams(self, name: str) -> bool: ...
-    def reason(self, run: int) -> Exception | None: ...
 
 
 class _Worker:

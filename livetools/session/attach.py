@@ -1,0 +1,314 @@
+"""For whoever holds a session of google-genai already: its messages pass, its function calls are answered.
+
+::
+
+    config = livetools.declare(tools, into=config)
+    async with client.aio.live.connect(model=m, config=config) as s, livetools.attach(s, tools, model=m) as
+    live:
+        async for message in live: ...
+
+The dispatcher alone, without a connection of its own: cancellations are honoured, and each call is answered
+once.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+import anyio
+from anyio.abc import TaskGroup
+
+from livetools.protocol import configuration
+from livetools.protocol.actions import Action, Consult, Outcome, Start, Stop, Undo
+from livetools.protocol.calls import Calls
+from livetools.protocol.errors import ConcurrencyError, ConfigError
+from livetools.protocol.plan import declaration, make_plan
+from livetools.protocol.profiles import ModelProfile
+from livetools.protocol.terms import ReplyFormat
+from livetools.tools import Hooks, as_tools
+
+from .clock import SystemClock
+from .handlers import Handlers
+from .host import Host
+from .opening import handled, spec_of
+from .runner import Runner
+
+log = logging.getLogger("livetools.session")
+
+
+def declare(
+    tools: Iterable[object], into: object = None
+) -> Any:  # a config of the kind that was given, or a dict
+    """A config of google-genai with these tools in it, declared as Live models read them.
+
+    ``into`` (a ``LiveConnectConfig`` or its dict, not changed; ``None``: a new dict) keeps what it has, its
+    tools too. The SDK by itself sends ``parameters_json_schema``, which several models ignore
+    (python-genai#1147).
+
+    Raises ``ConfigError`` for what cannot be declared, or twice.
+    """
+    specs = [spec_of(tool) for tool in as_tools(tools)]
+    policies = make_plan("any", specs, profile=ModelProfile(), reconnect=False).policies
+    entry = {"function_declarations": [declaration(s, policies[s.declaration["name"]]) for s in specs]}
+    if into is None:
+        return {"tools": [entry]}
+    if not isinstance(into, Mapping):
+        if not hasattr(into, "model_copy"):
+            raise ConfigError(f"into is a {type(into).__name__}: a LiveConnectConfig or a dict is due")
+        from google.genai import types
+
+        made = types.Tool.model_validate(entry)
+        return into.model_copy(update={"tools": [*(getattr(into, "tools", None) or ()), made]})
+    return {**into, "tools": [*(into.get("tools") or ()), entry]}
+
+
+class SDKSession(Protocol):
+    """The part of google-genai's ``AsyncSession`` (3.x) that is used."""
+
+    def receive(self) -> AsyncIterator[Any]: ...
+    async def send_tool_response(self, *, function_responses: Any) -> None: ...
+    async def send_client_content(self, *, turns: Any, turn_complete: bool) -> None: ...
+    async def send_realtime_input(self, *, text: str) -> None: ...
+
+
+def attach(
+    sdk_session: SDKSession,
+    tools: Iterable[object],
+    *,
+    model: str | None = None,
+    profile: ModelProfile | None = None,
+    deps: object = None,
+    reply_format: ReplyFormat = "tool_response",
+    response_key: str = "output",
+    tool_timeout: float | None = 60.0,
+    max_concurrency: int | None = None,
+    hooks: Sequence[Hooks] = (),
+) -> Attached:
+    """Answer the function calls of a google-genai session: enter it, and iterate over it in place of
+    ``receive()``.
+
+    ``model`` says what the model takes (scheduling, ``willContinue``, media); without it nothing is assumed.
+    The other parameters are those of ``connect``. Raises ``ConfigError``. ``context.session`` is ``None`` in
+    the tools.
+    """
+    made = as_tools(tools)
+    plan = make_plan(
+        model or "any",
+        [spec_of(tool) for tool in made],
+        profile=profile or (None if model else ModelProfile()),
+        reply_format=reply_format,
+        response_key=response_key,
+        tool_timeout=tool_timeout,
+        max_concurrency=max_concurrency,
+        reconnect=False,
+    )
+    attached = Attached(sdk_session)
+    attached.calls = Calls(plan, lambda event: None, attached.act)
+
+    def runner(group: TaskGroup) -> Runner:
+        return Runner(group, Handlers(attached, response_key, tuple(hooks)), handled(made), deps)
+
+    attached.make_runner = runner
+    return attached
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    id: str | None
+    name: str
+    args: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Attached:
+    """A google-genai session whose calls are answered. Iterating yields the SDK's own messages, turn after
+    turn.
+
+    Reading is what drives it: calls are taken up when the message that holds them is read. What the SDK
+    raises at the end (``google.genai.errors.APIError``) comes out of the iteration, but for a clean close,
+    which ends it.
+    """
+
+    calls: Calls
+    make_runner: Callable[[TaskGroup], Runner]
+
+    def __init__(self, sdk_session: SDKSession) -> None:
+        self._session = sdk_session
+        self._host = Host("livetools attach")
+        self._clock = SystemClock()
+        self._runner: Runner | None = None
+        self._actions: list[Action] = []
+        self._nap: tuple[float, anyio.CancelScope] | None = None
+        self._reading = False
+        self._writing = False
+
+    async def __aenter__(self) -> Self:
+        await self._host.start(self._main)
+        return self
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Stop what runs. The SDK's session is left as it is."""
+        self.calls.close(self._clock.now())
+        self._drain()
+        await self._host.stop()
+
+    async def __aiter__(self) -> AsyncIterator[Any]:  # google.genai.types.LiveServerMessage
+        if self._reading:
+            raise ConcurrencyError("two loops iterate over one attached session; iterate once")
+        self._reading = True
+        try:
+            async for message in _messages(self._session):
+                self._take(message)
+                await self._follow()
+                yield message
+        finally:
+            self._reading = False
+            self.calls.lose(self._clock.now())
+            self._drain()
+
+    # The runner's desk
+
+    async def settled(self, run: int, outcome: Outcome) -> None:
+        """A handler ended."""
+        self.calls.settled(run, outcome, self._clock.now())
+        await self._follow()
+
+    async def progress(self, run: int, value: object, yielded: Outcome | None) -> None:
+        """A handler reported."""
+        self.calls.progress(run, value, self._clock.now(), yielded)
+        await self._follow()
+
+    async def approved(self, run: int, verdict: bool | str | None) -> None:
+        """A tool's ``approval`` answered. Nobody can be asked here: what a person must decide is refused."""
+        now = self._clock.now()
+        if verdict:
+            self.calls.refuse(run, verdict if isinstance(verdict, str) else "nobody can be asked", now)
+        else:
+            self.calls.approve(run, now)
+        await self._follow()
+
+    def streams(self, name: str) -> bool:
+        """Whether each yield of this tool is a response of its own."""
+        return self.calls.plan.policies[name].streams
+
+    def reason(self, run: int) -> Exception | None:
+        """Why a call was stopped."""
+        record = self.calls.records.get(run)
+        return None if record is None or record.outcome is None else record.outcome.error
+
+    def act(self, action: Action) -> None:
+        """The dispatcher wants something done."""
+        self._actions.append(action)
+
+    # Inside
+
+    async def _main(self, group: TaskGroup, ready: Callable[[], None]) -> None:
+        self._runner = self.make_runner(group)
+        ready()
+        try:
+            while True:
+                deadline = self.calls.wake_at()
+                with anyio.CancelScope() as scope:
+                    self._nap = deadline, scope
+                    await self._clock.sleep_until(deadline)
+                self._nap = None
+                self.calls.tick(self._clock.now())
+                await self._follow()
+        finally:
+            self._runner.close()
+
+    def _take(self, message: Any) -> None:
+        now = self._clock.now()
+        self.calls.heard()
+        if asked := list(_asked(message)):
+            self.calls.offer(0, asked, now)
+        cancellation = getattr(message, "tool_call_cancellation", None)
+        if cancellation is not None:
+            self.calls.cancel(cancellation.ids or (), now)
+
+    def _drain(self) -> None:
+        runner = self._runner
+        actions, self._actions = self._actions, []
+        for action in actions:
+            match action:
+                case _ if runner is None:
+                    pass
+                case Start(run, call):
+                    runner.start(run, call)
+                case Stop(run):
+                    runner.stop(run)
+                case Consult(run, call):
+                    runner.consult(run, call)
+                case Undo(run, call, result):
+                    runner.undo(run, call, result)
+        if self._nap is not None and self.calls.wake_at() < self._nap[0]:
+            self._nap[1].cancel()
+            self._nap = None
+
+    async def _follow(self) -> None:
+        """Start and stop what is due, and send what is ready, in order: one writer at a time."""
+        self._drain()
+        if self._writing:
+            return
+        self._writing = True
+        try:
+            while frames := self.calls.replies.frames(0):
+                for frame in frames:
+                    with anyio.CancelScope(shield=True):  # what was taken is sent
+                        await self._send(json.loads(frame))
+            while self.calls.texts:
+                await self._say(self.calls.texts.pop(0))
+        finally:
+            self._writing = False
+
+    async def _send(self, frame: Mapping[str, Any]) -> None:
+        try:
+            if "toolResponse" in frame:
+                responses = frame["toolResponse"]["functionResponses"]
+                await self._session.send_tool_response(function_responses=responses)
+            else:
+                content = frame["clientContent"]
+                await self._session.send_client_content(
+                    turns=content["turns"], turn_complete=content["turnComplete"]
+                )
+        except Exception as error:  # the connection is gone: the reader is told so by the SDK
+            log.warning("an answer could not be sent (%s)", type(error).__name__)
+
+    async def _say(self, text: str) -> None:
+        if self.calls.plan.text_channel == "realtime":
+            await self._session.send_realtime_input(text=text)
+        else:
+            turn = {"role": "user", "parts": [{"text": text}]}
+            await self._session.send_client_content(turns=[turn], turn_complete=True)
+
+
+async def _messages(session: SDKSession) -> AsyncIterator[Any]:
+    """The SDK's messages over all turns; its ``receive`` ends with each. A close with 1000 is the end."""
+    from google.genai.errors import APIError
+
+    while True:
+        try:
+            async for message in session.receive():
+                yield message
+        except APIError as error:
+            if error.code == 1000:
+                return
+            raise
+
+
+def _asked(message: Any) -> Iterable[_Asked]:
+    """The calls of a message, on either of its two channels."""
+    tool_call = getattr(message, "tool_call", None)
+    calls = list(getattr(tool_call, "function_calls", None) or ())
+    turn = getattr(getattr(message, "server_content", None), "model_turn", None)
+    calls += [part.function_call for part in getattr(turn, "parts", None) or () if part.function_call]
+    return [_Asked(call.id, call.name or "", configuration.plain(call.args or {})) for call in calls]

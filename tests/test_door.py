@@ -1,0 +1,61 @@
+"""The door: what ``import livetools`` gives, and what it costs."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from types import ModuleType
+
+import livetools
+
+HEAVY = "google.genai websockets rich typer starlette uvicorn trio griffe yaml numpy sounddevice mcp"
+CONTRACT = """
+    connect attach declare tool Tool Toolset ToolContext ToolResult Call Session Reply ReconnectPolicy
+    WebSocket ModelProfile SessionStarted TextChunk ThoughtChunk AudioChunk InputTranscript OutputTranscript
+    ToolStarted ToolProgress ToolFinished ToolCancelled ToolLost ApprovalRequested Interrupted
+    GenerationComplete TurnComplete UsageUpdate VoiceActivity CodeChunk Grounding GoAway HandleUpdate
+    Reconnecting Reconnected Stalled InputDropped UnknownMessage LiveToolsError ConfigError
+    ToolDefinitionError ConnectFailed SetupTimeout SetupRejected SessionClosed AuthenticationError
+    QuotaExceeded InvalidRequest ModelNotFound ServerError LocalProtocolError RemoteProtocolError ToolError
+    ToolTimeout ConcurrencyError
+"""
+
+
+def python(program: str) -> str:
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout
+
+
+def test_all_is_exactly_what_is_visible() -> None:
+    visible = {
+        name
+        for name, value in vars(livetools).items()
+        if not name.startswith("_") and not isinstance(value, ModuleType)
+    }
+    assert sorted(livetools.__all__, key=livetools.__all__.index) == livetools.__all__
+    assert set(livetools.__all__) == visible
+    assert len(livetools.__all__) == len(visible) <= 60
+
+
+def test_every_name_of_the_contract_is_there() -> None:
+    assert set(CONTRACT.split()) <= set(livetools.__all__)
+
+
+def test_everything_that_is_exported_says_what_it_is() -> None:
+    bare = [name for name in livetools.__all__ if not getattr(livetools, name).__doc__ and name != "Event"]
+    assert not bare
+
+
+def test_importing_loads_nothing_heavy() -> None:
+    loaded = python("import sys, livetools; print(*sys.modules)").split()
+    heavy = [name for name in HEAVY.split() if name in loaded]
+    assert not heavy
+
+
+def test_connecting_to_a_socket_loads_no_client_of_the_sdk() -> None:
+    program = (
+        "import sys, livetools; livetools.connect('gemini-3.8-live', tools=[print_it := lambda a: a] and [],"
+        " base_url='ws://localhost:1'); print(*sys.modules)"
+    )
+    loaded = python(program).split()
+    assert "google.genai" not in loaded
+    assert "websockets.sync" not in loaded
