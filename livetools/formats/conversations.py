@@ -15,18 +15,23 @@ from .function_responses import check_function_response
 from .shapes import CONTENT, FUNCTION_CALL, PART, check_fields
 
 ROLES = ("user", "model")
-MISPLACED = {  # keys that belong into parts, or to other APIs
-    "functionResponse",
-    "functionCall",
-    "text",
-    "content",
-    "contents",
-    "toolCalls",
-    "toolCallId",
-    "name",
-    "functionResponses",
-    "inlineData",
-    "fileData",
+AS_TEXT = '"parts": [{"text": …}]'
+AS_CALL = (
+    'A content of its own: {"role": "model", "parts": [{"functionCall": {…}}]}; see formats.to_function_call.'
+)
+AS_RESPONSE = '{"role": "user", "parts": [{"functionResponse": {…}}]}'
+MISPLACED = {  # keys that belong into parts, or to other APIs, and how to say it here
+    "functionResponse": AS_RESPONSE,
+    "functionResponses": AS_RESPONSE,
+    "functionCall": AS_CALL,
+    "toolCalls": AS_CALL,
+    "toolCallId": f"{AS_RESPONSE}; see formats.to_function_response.",
+    "text": AS_TEXT,
+    "content": AS_TEXT,
+    "contents": AS_TEXT,
+    "inlineData": '"parts": [{"inlineData": {…}}]',
+    "fileData": '"parts": [{"fileData": {…}}]',
+    "name": "Leave it out: functions are named in their parts.",
 }
 CALL_ELSEWHERE = {"arguments": "args", "callId": "id", "functionName": "name", "input": "args"}
 
@@ -72,10 +77,13 @@ def read_content(content: Json, spot: Spot, todo: Checklist) -> Turn | None:
 
 
 def _check_keys(content: Mapping[str, Json], spot: Spot, todo: Checklist) -> None:
-    inside = {key: value for key, value in content.items() if camel(key) in MISPLACED}
-    rest = {key: value for key, value in content.items() if key not in inside}
-    check_fields(rest, spot, CONTENT, todo)
-    check_fields(inside, spot, (), todo, rule="content-parts")
+    known = {key: value for key, value in content.items() if camel(key) not in MISPLACED}
+    check_fields(known, spot, CONTENT, todo)
+    todo.expect(True, "content-parts", spot, "")
+    for key in (key for key in content if key not in known):
+        message = f"{key} is no field of a content: what is said stands in parts"
+        words = {"name": key, "at": f" at '{spot.wire}'", "fix": MISPLACED[camel(key)]}
+        todo.expect(False, "content-parts", spot / key, message, **words)
 
 
 def _read_part(part: Json, spot: Spot, turn: Turn, todo: Checklist) -> None:

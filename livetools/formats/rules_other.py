@@ -257,13 +257,6 @@ TOOLS = (
         "Say it in the description.",
         "advice",
     ),
-    Rule(
-        "tool-call-arguments",
-        "the arguments of a tool call are a string of JSON",
-        "In OpenAI's shape function.arguments is text.",
-        "",
-        "json.dumps the object.",
-    ),
 )
 
 ALL = (*RECEIVED, *TOOLS)

@@ -21,6 +21,10 @@ def parameter(**schema: Any) -> dict[str, Any]:
     return declared(parameters={"type": "OBJECT", "properties": {"x": schema}})
 
 
+def foreign(**schema: Any) -> dict[str, Any]:
+    return {"name": "f", "description": "F.", "input_schema": {"type": "object", "properties": {"x": schema}}}
+
+
 @pytest.mark.parametrize(
     ("tool", "broken"),
     [
@@ -45,6 +49,12 @@ def parameter(**schema: Any) -> dict[str, Any]:
         (parameter(type="OBJECT", properties={"a": {}}, required=["b"]), {"tool-required"}),
         ({"googleSearch": {}}, set()),
         ({"type": "function", "function": {"name": "f", "description": "F."}}, set()),
+        (foreign(type="string", contentSchema={}), {"tool-lossless"}),
+        (foreign(type="string"), set()),
+        (
+            {"type": "function", "function": {"name": "f", "description": "F.", "parameters": 5}},
+            {"tool-schema-object"},
+        ),
         ([{"type": "web_search"}], {"tool-object"}),
         (["f"], {"tool-object"}),
     ],

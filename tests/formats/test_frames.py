@@ -72,6 +72,21 @@ def test_calls_without_ids_are_paired_by_name():
     assert {finding.rule for finding in check([call, answer]).findings} == {"response-id"}
 
 
+def test_a_history_in_client_content_is_checked_as_a_conversation():
+    call = {"role": "model", "parts": [{"functionCall": {"name": "f", "args": {}}}]}
+    user = {"role": "user", "parts": [{"text": "hi"}]}
+    report = check({"clientContent": {"turns": [user, call, user]}})
+    assert [(finding.rule, finding.path) for finding in report.faults] == [
+        ("response-count", "$.clientContent.turns[1]")
+    ]
+
+
+def test_a_single_frame_of_the_server_is_no_fault():
+    assert check({"serverContent": {"turnComplete": True}}).ok
+    assert [finding.rule for finding in check(asked("1")["message"]).faults] == ["call-answered"]
+    assert [finding.rule for finding in check(5, "frame").faults] == ["value-type"]
+
+
 def test_frames_without_a_direction_are_told_by_their_keys():
     rows = [SETUP["message"], {"setupComplete": {}}, asked("1")["message"], gave("1")["message"]]
     report = check(rows)

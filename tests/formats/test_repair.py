@@ -54,6 +54,7 @@ RIGHT = [USER, calls("a", "b"), answers("a", "b"), MODEL]
             MODEL,
         ],
         [5, *RIGHT],
+        [{"role": "user", "parts": ["hi", None]}, *RIGHT[1:]],
         RIGHT,
     ],
 )
@@ -77,6 +78,13 @@ def test_values_are_put_right():
     assert mended[2]["parts"] == [{"functionResponse": {"name": "a", "response": {"output": "12"}}}]
     assert len(changes) >= 4
     assert check(mended).ok
+
+
+def test_arguments_that_are_no_json_are_left_as_they_are():
+    call = {"role": "model", "parts": [{"functionCall": {"id": "a", "name": "a", "args": "{"}}]}
+    mended, changes = repair([USER, call, answers("a")])
+    assert (mended, changes) == ([USER, call, answers("a")], [])
+    assert [finding.rule for finding in check(mended).faults] == ["call-args"]
 
 
 def test_a_json_text_of_an_object_becomes_the_object():

@@ -14,6 +14,7 @@ from livetools.formats import (
     from_declaration,
     json_schema,
     to_declaration,
+    to_declarations,
     to_function_call,
     to_function_response,
     to_tool_call,
@@ -146,7 +147,8 @@ def test_a_call_without_an_id_gets_one():
 def test_arguments_are_text_there_and_an_object_here():
     made = to_tool_call({"id": "1", "name": "f", "args": {"city": "Tromsø"}})
     assert made["function"]["arguments"] == '{"city": "Tromsø"}'
-    assert to_function_call({"id": "1", "function": {"name": "f", "arguments": ""}})["args"] == {}
+    for nothing in ("", None, "null"):
+        assert to_function_call({"id": "1", "function": {"name": "f", "arguments": nothing}})["args"] == {}
 
 
 @pytest.mark.parametrize("arguments", ["{", "[1]", "5", 5])
@@ -181,5 +183,7 @@ def test_a_result_that_cannot_be_paired_is_an_error():
         to_tool_result({"name": "f", "response": {}})
 
 
-def test_json_is_plain():
-    json.dumps(to_declaration(CHAT))
+def test_declarations_of_many_shapes_are_plain_json():
+    made = json.loads(json.dumps(to_declarations([CHAT, RESPONSES, ANTHROPIC])))
+    assert [declaration["name"] for declaration in made] == ["weather"] * 3
+    assert made[0] == made[1] == made[2]

@@ -196,6 +196,14 @@ def test_a_history_with_function_parts_in_either_case_is_paired():
     assert len(transcript.contents[3]["parts"]) == 2
 
 
+def test_a_single_part_and_things_that_are_no_parts_are_borne_with():
+    transcript = Transcript()
+    transcript.user_content(
+        [{"role": "user", "parts": {"text": "hi"}}, {"parts": ["x", None]}, {"parts": None}]
+    )
+    assert transcript.contents == [user("hi")]
+
+
 def test_calls_without_an_id_are_paired_by_name_in_order():
     transcript = Transcript()
     transcript.user_content([user("Go"), {"role": "model", "parts": [{"functionCall": {"name": "f"}}] * 2}])
