@@ -1,0 +1,39 @@
+"""The ``livetools`` command: its subcommands, and how an error ends it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import typer
+from typer.core import TyperGroup
+
+from livetools.protocol.errors import LiveToolsError
+
+from .chat import chat
+from .check import check
+from .logs import show_warnings
+from .tools import tools
+
+
+class Commands(TyperGroup):
+    """Whatever goes wrong is one clear line on standard error and exit status 1."""
+
+    def invoke(self, ctx: Any) -> Any:  # click's context and result, which typer does not export
+        show_warnings()
+        try:
+            return super().invoke(ctx)
+        except LiveToolsError as error:
+            typer.secho(f"livetools: {error}", fg=typer.colors.RED, err=True)
+            raise typer.Exit(1) from None
+
+
+app = typer.Typer(
+    cls=Commands,
+    help="Give a Gemini Live agent Python functions for hands.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+for command in (chat, tools, check):
+    app.command()(command)

@@ -1,0 +1,58 @@
+"""Where a command talks to: the service, or a fake of it on this machine."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from livetools.protocol.errors import ConfigError
+from livetools.session.endpoint import resolve
+
+from .pretend import Pretend
+
+PRETEND = "This is a pretend model: it only picks a function by the words of your question."
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """``options`` are for ``connect``; ``notice`` is a line to show first."""
+
+    fake: bool
+    options: dict[str, Any] = field(default_factory=dict)  # connect's keyword arguments, of several types
+    notice: str = ""
+
+
+@contextmanager
+def service_or_fake(fake: bool, base_url: str | None = None) -> Iterator[Endpoint]:
+    """The service, if there is a way to it; else, or when asked for, an embedded fake server.
+
+    An endpoint that was named, by ``base_url`` or by the environment, is never replaced by the fake: what is
+    wrong with it is raised (``ConfigError``) by ``connect``.
+    """
+    why = "You asked for --fake." if fake else _no_way(base_url)
+    if why is None:
+        yield Endpoint(False, {} if base_url is None else {"base_url": base_url})
+        return
+    if fake and base_url is not None:
+        raise ConfigError("--fake and --base-url are both given: say one of them")
+    from livetools.testing import FakeLiveServer
+
+    server = FakeLiveServer(Pretend()).start()
+    try:
+        yield Endpoint(True, server.options, f"{PRETEND} {why}")
+    finally:
+        server.stop(check=False)
+
+
+def _no_way(base_url: str | None) -> str | None:
+    """Why the service cannot be reached, in words; ``None`` if nothing speaks against it."""
+    if base_url is not None or os.environ.get("GOOGLE_GEMINI_BASE_URL"):
+        return None
+    try:
+        resolve()
+    except ConfigError as error:
+        return f"The real one is out of reach: {error}"
+    return None

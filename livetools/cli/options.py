@@ -1,0 +1,16 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+import typer
+
+DEFAULT_MODEL = "gemini-3.8-live"
+
+TARGET = typer.Argument(
+    metavar="MODULE:NAMES | FILE.py[:NAMES]",
+    help="Functions, Tools or Toolsets, with commas between their names; without names the module's `tools`, "
+    "or whatever bears @tool.",
+    show_default=False,
+)
+MODEL = typer.Option(help="The model, as google-genai names it.")
+BASE_URL = typer.Option(help="Another endpoint: http(s):// or ws(s)://.", show_default=False)

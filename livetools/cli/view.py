@@ -1,0 +1,113 @@
+"""What a conversation looks like on a terminal, and in a pipe."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+
+from rich.console import Console
+from rich.text import Text
+
+from livetools.protocol import events
+from livetools.protocol.events import Call, Event
+
+CUT = 300  # characters of a call's arguments, or of its result
+
+
+class View:
+    """Prints a conversation, a piece at a time. ``speaker`` is what the model's lines begin with."""
+
+    def __init__(self, console: Console, speaker: str) -> None:
+        self.console = console
+        self.speaker = speaker
+        self._speaking = False  # the cursor stands behind something that the model said
+
+    def notice(self, text: str, style: str = "dim") -> None:
+        """A line about the conversation."""
+        self.end()
+        self._print(text, style)
+
+    def said(self, text: str) -> None:
+        """A piece of what the model says."""
+        if not self._speaking:
+            self._print(f"{self.speaker}: ", "bold green", end="")
+            self._speaking = True
+        self._print(text, end="")
+
+    def end(self) -> None:
+        """End the model's line."""
+        if self._speaking:
+            self.console.print()
+        self._speaking = False
+
+    def show(self, event: Event) -> None:
+        """An event of the session, if there is something in it for a person."""
+        match event:
+            case events.TextChunk(text) | events.OutputTranscript(text):
+                self.said(text)
+            case events.ToolStarted(call):
+                self.notice(f"  → {called(call)}", "cyan")
+            case events.ToolProgress(call, value):
+                self.notice(f"  … {call.name}: {json_text(value)}", "cyan")
+            case events.ToolFinished(call, response, error, elapsed):
+                text = f"  ← {call.name}: {result(response)}  ({duration(elapsed)})"
+                self.notice(text, "red" if error else "cyan")
+            case _:
+                text = told(event)
+                if text:
+                    self.notice(f"  {text}", "yellow")
+
+    def _print(self, text: str, style: str = "", end: str = "\n") -> None:
+        self.console.print(Text(harmless(text), style), end=end, soft_wrap=True)
+
+
+def told(event: Event) -> str:
+    """What a person is told of an event that is no part of the conversation; mostly nothing."""
+    match event:
+        case events.ToolCancelled(call):
+            return f"{call.name} was cancelled by the model"
+        case events.ToolLost(call, delivery):
+            fate = "its result follows as text" if delivery == "text" else "its result is dropped"
+            return f"the line broke while {call.name} ran: {fate}"
+        case events.Interrupted():
+            return "interrupted"
+        case events.GoAway(left):
+            return f"the service ends this connection{'' if left is None else f' in {left:g} s'}"
+        case events.Reconnecting(attempt, delay, cause):
+            return f"the line is away ({cause}): attempt {attempt} in {delay:.1f} s"
+        case events.Reconnected(restored):
+            return "connected again" if restored else "connected again, to a session that begins anew"
+        case events.Stalled(waiting_for, seconds):
+            return f"waiting for {waiting_for} since {seconds:.0f} s"
+        case events.TurnComplete(reason) if reason:
+            return f"the turn ended: {reason}"
+    return ""
+
+
+def called(call: Call) -> str:
+    """A call as Python would write it: ``get_weather(city="Oslo")``."""
+    return cut(f"{call.name}({', '.join(f'{name}={json_text(value)}' for name, value in call.args.items())})")
+
+
+def result(response: Mapping[str, object]) -> str:
+    """The value of a response, without its wrapping."""
+    keys = [key for key in ("output", "result", "content") if key in response]
+    return cut(json_text(response[keys[0]] if len(response) == 1 and keys else dict(response)))
+
+
+def json_text(value: object) -> str:
+    return cut(json.dumps(value, ensure_ascii=False, default=str))
+
+
+def cut(text: str) -> str:
+    return text if len(text) <= CUT else f"{text[:CUT]}…"
+
+
+def duration(seconds: float) -> str:
+    return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+
+
+def harmless(text: str) -> str:
+    """Without the control characters that could take over a terminal."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", text)
