@@ -4,6 +4,7 @@ answer?
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
@@ -112,32 +113,41 @@ class _Session:
 
 
 def check_recording(rows: Iterable[Json], spot: Spot, todo: Checklist) -> None:
-    """Check a session's frames in order: rows with ``direction`` and ``frame`` or ``message``, or bare
-    frames.
+    """Check frames in their order: rows with ``direction`` and ``frame`` or ``message``, or bare frames.
 
-    Rows of several connections (``connection``) are kept apart; a ``setup`` begins a new one.
+    Connections (``connection``) are kept apart; a ``setup`` begins a new one, and knows the calls of those
+    before if it resumes their session. Calls that the server's own close cut off need no answer.
     """
     sessions: dict[str, _Session] = {}
     for index, row in enumerate(rows):
-        if not isinstance(row, Mapping):
-            todo.expect(False, "value-type", spot[index], f"the row is {kind_of(row)}", value=row)
+        if not todo.expect(isinstance(row, Mapping), "value-type", spot[index], f"the row is {kind_of(row)}"):
             continue
         frame, at = _frame_of(row, spot[index])
-        if not isinstance(frame, Mapping) or _is_meta(frame):
-            continue
-        number = str(row.get("connection"))
-        if member(frame, "setup")[1] is not None or number not in sessions:
-            sessions[number] = _Session()
-        if _by_server(row, frame):
-            _hear(frame, at, sessions[number])
-        else:
-            check_frame(frame, at, todo)
-            _answer(frame, at, sessions[number], todo)
+        if isinstance(frame, Mapping):
+            session = _session_of(row, frame, sessions)
+            if _by_server(row, frame):
+                _hear(frame, at, session)
+            elif not all(str(key).startswith("_") for key in frame):  # a close, or what was no JSON
+                check_frame(frame, at, todo)
+                _answer(frame, at, session, todo)
     for session in sessions.values():
         for where, name in session.open.values():
             todo.expect(False, "call-answered", where, f"nobody answered the call of {name}")
         if session.asked and not session.open:
             todo.expect(True, "call-answered", spot, "")
+
+
+def _session_of(
+    row: Mapping[str, Json], frame: Mapping[str, Json], sessions: dict[str, _Session]
+) -> _Session:
+    number = str(row.get("connection"))
+    setup = member(frame, "setup")[1]
+    if isinstance(setup, Mapping):
+        resumption = member(setup, "sessionResumption")[1]
+        resumes = isinstance(resumption, Mapping) and bool(resumption.get("handle"))
+        before = [session.asked for session in sessions.values()] if resumes else []
+        sessions[number] = _Session(asked=dict(ChainMap({}, *before)))
+    return sessions.setdefault(number, _Session())
 
 
 def _frame_of(row: Mapping[str, Json], spot: Spot) -> tuple[Json, Spot]:
@@ -147,17 +157,14 @@ def _frame_of(row: Mapping[str, Json], spot: Spot) -> tuple[Json, Spot]:
     return row, Spot(spot.path)
 
 
-def _is_meta(frame: Mapping[str, Json]) -> bool:
-    """A close, or something that was no JSON: rows that recordings have beside frames."""
-    return bool(frame) and all(str(key).startswith("_") for key in frame)
-
-
 def _by_server(row: Mapping[str, Json], frame: Mapping[str, Json]) -> bool:
     direction = row.get("direction")
     return direction == "server" if direction else any(camel(key) in SERVER for key in frame)
 
 
 def _hear(frame: Mapping[str, Json], spot: Spot, session: _Session) -> None:
+    if "_close" in frame:
+        session.open.clear()
     for call in _listed(frame, "toolCall", "functionCalls"):
         name = str(call.get("name"))
         id = str(call.get("id") or name)

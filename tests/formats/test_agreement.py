@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -127,6 +128,8 @@ async def verdict(frame: Callable[[dict[str, Any]], dict[str, Any]]) -> tuple[in
                             call = message["toolCall"]["functionCalls"][0]
                             await socket.send(json.dumps(frame(call)))
                         if message.get("serverContent", {}).get("turnComplete"):
+                            rows = [dataclasses.asdict(each) for each in server.frames]
+                            assert check(rows, "recording").faults == ()
                             return heard
                 closed = server.frames[-1].message["_close"]
                 return closed["code"], closed["reason"]

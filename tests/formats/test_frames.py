@@ -38,6 +38,12 @@ def took_back(*ids: str) -> dict[str, Any]:
     return {"direction": "server", "connection": 1, "message": {"toolCallCancellation": {"ids": list(ids)}}}
 
 
+CLOSE = {"direction": "server", "connection": 1, "message": {"_close": {"code": 1006, "reason": ""}}}
+RESUME = {
+    "direction": "client",
+    "connection": 1,
+    "message": {"setup": {"model": "models/x", "session_resumption": {"handle": "h"}}},
+}
 SETUP = {"direction": "client", "connection": 1, "message": {"setup": {"model": "models/gemini-3.8-live"}}}
 
 
@@ -57,7 +63,11 @@ SETUP = {"direction": "client", "connection": 1, "message": {"setup": {"model": 
         ([asked("1"), gave("1"), gave("2")], {"answer-known"}),
         ([asked("1"), gave("1", name="g")], {"response-name-match"}),
         ([asked("1"), gave("1", connection=2)], {"call-answered", "answer-known"}),
-        ([asked("1"), SETUP, {"_close": {}}], set()),
+        ([asked("1"), CLOSE], set()),
+        ([asked("1"), {**CLOSE, "direction": "client"}], {"call-answered"}),
+        ([asked("1"), CLOSE, SETUP, gave("1")], {"answer-known"}),
+        ([asked("1"), CLOSE, RESUME, gave("1")], set()),
+        ([{}], set()),
         ([{"direction": "client", "message": {"_text": "x"}}], set()),
         ([5], {"value-type"}),
     ],
