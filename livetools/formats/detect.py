@@ -20,6 +20,7 @@ TOP = {
     "functionResponse",
     "bidiGenerateContentToolResponse",
 }  # tried in place of a frame
+FRAME = (CLIENT | SERVER) - ANSWER
 
 
 def detect(document: Json) -> Kind | None:
@@ -49,8 +50,8 @@ def _object(item: Mapping[str, Json]) -> Kind | None:
         ("contents" in keys, "conversation"),
         ("response" in keys and not keys & {"role", "parameters", "description"}, "function_response"),
         ("role" in keys or "parts" in keys, "content"),
+        (bool(keys & FRAME) or _is_top(keys), "frame"),
         (bool(keys & ANSWER) or isinstance(item.get("error"), Mapping), "response"),
-        (bool(keys & (CLIENT | SERVER)) or _is_top(keys), "frame"),
         ("functionDeclarations" in keys, "tools"),
         ("functionCallId" in keys, "function_response"),
         (shape_of(item) is not None, "tools"),

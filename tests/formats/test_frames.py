@@ -68,6 +68,7 @@ SETUP = {"direction": "client", "connection": 1, "message": {"setup": {"model": 
         ([asked("1"), CLOSE, SETUP, gave("1")], {"answer-known"}),
         ([asked("1"), CLOSE, RESUME, gave("1")], set()),
         ([{}], set()),
+        ([{"version": 1}, SETUP, asked("1"), gave("1")], set()),
         ([{"direction": "client", "message": {"_text": "x"}}], set()),
         ([5], {"value-type"}),
     ],
