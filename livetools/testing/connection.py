@@ -49,12 +49,12 @@ class Connection:
 
     def __init__(self, number: int, stream: ByteStream) -> None:
         self.number = number
-        self.request: Request | None = None
         self.closed_by: str | None = None
         self.ended = anyio.Event()
         self.pongs: dict[bytes, Callable[[], None]] = {}
         self.told_to_go = False  # a goAway was sent
-        self.hold_pongs = 0.0
+        self.silent_until = 0.0  # a stall, by the server's clock
+        self.held_back: bytes | None = None  # a frame that is to change places with the next
         self._stream = stream
         self._protocol = _Protocol(max_size=None)
         self._lock = anyio.Lock()
@@ -64,15 +64,16 @@ class Connection:
     def open(self) -> bool:
         return self.closed_by is None and self._protocol.state is State.OPEN
 
-    async def accept(self, head: bytes) -> bool:
-        """Read ``head`` as an upgrade and answer it; whether a websocket stands."""
+    async def accept(self, head: bytes) -> Request | None:
+        """Read ``head`` as an upgrade and answer it: the request, if a websocket stands now."""
+        request = None
         self._protocol.receive_data(head)
         for event in self._protocol.events_received():
             if isinstance(event, Request):
-                self.request = event
+                request = event
                 self._protocol.send_response(self._protocol.accept(event))
         await self._flush()
-        return self._protocol.state is State.OPEN
+        return request if self._protocol.state is State.OPEN else None
 
     async def send(self, data: bytes, *, text: bool = False) -> None:
         """Send one frame, whole or not at all; raises :class:`Gone`. Cancelling waits until it is written."""
@@ -86,9 +87,10 @@ class Connection:
     async def send_half(self, data: bytes) -> None:
         """Write the first half of a frame, and break the line."""
         frame = WireFrame(Opcode.BINARY, data).serialize(mask=False)
-        async with self._lock:
-            with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                await self._stream.send(frame[: len(frame) // 2])
+        with anyio.CancelScope(shield=True):
+            async with self._lock:
+                with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                    await self._stream.send(frame[: len(frame) // 2])
         await self.drop()
 
     async def ping(self, token: bytes, pong: Callable[[], None]) -> None:
@@ -98,7 +100,7 @@ class Connection:
             self._protocol.send_ping(token)
             await self._flush()
 
-    async def receive(self, receiver: Receiver) -> None:
+    async def receive(self, receiver: Receiver, lag: float = 0.0) -> None:
         """Hand each whole message to ``receiver`` until the connection ends. Never raises for the other
         end's faults.
         """
@@ -109,8 +111,8 @@ class Connection:
                 self._end("line")
                 return
             events = self._protocol.events_received()
-            if self.hold_pongs:
-                await anyio.sleep(self.hold_pongs)
+            if lag:
+                await anyio.sleep(lag)
             await self._flush()
             for event in events:
                 await self._event(event, receiver)

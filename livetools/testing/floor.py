@@ -104,10 +104,17 @@ class Floor:
             await turn.wake.wait()
         finally:
             turn.wake = None
+        if turn.over:
+            raise TurnCancelled("the connection of this turn is gone")
 
     def line_gone(self) -> None:
-        """Whoever speaks has nobody to speak to."""
-        turn, self.speaker = self.speaker, None
-        if turn is not None and self.user is None and turn.scope is not None:
+        """Nobody is there to speak to: every turn is over, and hears of it when it next does something."""
+        if self.user is not None:
+            self.speaker = None
+            return
+        for turn in [*self.waiting, *filter(None, [self.speaker])]:
             turn.over = True
-            turn.scope.cancel()
+            if turn.wake is not None:
+                turn.wake.set()
+        self.waiting.clear()
+        self.speaker = None

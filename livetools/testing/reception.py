@@ -101,17 +101,17 @@ class Reception:
     async def _websocket(self, stream: ByteStream, head: bytes) -> None:
         self._count += 1
         connection = Connection(self._count, stream)
-        if not await connection.accept(head):
+        request = await connection.accept(head)
+        if request is None:
             return
-        assert connection.request is not None
-        who = caller(connection.request)
+        who = caller(request)
         if who is None:
-            self.server.note(f"no Live endpoint: {connection.request.path.partition('?')[0]}")
+            self.server.note(f"no Live endpoint: {request.path.partition('?')[0]}")
             await connection.close(1008, "Requested entity was not found.")
         guest = _Guest(self.server, connection, who)
         self.connections.add(connection)
         try:
-            await connection.receive(guest.hear)
+            await connection.receive(guest.hear, lag=self.server.faults.slow_pong)
         finally:
             self.connections.discard(connection)
             guest.left()

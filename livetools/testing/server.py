@@ -29,8 +29,8 @@ from livetools.session.clock import Clock, SystemClock
 
 from .calls import FakeCall
 from .certificates import certificates
-from .connection import Connection
 from .conversation import Script
+from .faults import Faults
 from .journal import Journal
 from .lobby import Limits, Lobby
 from .port import Port
@@ -39,7 +39,7 @@ from .session import FakeSession
 from .tokens import Tokens
 from .turn import Turn
 from .vad import ActivityDetector, EnergyDetector
-from .wire import Frame, Message, encode
+from .wire import Frame, Message
 
 Model: TypeAlias = Callable[[Turn], Awaitable[None]]
 
@@ -60,7 +60,8 @@ class FakeLiveServer:
 
     Attributes to set before a client comes: ``pace`` (0: sound goes out as fast as it can; 1: in real time, and
     ``turnComplete`` when it would have been played), ``limits`` (when goAway comes, how long a handle lasts),
-    ``detector`` (hears speech begin and end), ``transcriber`` (from PCM and rate to what was said).
+    ``faults`` (see :mod:`livetools.testing.faults`), ``detector`` (hears speech begin and end), ``transcriber``
+    (from PCM and rate to what was said).
 
     As an async context manager it runs in the caller's loop, asyncio or trio; with :meth:`start` and
     :meth:`stop` in a thread with a loop of its own. Leaving it raises ``AssertionError`` when a call was
@@ -90,6 +91,7 @@ class FakeLiveServer:
         self.journal = Journal()
         self._model = model or echo
         self.limits = Limits()
+        self.faults = Faults()
         self.pace = 0.0
         self.detector: Callable[[Mapping[str, Any]], ActivityDetector] = EnergyDetector
         self.transcriber: Callable[[bytes, int], str] | None = None
@@ -255,19 +257,6 @@ class FakeLiveServer:
 
     def note(self, text: str) -> None:
         self.journal.note(text)
-
-    async def send(self, connection: Connection, frame: Message | str | bytes) -> None:
-        """One frame to one client, entered in the journal; raises ``Gone``."""
-        message = (
-            frame if isinstance(frame, dict) else {"_text": frame if isinstance(frame, str) else repr(frame)}
-        )
-        self.record("server", connection.number, message)
-        if isinstance(frame, dict):
-            await connection.send(encode(frame))
-        else:
-            await connection.send(
-                frame.encode() if isinstance(frame, str) else frame, text=isinstance(frame, str)
-            )
 
     async def answer_turn(self, turn: Turn) -> None:
         await self._model(turn)

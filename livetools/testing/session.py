@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from livetools.protocol.profiles import ModelProfile
 
-from . import speech
+from . import faults, speech
 from .calls import FakeCall, find
 from .connection import Connection, Gone
 from .ears import Ears
+from .faults import Fault
 from .floor import Floor
 from .turn import Turn, TurnCancelled
 from .wire import Message, seconds
@@ -188,11 +189,14 @@ class FakeSession:
             self.detach(connection)
             await connection.drop()
 
+    async def fault(self, turn: Turn, kind: Fault) -> None:
+        await faults.commit(kind, self, self._stands(turn), None)
+
     # -- the wire
 
     def _stands(self, turn: Turn) -> Connection:
         if turn.over:
-            raise TurnCancelled("the client has interrupted this turn")
+            raise TurnCancelled("the client has interrupted this turn, or its connection is gone")
         if self.connection is None or not self.connection.open:
             raise TurnCancelled("the connection of this turn is gone")
         return self.connection
@@ -202,7 +206,7 @@ class FakeSession:
         if self.connection is None:
             raise TurnCancelled("no connection stands")
         try:
-            await self.server.send(self.connection, frame)
+            await faults.deliver(self, self.connection, frame)
         except Gone as error:
             raise TurnCancelled(str(error)) from None
 
@@ -225,8 +229,16 @@ class FakeSession:
         self.connection = connection
         self.connections.append(connection.number)
         self.ears.heard, self.ended_at = 0, None
+        switches = self.server.faults
+        if switches.early_content:
+            await self.send(faults.UNKNOWN)
+        if switches.never_setup:
+            return
         complete = {"sessionId": self.id} if self.profile.vertex else {}
         await self.send({"setupComplete": complete})
+        if connection.number <= switches.flapping:
+            await self.drop()
+            return
         at_setup = self.profile.handle_at_setup
         if at_setup == "always" or (at_setup == "asked" and "sessionResumption" in self.setup):
             await self.send_handle()

@@ -11,6 +11,7 @@ from .wire import Message
 if TYPE_CHECKING:
     import anyio
 
+    from .faults import Fault
     from .session import FakeSession
 
 
@@ -33,7 +34,7 @@ class Turn:
         self.text = text
         self.audio = audio
         self.scope: anyio.CancelScope | None = None
-        self.over = False  # interrupted by the client: nothing more is sent for it
+        self.over = False  # interrupted by the client, or cut off: nothing more is sent for it
         self.muted = False  # its answers were SILENT: it has nothing to say
         self.wake: anyio.Event | None = None  # set when it has the floor again
 
@@ -99,3 +100,7 @@ class Turn:
     async def drop(self) -> None:
         """Cut the line without a word: the client sees 1006."""
         await self.session.drop()
+
+    async def fault(self, kind: Fault) -> None:
+        """Misbehave once, now: see :mod:`livetools.testing.faults`."""
+        await self.session.fault(self, kind)
