@@ -54,6 +54,9 @@ class Calls:
         self.replies = Replies(plan, self.pending, self._move)
         self.texts: list[str] = []  # results that can no longer go out as answers
         self.lost: list[Record] = []  # the calls that the last link took with it
+        self.excused: list[
+            Record
+        ] = []  # answered with an error for that; again, if this link is lost as well
         self.counted = 0
         self._slots = Slots(self.records)
         self._deadlines: list[tuple[float, int]] = []
@@ -80,6 +83,8 @@ class Calls:
         moved = [(record, self._move(record, Move.REOFFER)) for record in again]
         for record, effects in moved:
             self._perform(record, effects, now)
+            if record.state is State.OWED and record.policy is not None and record.policy.background:
+                self._perform(record, self._move(record, Move.ACK), now)
         for record in new:
             self._tell(ToolStarted(record.call))
             self._begin(record, now)
@@ -134,6 +139,7 @@ class Calls:
             record = self.by_id.get(id)
             if record is not None:
                 self.replies.retract(record)
+                self.excused = [r for r in self.excused if r is not record]
                 self._perform(record, self._move(record, Move.CANCEL), now)
 
     def heard(self) -> None:
@@ -152,18 +158,19 @@ class Calls:
             self._perform(record, self._move(record, Move.LOSE), now)
         for record in unacknowledged:
             self._lost(record, now, None)
-        self.lost = owed + unacknowledged
+        self.lost = self.excused + owed + unacknowledged
+        self.excused = []
 
     def resumed(self, link: int) -> list[bytes]:
         """On a resumed link: the errors that free the server from waiting for the calls that were lost (3.8)."""
-        lost, self.lost = self.lost, []
-        for record in lost:
+        self.excused, self.lost = self.lost, []
+        for record in self.excused:
             record.link = link  # the debt on this link is paid with the error
-        return [self.replies.errors(lost, refusals.LOST)] if lost else []
+        return [self.replies.errors(self.excused, refusals.LOST)] if self.excused else []
 
     def afresh(self) -> None:
         """A fresh session: its ids are new ones, though they be spelt alike."""
-        self.lost = []
+        self.lost, self.excused = [], []
         self.by_id.clear()
 
     def close(self, now: float) -> None:
@@ -341,7 +348,7 @@ class Calls:
         self._tell(ToolLost(record.call, delivery))
 
     def _interim(self, record: Record, now: float, yielded: Outcome | None) -> None:
-        if yielded is not None and record.policy is not None:
+        if yielded is not None and record.policy is not None and record.policy.streams:
             takes = record.policy.takes_scheduling
             scheduling = (yielded.scheduling if takes else None) or record.policy.scheduling
             self.replies.interim(record, yielded.response, scheduling)
@@ -362,8 +369,9 @@ class Calls:
     def _deliver(self, record: Record, now: float, yielded: Outcome | None) -> None:
         outcome, policy = record.outcome, record.policy
         background = policy is not None and policy.background
-        if outcome is None or (self.plan.lost_results == "drop" and not background):
+        if outcome is None or record.delivered or (self.plan.lost_results == "drop" and not background):
             return
+        record.delivered = True
         response = outcome.response
         if record.kept and not response:
             response = {self.plan.response_key: record.kept}

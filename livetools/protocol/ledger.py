@@ -92,10 +92,10 @@ TABLE: Mapping[tuple[State, Move], tuple[State, tuple[Effect, ...]]] = {
     (S.OWED, M.EXPIRE): (S.READY, (E.STOP, E.FINISHED, E.REPLY)),
     (S.OWED, M.CANCEL): (S.VOID, (E.STOP, E.CANCELLED, E.RELEASE)),
     (S.OWED, M.ACK): (S.DETACHED, (E.ACKNOWLEDGE,)),
-    (S.OWED, M.LOSE): (S.DETACHED, (E.LOST, E.RELEASE)),
+    (S.OWED, M.LOSE): (S.DETACHED, (E.LOST,)),
     (S.OWED, M.CLOSE): (S.VOID, (E.STOP,)),
-    (S.READY, M.CANCEL): (S.VOID, (E.CANCELLED, E.RELEASE)),
-    (S.READY, M.LOSE): (S.DONE, (E.LOST, E.RELEASE, E.DELIVER)),
+    (S.READY, M.CANCEL): (S.VOID, (E.CANCELLED,)),
+    (S.READY, M.LOSE): (S.DONE, (E.LOST, E.DELIVER)),
     (S.READY, M.WRITE): (S.SENT, ()),
     (S.READY, M.CLOSE): (S.VOID, ()),
     (S.SENT, M.CANCEL): (S.VOID, (E.CANCELLED,)),  # they crossed on the wire: the server will not read it
@@ -150,6 +150,7 @@ class Record:
     started: bool = False
     undo: bool = False  # undo when it settles
     undone: bool = False
+    delivered: bool = False  # its result has gone as text
     outcome: Outcome | None = None
     kept: list[Mapping[str, Any]] = field(default_factory=list)  # parts yielded after the link was gone
     followers: list[Record] = field(default_factory=list)  # identical calls that share this run

@@ -43,6 +43,7 @@ class Reception:
         self.tell = tell
         self.session_id: str | None = None
         self.muted = False  # the user has cut this turn off: nothing more of it is told
+        self.excused = False  # a turn has ended since the setup: the errors for lost calls have been read
         self.usage = Usage()  # of the turns that have ended
         self.turn_usage = Usage()  # the last count of the turn under way
 
@@ -51,6 +52,7 @@ class Reception:
         message = parse(data)
         if message.setup_complete is not None:
             self.session_id = message.setup_complete.session_id
+            self.excused = False
             self.connection.on(On.COMPLETE, now)
         events = content.events(message)
         marks = next((i for i, event in enumerate(events) if isinstance(event, MARKERS)), len(events))
@@ -107,6 +109,7 @@ class Reception:
         if told is not None:
             self.tell(told)
         self.muted = False
+        self.excused = True
         self.usage, self.turn_usage = self.usage + self.turn_usage, Usage()
         if self.connection.usable:
             self.connection.link.proved()
@@ -115,6 +118,8 @@ class Reception:
         """An update that is not resumable erases nothing: the last handle is still good."""
         if update.resumable and update.new_handle:
             self.connection.handed(update.new_handle, now)
+            if self.excused:  # only a handle that came after the errors for lost calls is rid of those calls
+                self.calls.excused.clear()
             self.tell(HandleUpdate(update.new_handle))
         if update.last_consumed is not None:
             self.held.consumed(update.last_consumed)

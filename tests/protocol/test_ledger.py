@@ -9,7 +9,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 from support.driver import plan
-from support.world import World, explore
+from support.world import BEGINNINGS, World, explore
 
 from livetools.protocol.events import Call
 from livetools.protocol.ledger import TABLE, Effect, Move, Record, State, move
@@ -69,6 +69,12 @@ def test_every_order_of_inputs_keeps_the_invariants(name: str) -> None:
     assert explore(PLANS[name], depth) > 50
 
 
+@pytest.mark.parametrize("name", PLANS)
+def test_every_order_of_inputs_after_longer_beginnings_keeps_the_invariants(name: str) -> None:
+    for beginning in BEGINNINGS:
+        assert explore(PLANS[name], 3, beginning) > 10
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PLANS)
 def test_every_order_of_inputs_keeps_the_invariants_deeper(name: str) -> None:
@@ -85,40 +91,40 @@ def runs(of: Plan) -> type[RuleBasedStateMachine]:
 
         @rule(ids=st.lists(st.sampled_from(World.IDS), min_size=1, max_size=3))
         def offer(self, ids: list[str]) -> None:
-            self.world.offer(*ids)
+            self.world.play(("offer", *ids))
 
         @rule(id=st.sampled_from(World.IDS))
         def settle(self, id: str) -> None:
-            self.world.settle(id)
+            self.world.play(("settle", id))
 
         @rule(id=st.sampled_from(World.IDS))
         def part(self, id: str) -> None:
-            self.world.part(id)
+            self.world.play(("part", id))
 
         @rule(id=st.sampled_from(World.IDS))
         def cancel(self, id: str) -> None:
-            self.world.cancel(id)
+            self.world.play(("cancel", id))
 
         @rule()
         def write(self) -> None:
-            self.world.write()
+            self.world.play(("write",))
 
         @rule()
         def hear(self) -> None:
-            self.world.hear()
+            self.world.play(("hear",))
 
         @rule()
         def expire(self) -> None:
-            self.world.expire()
+            self.world.play(("expire",))
 
         @rule(fresh=st.booleans())
         def lose(self, fresh: bool) -> None:
-            self.world.begin_anew() if fresh else self.world.resume()
+            self.world.play(("begin_anew" if fresh else "resume",))
 
         @rule(now=st.integers(0, 40))
         def close(self, now: int) -> None:
             if now == 0:
-                self.world.close()
+                self.world.play(("close",))
 
     return Runs
 
