@@ -143,9 +143,9 @@ class _Client:
         self._server = server
 
     async def send(self, frame: bytes) -> None:
-        await anyio.lowlevel.checkpoint_if_cancelled()
         with anyio.CancelScope(shield=True):
             await self._server.put(frame)
+        await anyio.lowlevel.checkpoint_if_cancelled()
 
     async def receive(self) -> bytes:
         return await self._server.give()

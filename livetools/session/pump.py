@@ -134,7 +134,7 @@ class Pump:
             return
         except BaseException:
             if receipt is not None:
-                receipt.sent()  # a send that was begun completes
+                receipt.sent()  # a send that was cancelled was sent
             raise
         if receipt is not None:
             receipt.sent()

@@ -201,16 +201,15 @@ class _TrioAdapter:
         import trio
         from websockets.exceptions import ConnectionClosed
 
-        await trio.lowlevel.checkpoint_if_cancelled()  # a loop of sends can be cancelled between two frames
         try:
             with trio.CancelScope(deadline=trio.current_time() + self._timeout, shield=True) as scope:
                 await self._connection.send(frame, text=True)
-                return
         except ConnectionClosed as error:
             raise gone(error, self._closing) from None
         if scope.cancelled_caught:
             await self._cut()
             raise Gone(1006, f"no frame was taken for {self._timeout:g} s")
+        await trio.lowlevel.checkpoint_if_cancelled()  # so that a loop of sends can be cancelled
 
     async def receive(self) -> bytes:
         from websockets.exceptions import ConnectionClosed

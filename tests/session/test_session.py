@@ -1,0 +1,222 @@
+"""The verbs of a session, and how it ends."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import pytest
+
+import livetools
+from livetools import AudioChunk, ConcurrencyError, LocalProtocolError, OutputTranscript, SessionClosed
+
+pytestmark = pytest.mark.anyio
+
+Opened = Callable[..., Any]
+
+
+async def test_text_audio_video_and_their_ends_go_out_as_the_model_takes_them(opened: Opened) -> None:
+    async with opened() as line:
+        session = line.session
+        await session.send_text("hi")
+        await session.send_audio(b"\0\1")
+        await session.send_video(b"\xff\xd8")
+        await session.end_audio()
+        async with session.activity():
+            pass
+        frames = [await line.receive() for _ in range(6)]
+    assert frames[0]["clientContent"]["turns"] == [{"role": "user", "parts": [{"text": "hi"}]}]
+    inputs = [frame["realtimeInput"] for frame in frames[1:]]
+    assert inputs[0]["audio"] == {"mimeType": "audio/pcm;rate=16000", "data": "AAE="}
+    assert inputs[1]["video"]["mimeType"] == "image/jpeg"
+    assert inputs[2] == {"audioStreamEnd": True}
+    assert inputs[3:] == [{"activityStart": {}}, {"activityEnd": {}}]
+
+
+async def test_a_changed_sample_rate_is_refused_before_the_service_closes_for_it(opened: Opened) -> None:
+    async with opened() as line:
+        await line.session.send_audio(b"\0\0", rate=24000)
+        with pytest.raises(LocalProtocolError, match="16000 Hz after audio at 24000 Hz"):
+            await line.session.send_audio(b"\0\0")
+
+
+async def test_content_takes_the_types_of_google_genai_too(opened: Opened) -> None:
+    from google.genai import types
+
+    async with opened() as line:
+        await line.session.send_content(types.Content(role="user", parts=[types.Part(text="a")]), False)
+        await line.session.send_content([{"role": "user", "parts": [{"text": "b"}]}])
+        first, second = await line.receive("clientContent"), await line.receive("clientContent")
+    assert first["clientContent"] == {
+        "turns": [{"role": "user", "parts": [{"text": "a"}]}],
+        "turnComplete": False,
+    }
+    assert second["clientContent"]["turnComplete"] is True
+
+
+async def test_content_in_the_middle_is_refused_where_the_model_closes_for_it(opened: Opened) -> None:
+    async with opened(model="gemini-3.1-flash-live-preview") as line:
+        await line.session.send_text("hi")
+        with pytest.raises(LocalProtocolError, match="send_text"):
+            await line.session.send_content([{"role": "user", "parts": [{"text": "b"}]}])
+
+
+async def test_text_waits_for_a_full_socket_and_is_sent_once(opened: Opened) -> None:
+    async with opened() as line, anyio.create_task_group() as group:
+        line.server.stall()
+        done: list[str] = []
+
+        async def send(text: str) -> None:
+            await line.session.send_text(text)
+            done.append(text)
+
+        group.start_soon(send, "one")
+        group.start_soon(send, "two")
+        await line.quiet()
+        assert done == []
+        line.server.stall(full=False)
+        texts = [(await line.receive("clientContent"))["clientContent"]["turns"][0]["parts"][0] for _ in "12"]
+        await line.quiet()
+    assert sorted(part["text"] for part in texts) == sorted(done) == ["one", "two"]
+
+
+async def test_a_cancelled_send_text_does_not_take_the_text_back(opened: Opened) -> None:
+    async with opened() as line, anyio.create_task_group() as group:
+        line.server.stall()
+        group.start_soon(line.session.send_text, "one")
+        group.start_soon(line.session.send_text, "two")
+        await line.quiet()
+        group.cancel_scope.cancel()
+        line.server.stall(full=False)
+        with anyio.CancelScope(shield=True):
+            texts = {(await line.receive())["clientContent"]["turns"][0]["parts"][0]["text"] for _ in "12"}
+    assert texts == {"one", "two"}
+
+
+async def test_a_clean_close_ends_the_loop_without_an_error(opened: Opened) -> None:
+    async with opened(reconnect=False) as line:
+        line.says("bye")
+        line.server.close(1000)
+        events = [event async for event in line.session]
+        assert OutputTranscript("bye") in events
+        assert [event async for event in line.session] == []
+        with pytest.raises(SessionClosed, match="1000"):
+            await line.session.send_text("too late")
+
+
+async def test_the_error_that_ends_a_session_is_raised_once_to_whoever_waits(opened: Opened) -> None:
+    async with opened(reconnect=False) as line:
+        line.server.close(1011, "Internal error")
+        with pytest.raises(livetools.ServerError, match="Internal error"):
+            await line.until(AudioChunk)
+        assert [event async for event in line.session] == []
+        with pytest.raises(livetools.ServerError):
+            await line.session.send_text("too late")
+
+
+async def test_an_error_that_nobody_saw_is_raised_by_leaving(opened: Opened) -> None:
+    async def body() -> None:
+        async with opened(reconnect=False) as line:
+            line.server.close(1011, "Internal error")
+            await line.quiet()
+
+    with pytest.raises(livetools.ServerError):
+        await body()
+
+
+async def test_an_error_of_the_body_is_not_replaced(opened: Opened) -> None:
+    async def body() -> None:
+        async with opened(reconnect=False) as line:
+            line.server.close(1011, "Internal error")
+            await line.quiet()
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await body()
+
+
+async def test_aclose_ends_the_loop_of_another_task_without_an_error(opened: Opened) -> None:
+    ended: list[bool] = []
+
+    async with opened() as line, anyio.create_task_group() as group:
+
+        async def listen() -> None:
+            async for _ in line.session:
+                pass
+            ended.append(True)
+
+        group.start_soon(listen)
+        await line.quiet()
+        await line.session.aclose()
+        await line.session.aclose()
+    assert ended == [True]
+
+
+async def test_a_session_that_is_not_open_says_so() -> None:
+    session = livetools.connect("gemini-3.8-live", base_url="ws://localhost:1")
+    with pytest.raises(LocalProtocolError, match="async with"):
+        await session.send_text("hi")
+    with pytest.raises(LocalProtocolError, match="async with"):
+        _ = session.handle
+
+
+async def test_a_session_is_entered_once(opened: Opened) -> None:
+    async with opened() as line:
+        with pytest.raises(LocalProtocolError, match="entered once"):
+            await line.session.__aenter__()
+
+
+async def test_another_thread_is_told_how_to_come_here(opened: Opened) -> None:
+    errors: list[BaseException] = []
+
+    async with opened() as line:
+
+        def elsewhere() -> None:
+            try:
+                line.session.send_text("hi").send(None)
+            except BaseException as error:
+                errors.append(error)
+
+        thread = threading.Thread(target=elsewhere)
+        thread.start()
+        thread.join()
+    assert isinstance(errors[0], ConcurrencyError)
+
+
+async def test_two_loops_over_one_session_are_an_error(opened: Opened) -> None:
+    async with opened() as line, anyio.create_task_group() as group:
+        group.start_soon(line.until, AudioChunk)
+        await line.quiet()
+        with pytest.raises(ConcurrencyError, match="two loops"):
+            await line.until(AudioChunk)
+        group.cancel_scope.cancel()
+
+
+async def test_an_interruption_reaches_a_slow_reader_first(opened: Opened) -> None:
+    async with opened() as line:
+        audio = {"inlineData": {"mimeType": "audio/pcm;rate=24000", "data": "AAAA"}}
+        for _ in range(20):
+            line.server.send({"serverContent": {"modelTurn": {"parts": [audio]}}})
+        line.server.send({"serverContent": {"interrupted": True}})
+        await line.quiet()
+        first = await anext(line.session)
+        assert first == livetools.Interrupted()
+        line.says("x")
+        rest = [await anext(line.session) for _ in range(2)]
+    assert not [event for event in rest if isinstance(event, AudioChunk)]
+
+
+async def test_the_facts_of_a_session(opened: Opened) -> None:
+    async with opened() as line:
+        line.server.send({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
+        line.server.send({"usageMetadata": {"promptTokenCount": 3, "totalTokenCount": 5}})
+        line.says("hello")
+        await line.quiet()
+        session = line.session
+        assert session.handle == "h1"
+        assert session.usage.total_tokens == 5
+        assert session.profile.known
+        assert session.transcript.contents[-1]["parts"] == [{"text": "hello"}]
+        assert session.stats()["calls"] == []
