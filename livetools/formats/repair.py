@@ -128,56 +128,73 @@ def _object(text: str) -> dict[str, Json] | None:
 
 def _order(contents: Sequence[dict[str, Json]], changes: list[str]) -> list[dict[str, Json]]:
     """Every answer behind its calls; everything else in the order it had."""
-    answers = [
-        part["functionResponse"] for content in contents for part in content["parts"] if _is_answer(part)
-    ]
+    answers = _pairs(contents, changes)
     out: list[dict[str, Json]] = []
     for content in contents:
         rest = [part for part in content["parts"] if not _is_answer(part)]
-        if not rest:
-            continue
-        calls = [part["functionCall"] for part in rest if isinstance(part.get("functionCall"), Mapping)]
-        while (
-            calls
-            and out
-            and out[-1]["role"] == "model"
-            and not any("functionCall" in p for p in out[-1]["parts"])
-        ):
+        calls = [part["functionCall"] for part in rest if _is_call(part)]
+        while calls and out and out[-1]["role"] == "model" and not any(map(_is_call, out[-1]["parts"])):
             changes.append("words of the model and the call that followed them became one turn")
             rest = [*out.pop()["parts"], *rest]
-        out.append({"role": content["role"], "parts": rest})
-        if calls:
-            parts = [
-                {"functionResponse": found} for call in calls if (found := _take(call, answers, changes))
-            ]
-            if parts:
-                out.append({"role": "user", "parts": parts})
-    changes.extend(f"a response of {answer.get('name')} without a call was left out" for answer in answers)
-    before = [content["parts"] for content in contents]
-    if [content["parts"] for content in out] != before and not changes:
+        if rest:
+            out.append({"role": content["role"], "parts": rest})
+        if given := [answers[id(call)] for call in calls if id(call) in answers]:
+            out.append({"role": "user", "parts": [{"functionResponse": answer} for answer in given]})
+    if not changes and [content["parts"] for content in out] != [content["parts"] for content in contents]:
         changes.append("function responses were put behind their calls")
     return out
+
+
+def _pairs(contents: Sequence[dict[str, Json]], changes: list[str]) -> dict[int, dict[str, Json]]:
+    """The answer to each call that has one, by the ``id()`` of the call.
+
+    An answer belongs to the latest turn of calls before it that waits for its id; for its name, if one of the two
+    has no id. Of calls in one turn the first is meant. An answer before its call is known by its id alone.
+    """
+    waiting: list[list[dict[str, Json]]] = []  # turns of calls, the latest first
+    early: list[dict[str, Json]] = []
+    found: dict[int, dict[str, Json]] = {}
+    for content in contents:
+        for part in content["parts"]:
+            if _is_answer(part) and not _pair(part["functionResponse"], waiting, found, changes):
+                early.append(part["functionResponse"])
+        if calls := [part["functionCall"] for part in content["parts"] if _is_call(part)]:
+            waiting.insert(0, calls)
+    for answer in early:
+        if not (answer.get("id") and _pair(answer, waiting, found, changes)):
+            changes.append(f"a response of {answer.get('name')} without a call was left out")
+    return found
+
+
+def _pair(
+    answer: dict[str, Json],
+    waiting: list[list[dict[str, Json]]],
+    found: dict[int, dict[str, Json]],
+    changes: list[str],
+) -> bool:
+    """Give ``answer`` to the call it is for, which waits no longer. ``False`` if there is none."""
+    name, answers_id = answer.get("name"), answer.get("id")
+    calls = [(turn, call) for turn in waiting for call in turn]
+    by_id = (pair for pair in calls if answers_id and pair[1].get("id") == answers_id)
+    by_name = (
+        pair for pair in calls if pair[1].get("name") == name and not (pair[1].get("id") and answers_id)
+    )
+    turn, call = next(by_id, None) or next(by_name, None) or (None, None)
+    if turn is None or call is None:
+        return False
+    turn[:] = [other for other in turn if other is not call]
+    waiting[:] = [other for other in waiting if other]
+    named = {"id": call["id"]} if call.get("id") else {}
+    kept = {key: value for key, value in answer.items() if key not in ("id", "name")}
+    found[id(call)] = {**named, "name": call.get("name"), **kept}
+    if found[id(call)] != answer:
+        changes.append(f"a response of {call.get('name')} got the id and the name of its call")
+    return True
 
 
 def _is_answer(part: Mapping[str, Json]) -> bool:
     return isinstance(part.get("functionResponse"), Mapping)
 
 
-def _take(
-    call: Mapping[str, Json], answers: list[dict[str, Json]], changes: list[str]
-) -> dict[str, Json] | None:
-    """The answer to ``call``, out of ``answers``: by id, else by name among those that have no id of their
-    own.
-    """
-    id, name = call.get("id"), call.get("name")
-    by_id = (answer for answer in answers if id and answer.get("id") == id)
-    by_name = (a for a in answers if a.get("name") == name and not (id and a.get("id")))
-    found = next(by_id, None) or next(by_name, None)
-    if found is None:
-        return None
-    answers.remove(found)
-    named = {"id": id, "name": name} if id else {"name": name}
-    mended = {**{key: value for key, value in found.items() if key != "id" or id}, **named}
-    if mended != found:
-        changes.append(f"a response of {name} got the id and the name of its call")
-    return mended
+def _is_call(part: Mapping[str, Json]) -> bool:
+    return isinstance(part.get("functionCall"), Mapping)

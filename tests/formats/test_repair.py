@@ -97,6 +97,20 @@ def test_words_and_a_call_in_two_turns_become_one():
     assert mended == [USER, {"role": "model", "parts": [*MODEL["parts"], *calls("a")["parts"]]}, answers("a")]
 
 
+def test_an_answer_stays_with_the_call_that_it_followed():
+    def unnamed(content: dict[str, Any]) -> dict[str, Any]:
+        parts = [{key: {**value, "id": None} for key, value in part.items()} for part in content["parts"]]
+        return {"role": content["role"], "parts": parts}
+
+    for call, answer in [(calls("a"), answers("a")), (unnamed(calls("a")), unnamed(answers("a")))]:
+        mended, _ = repair([USER, call, MODEL, USER, call, answer, MODEL])
+        assert [content["parts"][0].keys() for content in mended[1:3]] == [{"functionCall"}, {"text"}]
+        assert [content["parts"][0].keys() for content in mended[4:6]] == [
+            {"functionCall"},
+            {"functionResponse"},
+        ]
+
+
 def test_a_call_that_nobody_answered_stays_a_fault():
     mended, _ = repair([USER, calls("a", "b"), answers("a"), MODEL])
     assert mended == [USER, calls("a", "b"), answers("a"), MODEL]

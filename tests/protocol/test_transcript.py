@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.genai import types
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -283,6 +284,15 @@ def test_json_lines_give_the_same_conversation_back(tmp_path: Path):
     assert [json.loads(line) for line in file.getvalue().splitlines()] == transcript.contents
 
 
+def test_the_types_of_google_genai_take_the_contents():
+    transcript = played(
+        "Go", TextChunk("Wait."), ToolStarted(A), ToolStarted(B), finished(A), TextChunk("Rain.")
+    )
+    for content in transcript.contents:
+        made = types.Content.model_validate(content)
+        assert made.model_dump(by_alias=True, exclude_none=True, mode="json") == content
+
+
 def test_a_line_that_is_no_content_is_named():
     with pytest.raises(ValueError, match="line 2"):
         Transcript.from_jsonl(io.StringIO('{"role":"user","parts":[]}\n[]\n'))
@@ -337,6 +347,7 @@ def test_any_order_of_events_makes_a_lawful_conversation(history: list[Any], max
     seed = transcript.seed(texts_only=True, ends_with_user=True)
     assert all(list(part) == ["text"] for content in seed for part in content["parts"])
     assert not seed or seed[-1]["role"] == "user"
+    assert check({"clientContent": {"turns": seed, "turnComplete": False}}).faults == ()
     file = io.StringIO()
     transcript.to_jsonl(file)
     file.seek(0)
