@@ -134,7 +134,7 @@ class World:
             return
         book.running = False
         for one in self.books if self.policy.join else [book]:
-            if one is book or (one.n == book.n and one.run == 0 and not one.over):
+            if one is book or (one.link == book.link and one.run == 0 and not one.over):
                 one.settled = True
         response = {} if self.policy.streams else {"output": book.n}
         self.calls.settled(book.run, Outcome(response, result=book.n), self.now)
