@@ -76,7 +76,7 @@ def _entry(item: Any) -> Mapping[str, Any] | None:
     if isinstance(item, Mapping):
         holds = any(key in item for key in DECLARATIONS)
         return item if holds or not {"name", "function"} & item.keys() else None
-    if hasattr(item, "function_declarations") and hasattr(item, "model_dump"):
+    if "function_declarations" in getattr(type(item), "model_fields", ()):
         rest: dict[str, Any] = item.model_dump(
             exclude_none=True, mode="json", by_alias=True, exclude={"function_declarations"}
         )

@@ -143,9 +143,8 @@ def is_plain(annotation: Any) -> bool:
 def fit(annotation: Any, seen: dict[Any, Any] | None = None) -> Any:
     """The annotation as it is given to pydantic.
 
-    An enum is taken by name as well as by value, bytes come as base64, ``object`` is any value, a number with
-    decimals is declared as a number, and ``typing.TypedDict`` works before Python 3.12, where pydantic
-    refuses it.
+    An enum is taken by name as well as by value, bytes come as base64, ``object`` is any value, and
+    ``typing.TypedDict`` works before Python 3.12, where pydantic refuses it.
     """
     seen = {} if seen is None else seen
     if annotation is object or annotation is inspect.Parameter.empty:
@@ -154,10 +153,8 @@ def fit(annotation: Any, seen: dict[Any, Any] | None = None) -> Any:
         return Annotated[
             bytes, BeforeValidator(_from_base64), WithJsonSchema({"type": "string", "format": "base64"})
         ]
-    if annotation is decimal.Decimal:
-        return Annotated[decimal.Decimal, WithJsonSchema({"type": "number"})]
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
-        return _enum(annotation)
+        return Annotated[annotation, WrapValidator(functools.partial(_by_name, annotation))]
     if FOREIGN_TYPED_DICT and isinstance(annotation, FOREIGN_TYPED_DICT):
         return _typed_dict(annotation, seen)
     return _fit_generic(annotation, seen)
@@ -191,16 +188,6 @@ def _typed_dict(annotation: Any, seen: dict[Any, Any]) -> Any:
     again.__doc__, again.__module__ = annotation.__doc__, annotation.__module__
     seen[annotation] = again
     return again
-
-
-def _enum(kind: type[enum.Enum]) -> Any:
-    """An enum that is also taken by name; where its values are no texts, the schema says the names too."""
-    by_name = WrapValidator(functools.partial(_by_name, kind))
-    values = [member.value for member in kind]
-    if all(isinstance(v, str) for v in values) or not all(isinstance(v, str | int | float) for v in values):
-        return Annotated[kind, by_name]
-    names = [member.name for member in kind]
-    return Annotated[kind, by_name, WithJsonSchema({"enum": values, "x-enum-varnames": names})]
 
 
 def _by_name(kind: type[enum.Enum], value: object, validate: Callable[[object], object]) -> object:

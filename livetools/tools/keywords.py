@@ -42,7 +42,6 @@ FORMATS: Mapping[str, str] = {
     "uuid": "a UUID",
     "uri": "a URL",
     "email": "an e-mail address",
-    "binary": "base64",
     "base64": "base64",
     "byte": "base64",
     "base64url": "base64url",
@@ -161,9 +160,18 @@ def noted(reduced: Schema, flat: Mapping[str, Any], nullable: bool, path: str) -
     examples = flat.get("examples")
     example = flat.get("example", examples[0] if isinstance(examples, list) and examples else None)
     for keyword, value in (("default", flat.get("default")), ("example", example)):
-        if value is not None:
+        if value is not None and _is_a(reduced["type"], value):
             reduced[keyword] = value
     return reduced
+
+
+def _is_a(kind: str, value: object) -> bool:
+    """Whether a default or an example is of the type it stands beside."""
+    return (
+        kind in ("ARRAY", "OBJECT")
+        or type_of(value) == kind
+        or (kind, type_of(value)) == ("NUMBER", "INTEGER")
+    )
 
 
 def _joined(outer: str, inner: str | None) -> str:

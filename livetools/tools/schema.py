@@ -202,8 +202,8 @@ class _Reducer:
             return (
                 {"type": kind} if len(some) > 1 else {"type": kind, "description": f"always {word(some[0])}"}
             )
-        names = flat.get("x-enum-varnames") or [None] * len(some)
-        words = [f"{v} ({n})" if n else str(v) for v, n in zip(some, names, strict=False)]
+        names = dict(zip(values, flat.get("x-enum-varnames", ()), strict=False))
+        words = [f"{v} ({names[v]})" if v in names else str(v) for v in some]
         self.lose(path, f"one of {', '.join(words)} is only described: an enum holds texts")
         about = f"one of {', '.join(words)}"
         return {"type": kind, "minimum": min(some), "maximum": max(some), "description": about}
@@ -325,8 +325,6 @@ def _members(flat: Schema) -> list[Any] | None:
     by_type: dict[str, list[Any]] = {}
     for value in values_of(flat) or ():
         by_type.setdefault(type_of(value), []).append(value)
-    by_type.pop("NULL", None)
-    if len(by_type) < 2:
+    if len(by_type.keys() - {"NULL"}) < 2:
         return None
-    nullable = {"nullable": True} if None in flat.get("enum", ()) else {}
-    return [{"type": kind.lower(), "enum": some, **nullable} for kind, some in by_type.items()]
+    return [{"type": kind.lower(), "enum": some} for kind, some in by_type.items()]

@@ -36,11 +36,7 @@ def declaration_of(target: Any) -> dict[str, Any] | None:
 
 def is_declaration(target: object) -> bool:
     """Whether this is google-genai's ``FunctionDeclaration``."""
-    return (
-        hasattr(target, "model_dump")
-        and hasattr(target, "name")
-        and hasattr(target, "parameters_json_schema")
-    )
+    return "parameters_json_schema" in getattr(type(target), "model_fields", ())
 
 
 def _from_dict(target: Mapping[str, Any]) -> dict[str, Any] | None:

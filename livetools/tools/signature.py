@@ -34,6 +34,7 @@ from .annotations import (
     resolve,
 )
 from .context import ToolContext
+from .generate import ToolSchema
 
 EMPTY = inspect.Parameter.empty
 POSITIONAL, EITHER, KEYWORD = (
@@ -87,18 +88,8 @@ class Signature:
         return ToolDefinitionError(f"{self.place}: {what}")
 
     def _add(self, function: Any, parameter: inspect.Parameter) -> None:
-        name, annotation = parameter.name, parameter.annotation
-        if name in self.hints:
-            annotation = self.hints[name]
-        elif annotation is not EMPTY:
-            try:
-                annotation = resolve(function, annotation)
-            except Unresolved as error:
-                raise self.error(f"the annotation of {name!r} cannot be resolved: {error}") from error
-            except Exception as error:
-                raise self.error(
-                    f"{parameter.annotation!r} is no annotation for {name!r}: {error}"
-                ) from error
+        name = parameter.name
+        annotation = self._resolved(function, parameter)
         if is_context(annotation):
             if self.context is not None:
                 raise self.error(f"{self.context!r} and {name!r} are both a ToolContext; one is enough")
@@ -112,6 +103,18 @@ class Signature:
                 default = EMPTY if default.is_required() else default.get_default(call_default_factory=False)
             self._kinds[name] = parameter.kind
             self.arguments[name] = Argument(name, annotation, default, parameter.kind)
+
+    def _resolved(self, function: Any, parameter: inspect.Parameter) -> Any:
+        name = parameter.name
+        if parameter.annotation is EMPTY or name in self.hints:
+            return self.hints.get(name, EMPTY)
+        try:
+            self.hints[name] = resolve(function, parameter.annotation)
+        except Unresolved as error:
+            raise self.error(f"the annotation of {name!r} cannot be resolved: {error}") from error
+        except Exception as error:
+            raise self.error(f"{parameter.annotation!r} is no annotation for {name!r}: {error}") from error
+        return self.hints[name]
 
     def _add_rest(self, annotation: Any) -> None:
         if typing.get_origin(annotation) in (typing.Unpack, typing_extensions.Unpack):
@@ -156,7 +159,7 @@ class Signature:
         """The error with the name of the parameter that causes it."""
         for argument in self.arguments.values():
             try:
-                _adapter(self.name, {argument.name: argument}).json_schema()
+                _adapter(self.name, {argument.name: argument}).json_schema(schema_generator=ToolSchema)
             except Exception as reason:
                 text = str(reason).strip().splitlines()[0]
                 kind = getattr(argument.annotation, "__name__", None) or str(argument.annotation)
@@ -170,7 +173,7 @@ class Signature:
         time.
         """
         try:
-            schema = self._adapter.json_schema()
+            schema = self._adapter.json_schema(schema_generator=ToolSchema)
         except PydanticUserError as error:
             raise self._blame(error) from error
         for name, inner in schema.get("properties", {}).items():
@@ -179,7 +182,7 @@ class Signature:
             if default is not None:
                 inner.setdefault("default", default)
         if self.open:
-            schema["additionalProperties"] = self._rest_adapter.json_schema().get(
+            schema["additionalProperties"] = self._rest_adapter.json_schema(schema_generator=ToolSchema).get(
                 "additionalProperties", True
             )
         return schema

@@ -15,7 +15,7 @@ from typing_extensions import Unpack
 
 from livetools.protocol.errors import ToolDefinitionError
 from livetools.protocol.events import Call
-from livetools.protocol.plan import ToolSpec
+from livetools.protocol.terms import ToolSpec
 
 from . import docstrings, results, schema
 from .annotations import function_of, is_method, place_of
@@ -206,7 +206,8 @@ class Tool:
     def spec(self, dialect: Literal["schema", "json_schema"] = "schema") -> ToolSpec:
         """What a session's plan must know of this tool."""
         generator = self.kind in ("generator", "async_generator")
-        return ToolSpec(self.declaration(dialect), self.options, generator, self.handler is not None)
+        source = "" if self.handler is None else place_of(self.handler)
+        return ToolSpec(self.declaration(dialect), self.options, generator, self.handler is not None, source)
 
     def lint(self) -> list[str]:
         """What the model will not know, or may stumble over, a line each. Empty for a tool that is told

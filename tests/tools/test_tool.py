@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
@@ -99,3 +100,224 @@ async def test_a_context_is_filled_in_and_hidden() -> None:
 async def test_what_cannot_bear_options_is_told_of_the_other_way(target: Any) -> None:
     with pytest.raises(ToolDefinitionError, match=r"Tool\(f, name="):
         tool(target)
+
+
+class Town:
+    """A town."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @tool(timeout=5)
+    def weather(self, day: str = "today") -> str:
+        """Weather here.
+
+        Args:
+            day: which day
+        """
+        return f"{self.name} {day}"
+
+    @tool(name="founded")
+    @classmethod
+    def found(cls, name: str) -> str:
+        return cls(name).name
+
+    @classmethod
+    @tool
+    def found_inside(cls, name: str) -> str:
+        return cls(name).name
+
+    @staticmethod
+    @tool
+    def length(text: str) -> int:
+        return len(text)
+
+    @tool
+    @staticmethod
+    def double(text: str) -> str:
+        return text * 2
+
+
+async def test_methods_of_every_kind_are_decorated_in_the_class_and_passed_bound() -> None:
+    town = Town("Oslo")
+    assert await Tool(town.weather).call({}) == {"output": "Oslo today"}
+    assert Tool(town.weather).options["timeout"] == 5
+    assert Tool(town.weather).declaration()["parameters"]["properties"] == {
+        "day": {"type": "STRING", "description": "which day", "default": "today"}
+    }
+    assert await Tool(Town.found).call({"name": "Rome"}) == {"output": "Rome"}
+    assert Tool(Town.found).name == "founded"
+    assert await Tool(Town.found_inside).call({"name": "Rome"}) == {"output": "Rome"}
+    assert await Tool(Town.length).call({"text": "abc"}) == {"output": 3}
+    assert await Tool(town.double).call({"text": "ab"}) == {"output": "abab"}
+    with pytest.raises(ToolDefinitionError, match=r"pass instance\.weather, not the class's"):
+        Tool(Town.weather)
+
+
+async def test_an_object_bears_its_own_options() -> None:
+    class Greeter:
+        def __call__(self, name: str) -> str:
+            return f"hi {name}"
+
+    one, other = Greeter(), Greeter()
+    assert tool(name="greet")(one) is one
+    assert (Tool(one).name, Tool(other).name) == ("greet", "greeter")
+
+
+async def test_options_are_kept_and_the_later_win() -> None:
+    @tool(timeout=3, concurrency=2)
+    def f() -> None: ...
+
+    tool(timeout=4)(f)
+    assert (Tool(f).options["timeout"], Tool(f).options["concurrency"]) == (4, 2)
+    assert Tool(f, timeout=5, description="other").options["timeout"] == 5
+    assert Tool(f, description="other").description == "other"
+
+
+def made_elsewhere() -> Any:
+    @dataclasses.dataclass
+    class Local:
+        x: int
+
+    @tool
+    def f(it: Local) -> int:
+        return it.x
+
+    return f
+
+
+async def test_annotations_of_a_scope_that_is_gone_were_kept_by_the_decorator() -> None:
+    assert await Tool(made_elsewhere()).call({"it": {"x": 3}}) == {"output": 3}
+
+
+@tool
+def early(it: Late) -> int:
+    return it.x
+
+
+@dataclasses.dataclass
+class Late:
+    x: int
+
+
+async def test_a_class_that_is_defined_further_down_is_found_later() -> None:
+    assert await Tool(early).call({"it": {"x": 3}}) == {"output": 3}
+
+
+async def test_a_class_that_is_never_defined_is_an_error_in_the_end() -> None:
+    def f(it: Nowhere) -> None: ...  # type: ignore[name-defined]  # noqa: F821  # that is the point
+
+    tool(f)
+    with pytest.raises(
+        ToolDefinitionError, match=r"test_tool\.py:\d+, .*f: the annotation of 'it' cannot be resolved"
+    ):
+        Tool(f)
+
+
+@pytest.mark.parametrize("decorated", [True, False])
+async def test_an_annotation_that_no_schema_can_say_is_refused_at_once(decorated: bool) -> None:
+    def f(callback: Callable[[], None]) -> None: ...
+
+    with pytest.raises(
+        ToolDefinitionError, match=r"test_tool\.py:\d+, .*f: parameter 'callback': Callable cannot be"
+    ):
+        tool(f) if decorated else Tool(f)
+
+
+@pytest.mark.parametrize(
+    ("target", "options", "text"),
+    [
+        (lambda: 0, {}, "'<lambda>' is no name for a tool"),
+        (add, {"name": "1st"}, "'1st' is no name for a tool"),
+        (add, {"name": "a" * 65}, "at most 64 characters"),
+        (add, {"name": "ünï"}, "is no name for a tool"),
+        (add, {"handler": add}, "a function serves itself"),
+        (5, {}, "a int is neither a function nor a function declaration"),
+        ({"name": "f"}, {"handler": 5}, "handler=5 cannot be called"),
+    ],
+)
+async def test_what_cannot_be_a_tool_is_refused(target: Any, options: dict[str, Any], text: str) -> None:
+    with pytest.raises(ToolDefinitionError, match=text):
+        Tool(target, **options)
+
+
+async def test_a_function_in_another_process_gets_no_context() -> None:
+    class ProcessPoolExecutor:  # the name is what is looked at; a real one would start processes
+        def submit(self) -> None: ...
+
+    pool: Any = ProcessPoolExecutor()
+
+    def f(context: ToolContext) -> None: ...
+
+    async def g() -> None: ...
+
+    with pytest.raises(ToolDefinitionError, match="'context' is a ToolContext, which cannot cross"):
+        Tool(f, executor=pool)
+    with pytest.raises(ToolDefinitionError, match="executor= runs sync functions, and this is an async one"):
+        Tool(g, executor=pool)
+    assert Tool(add, executor=pool).options["executor"] is pool
+
+
+async def test_lint_says_what_a_model_will_not_know() -> None:
+    def rough(x, größe: int = 0, **rest: int) -> None:  # type: ignore[no-untyped-def]  # that is the point
+        """Does.
+
+        Args:
+            x: something
+            gone: not here any more
+        """
+
+    assert Tool(add).lint() == []
+    assert Tool(rough, name="be-rough").lint() == [
+        "be-rough: x: any value; declared as one of the simple types",
+        "be-rough: the arguments: further properties are accepted, but cannot be declared",
+        "be-rough: models stumble over dashes, dots and colons in a name (google/adk-python#1698)",
+        "be-rough: größe: the service documents [A-Za-z_][A-Za-z0-9_]* for the names of parameters",
+        "be-rough: gone: in the docstring, but no parameter",
+    ]
+    assert Tool(lambda: 0, name="f").lint() == [
+        "f: no description; a docstring tells the model when to call it"
+    ]
+
+
+async def test_the_other_dialect_is_plain_json_schema() -> None:
+    assert Tool(add).declaration("json_schema")["parametersJsonSchema"] == {
+        "type": "object",
+        "properties": {"a": {"type": "integer"}, "b": {"type": "integer", "default": 10}},
+        "required": ["a"],
+        "additionalProperties": False,
+    }
+    assert "parametersJsonSchema" not in Tool(made_elsewhere, name="f").declaration("json_schema")
+    with pytest.raises(ValueError, match="dialect='openapi'"):
+        Tool(add).declaration("openapi")  # type: ignore[arg-type]  # that is the point
+
+
+async def test_a_declaration_is_a_new_one_each_time() -> None:
+    t = Tool(add)
+    t.declaration()["parameters"]["properties"].clear()
+    assert t.declaration()["parameters"]["properties"]
+
+
+async def test_a_spec_tells_the_plan_what_it_must_know() -> None:
+    def many() -> Iterator[int]:
+        yield 1
+
+    spec = Tool(many, behavior="non_blocking").spec()
+    assert (spec.declaration, spec.generator, spec.handled) == ({"name": "many"}, True, True)
+    assert spec.options["behavior"] == "NON_BLOCKING"
+    assert "many" in spec.source
+    assert not Tool({"name": "f"}).spec().handled
+
+
+async def test_an_object_that_has_every_attribute_is_still_a_callable() -> None:
+
+    class Everything:
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("__"):
+                raise AttributeError(name)
+            return 1
+
+        def __call__(self, x: int) -> int:
+            return x
+
+    assert await Tool(Everything(), name="f").call({"x": 1}) == {"output": 1}

@@ -80,17 +80,3 @@ def test_hooks_go_to_the_tools_outermost_first() -> None:
     assert nested["a_weather"].hooks == (outer, inner)
     assert nested["news"].hooks == (outer,)
     assert TOOLS["weather"].hooks == ()
-
-
-@pytest.mark.anyio
-async def test_hooks_may_be_inherited_and_do_nothing_by_themselves() -> None:
-    from livetools.protocol.events import Call
-
-    class Log(Hooks):
-        pass
-
-    call = Call("1", "weather", {})
-    assert Log().before(call) is None
-    assert Log().after(call, {}) is None
-    assert Log().on_error(call, ValueError()) is None
-    assert Log().on_cancel(call) is None
