@@ -10,6 +10,7 @@ from .pace import END_OF_SPEECH, pace
 from .pcm import INPUT_RATE, OUTPUT_RATE, Resampler, seconds_of, silence
 from .playback import Output, Playback
 from .speaker import FileSpeaker, Speaker
+from .talk import talk
 from .wav import WavFormat, read_wav, wav_format, write_wav
 
 __all__ = [
@@ -27,6 +28,7 @@ __all__ = [
     "read_wav",
     "seconds_of",
     "silence",
+    "talk",
     "wav_format",
     "write_wav",
 ]

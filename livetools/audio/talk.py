@@ -1,0 +1,153 @@
+"""A spoken conversation: what is heard goes to the model, what it says is played, and cutting in silences it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable, Awaitable, Callable
+from typing import TYPE_CHECKING
+
+import anyio
+
+from livetools.protocol.errors import LiveToolsError, SessionClosed
+from livetools.protocol.events import (
+    AudioChunk,
+    Event,
+    Interrupted,
+    ToolCancelled,
+    ToolFinished,
+    ToolStarted,
+    TurnComplete,
+    VoiceActivity,
+)
+from livetools.session.clock import Clock, SystemClock
+
+from .playback import Output
+
+if TYPE_CHECKING:
+    from livetools.session.session import Session
+
+_PAUSE = 1.0  # seconds
+
+
+async def talk(
+    session: Session,
+    source: AsyncIterable[bytes],
+    output: Output,
+    *,
+    tell: Callable[[Event], object] = lambda event: None,
+    patience: float = 20.0,
+    clock: Clock | None = None,
+) -> None:
+    """Send ``source`` (16-bit mono PCM at 16 kHz) and play the model's speech on ``output``.
+
+    Returns when the session has ended, or ``source`` has (a file with a question; a microphone does not) and
+    the model has answered: its turn is complete and no function call is open. Either way what it said is
+    played to the end, so that a goodbye before ``ends_session`` is heard. It reads the session's events;
+    ``tell`` is shown each, and must not block.
+
+    An interruption empties ``output`` at once, and only that: speech that follows is played, though a service
+    may say ``interrupted`` just before a new answer (langwatch/scenario#360).
+
+    Raises what ended the session, what ``source`` or ``tell`` raised, bare; :class:`LiveToolsError` when
+    nothing at all came for ``patience`` seconds after the end of ``source``. Cancelling stops both ways.
+    """
+    conversation = _Conversation(session, output, tell)
+    errors: list[Exception] = []
+
+    async def alone(run: Callable[[], Awaitable[None]]) -> None:
+        """Whichever way ends first ends the other; its error is kept out of the group."""
+        try:
+            await run()
+        except Exception as error:
+            errors.append(error)
+        group.cancel_scope.cancel()
+
+    async def speak() -> None:
+        try:
+            await conversation.speak(source)
+            await conversation.answer(patience, clock or SystemClock())
+        except SessionClosed as closed:
+            if closed.code != 1000:
+                raise
+            await anyio.sleep_forever()  # a session that ended well ends ``listen``, after its last event
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(alone, conversation.listen)
+        group.start_soon(alone, speak)
+    if errors:
+        raise errors[0]
+    await output.drained()
+
+
+class _Conversation:
+    """What is known of it: whether all was said, and whether the model has answered."""
+
+    def __init__(self, session: Session, output: Output, tell: Callable[[Event], object]) -> None:
+        self.session = session
+        self.output = output
+        self.tell = tell
+        self.events = 0  # of any kind
+        self.moves = 0  # the model spoke, called or ended a turn
+        self.open: set[str] = set()  # calls
+        self.answered = False
+        self.cut = False  # interrupted, and the end of that turn has not come yet
+        self.said = False
+
+    async def listen(self) -> None:
+        async for event in self.session:
+            self.take(event)
+            self.tell(event)
+            if self.said and self.answered:
+                return
+
+    def take(self, event: Event) -> None:
+        self.events += 1
+        match event:
+            case AudioChunk(data=pcm, rate=rate):
+                self.moves += 1
+                self.answered = self.cut = False
+                self.output.write(pcm, rate)
+            case Interrupted():
+                self.answered, self.cut = False, True
+                self.output.flush()
+            case VoiceActivity(kind="start"):
+                self.answered = False
+            case ToolStarted(call=call):
+                self.moves += 1
+                self.answered = False
+                self.open.add(call.id)
+            case ToolFinished(call=call) | ToolCancelled(call=call):
+                self.open.discard(call.id)
+            case TurnComplete(status=status):
+                self.moves += 1
+                # what ends an interrupted turn is no answer to who cut in
+                self.answered = status != "IN_PROGRESS" and not self.open and not self.cut
+                self.cut = False
+
+    async def speak(self, source: AsyncIterable[bytes]) -> None:
+        async for pcm in source:
+            await self.session.send_audio(pcm)
+
+    async def answer(self, patience: float, clock: Clock) -> None:
+        """Return when the model had answered before the last word was sent; else ``listen`` ends it all."""
+        self.said = True
+        await self._end_of_stream(clock)
+        while not self.answered:
+            before = self.events
+            await clock.sleep_until(clock.now() + patience)
+            if self.events == before and not self.open and not self.answered:
+                raise LiveToolsError(
+                    f"The model said nothing for {patience:g} s after the end of the sound. Is there speech in "
+                    "it, of 16 kHz, and half a second of silence at its end?"
+                )
+
+    async def _end_of_stream(self, clock: Clock) -> None:
+        """Say that the sound has ended, if silence did not.
+
+        The service asks for it when a stream pauses for more than a second. Sent at once, it meets the call
+        that the silence before it has set off, and 2.5 closes for input while a call is open (js-genai#1236).
+        """
+        if not self.answered and not self.open:
+            before = self.moves
+            await clock.sleep_until(clock.now() + _PAUSE)
+            if self.moves == before:
+                await self.session.end_audio()
