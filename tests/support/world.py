@@ -132,10 +132,7 @@ class World:
         book = next((b for b in self.books if b.call.id == id and b.running), None)
         if book is None:
             return
-        book.running = False
-        for one in self.books if self.policy.join else [book]:
-            if one is book or (one.link == book.link and one.run == 0 and not one.over):
-                one.settled = True
+        book.running, book.settled = False, True
         response = {} if self.policy.streams else {"output": book.n}
         self.calls.settled(book.run, Outcome(response, result=book.n), self.now)
 
@@ -250,6 +247,7 @@ class World:
             elif isinstance(event, (ToolFinished, ToolCancelled, ToolLost)):
                 book = next(b for b in self.books if b.call is event.call)
                 book.finished += isinstance(event, ToolFinished)
+                book.settled = book.settled or isinstance(event, ToolFinished)
                 book.told_cancelled += isinstance(event, ToolCancelled)
                 book.told_lost += isinstance(event, ToolLost)
         self.events.clear()
