@@ -80,7 +80,10 @@ def told(event: Event) -> str:
             return "connected again" if restored else "connected again, to a session that begins anew"
         case events.Stalled(waiting_for, seconds):
             return f"waiting for {waiting_for} since {seconds:.0f} s"
-        case events.TurnComplete(reason) if reason:
+        case events.TurnComplete(reason) if reason not in (
+            None,
+            "CONNECTION_REPLACED",
+        ):  # told by Interrupted
             return f"the turn ended: {reason}"
     return ""
 

@@ -225,7 +225,7 @@ class Reader:
         free = bool(named & _FREE)
         spans = [*self._quotes(), *self._objects(free), *(() if free else self._named())]
         spans += self._literals(("email", "url", "date", "time"), 2)
-        return spans or (list(self._rest()) if required else [])
+        return spans or (list(self._rest(name)) if required else [])
 
     # -- where strings may stand
 
@@ -275,13 +275,15 @@ class Reader:
                 run.append(at)
         return run
 
-    def _rest(self) -> Iterator[_Span]:
-        """Whatever is left that is not of the function's own words."""
+    def _rest(self, name: str) -> Iterator[_Span]:
+        """Whatever is left that is neither the function's own word nor the parameter's."""
+        named = parts(name)
         run = [
             at
             for at, token in enumerate(self.tokens)
             if at not in self.used and token.kind == "word" and not self._is_spoken(token)
         ]
+        run = [at for at in run if not any(same(self.tokens[at].text, part) for part in named)]
         if run:
             yield self._span(run, rank=4)
 

@@ -74,7 +74,11 @@ def test_a_number_outside_the_bounds_or_no_whole_one_is_not_taken():
 
 
 def test_an_enum_takes_the_value_that_is_mentioned():
-    def fly(destination: str, seat: Literal["window", "aisle"] = "aisle", cabin: Literal["first_class", "economy"] = "economy") -> None: ...  # fmt: skip
+    def fly(
+        destination: str,
+        seat: Literal["window", "aisle"] = "aisle",
+        cabin: Literal["first_class", "economy"] = "economy",
+    ) -> None: ...
 
     assert filled(fly, "fly to Paris, first class, by the window") == {
         "destination": "Paris",
@@ -130,6 +134,12 @@ def test_free_text_runs_to_its_end():
 
     assert filled(search, "search for the best ramen in Tokyo") == {"query": "best ramen in Tokyo"}
     assert filled(search, "search python decorators") == {"query": "python decorators"}
+
+
+def test_what_nothing_introduces_is_what_is_left():
+    def erase(disk: str) -> None: ...
+
+    assert filled(erase, "erase the disk sda") == {"disk": "sda"}
 
 
 def test_dates_times_and_addresses_go_by_their_form():

@@ -1,0 +1,66 @@
+"""The pretend model in a turn of the fake server."""
+
+from __future__ import annotations
+
+import pytest
+
+from livetools import OutputTranscript, connect
+from livetools.cli.pretend import Guess, Pretend
+from livetools.cli.pretend.model import asking, introduction, spoken
+from livetools.testing import FakeLiveServer
+
+pytestmark = pytest.mark.anyio
+
+
+def get_weather(city: str) -> str:
+    """Current weather in a city."""
+    return "12 °C, rain"
+
+
+@pytest.mark.parametrize(
+    "model", ["gemini-3.8-live", "gemini-3.1-flash-live", "gemini-live-2.5-flash-preview"]
+)
+async def test_it_calls_and_tells_on_every_family(model):
+    async with FakeLiveServer(Pretend()) as server:
+        async with connect(model, tools=[get_weather], **server.options) as session:
+            reply = await session.ask("Weather in Oslo?")
+    assert str(reply) == "get_weather says: 12 °C, rain."
+    assert [dict(call.args) for call in reply.calls] == [{"city": "Oslo"}]
+
+
+async def test_it_calls_nothing_without_a_reason_and_nothing_half():
+    async with FakeLiveServer(Pretend()) as server:
+        async with connect("gemini-3.8-live", tools=[get_weather], **server.options) as session:
+            assert "I have get_weather(city)." in str(await session.ask("hello"))
+            assert "I do not find city" in str(await session.ask("how is the weather?"))
+            assert "12 °C" in str(await session.ask("Oslo"))
+    assert len(server.calls) == 1
+
+
+async def test_it_cannot_listen():
+    async with FakeLiveServer(Pretend(), profile="gemini-live-2.5-flash-preview") as server:
+        async with connect("gemini-live-2.5-flash-preview", **server.options) as session:
+            await session.send_audio(bytes(3200))
+            await session.end_audio()
+            async for event in session:
+                if isinstance(event, OutputTranscript):
+                    assert event.text.startswith("I heard")
+                    break
+
+
+def test_responses_are_put_in_words():
+    assert spoken("f", {"output": "Hello!"}) == "f says: Hello!"
+    assert spoken("f", {"result": {"a": 1}}) == 'f says: {"a": 1}'
+    assert spoken("f", {"a": 1}) == 'f says: {"a": 1}'
+    assert spoken("f", {"error": "no such city"}) == "f failed: no such city."
+    assert spoken("f", {"output": None}) == "f says: null."
+
+
+def test_what_is_missing_is_asked_for_in_words():
+    text = asking(Guess("book", {}, ["name", "guests.count"]))
+    assert "I do not find name and guests.count in your words" in text
+
+
+def test_it_says_what_it_is_and_what_it_has():
+    assert introduction([]).endswith("I was given none.")
+    assert introduction([{"name": "f"}]).endswith("I have f().")

@@ -1,0 +1,156 @@
+"""``livetools chat``, from a pipe and on a terminal."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+import pytest
+
+from livetools.testing import FakeLiveServer
+
+
+def test_without_a_key_a_pretend_model_calls_the_functions(run, agent):
+    result = run("chat", agent, input="Weather in Oslo?\n\nhello\n")
+    assert result.exit_code == 0
+    lines = result.stdout.splitlines()
+    assert "pretend model" in lines[0]
+    assert "no API key" in lines[0]
+    assert lines[1] == "tools: get_weather, erase"
+    assert lines[2:4] == ["> Weather in Oslo?", '  → get_weather(city="Oslo")']
+    assert lines[4].startswith('  ← get_weather: "12 °C, rain"  (')
+    assert lines[5:7] == ["pretend model: get_weather says: 12 °C, rain.", "> hello"]
+    assert "I understand nothing" in lines[7]
+    assert "\x1b" not in result.stdout
+
+
+def test_fake_is_asked_for_with_a_key_in_the_environment(run, monkeypatch):
+    monkeypatch.setenv("GEMINI_API_KEY", "a-real-one")
+    result = run("chat", "--fake", input="hello")
+    assert result.exit_code == 0
+    assert "--fake" in result.stdout
+    assert "a-real-one" not in result.output
+
+
+def test_no_input_at_all_ends_well(run):
+    assert run("chat", "--fake", input="").exit_code == 0
+
+
+def test_two_questions_in_one_are_two_calls(run, agent):
+    result = run("chat", f"{agent}:get_weather,get_time", input="weather in Oslo and time in Rome\n")
+    assert "get_weather says: 12 °C, rain. get_time failed: the clock stands still." in result.stdout
+
+
+def test_a_tool_that_fails_is_told_with_its_line_and_the_model_knows_less(run, agent):
+    result = run("chat", f"{agent}:fails", input="fails with a count of 3\n")
+    assert result.exit_code == 0
+    assert f"{agent}, line 21: ValueError: a secret" in result.stderr
+    assert "a secret" not in result.stdout
+    assert "Traceback" not in result.stderr
+
+
+def test_in_a_pipe_nobody_approves(run, agent):
+    result = run("chat", agent, input="erase the disk sda\n")
+    assert result.exit_code == 0
+    assert '? erase(disk="sda")' in result.stdout
+    assert "the user said no" in result.stdout
+
+
+def test_what_is_missing_is_asked_for_and_remembered(run, agent):
+    result = run("chat", agent, input="the weather, please\nBergen\n")
+    assert "I do not find city" in result.stdout
+    assert 'get_weather(city="Bergen")' in result.stdout
+
+
+def test_a_named_endpoint_is_the_service(run, agent):
+    server = FakeLiveServer().start()
+    try:
+        result = run("chat", agent, "--base-url", server.url, "--instructions", "Be brief.", input="hello\n")
+    finally:
+        server.stop()
+    assert result.exit_code == 0
+    assert "gemini-3.8-live: hello" in result.stdout
+    assert "pretend" not in result.stdout
+    assert server.sessions[0].setup["systemInstruction"]["parts"] == [{"text": "Be brief."}]
+
+
+def test_the_environment_names_the_endpoint_too(run, monkeypatch):
+    server = FakeLiveServer().start()
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.http_url)
+    try:
+        assert "gemini-3.8-live: hello" in run("chat", input="hello\n").stdout
+    finally:
+        server.stop()
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["--base-url", "ws://127.0.0.1:1"], "nobody listens on 127.0.0.1:1"),
+        (["--fake", "--model", "no-such-model"], "no-such-model is not found"),
+        (["--fake", "--model", "gemini-3.8-live-extended-thinking"], "thinking level"),
+        (["--fake", "--base-url", "ws://127.0.0.1:1"], "say one of them"),
+        (["nowhere.py"], "there is no file nowhere.py"),
+    ],
+)
+def test_an_error_is_one_clear_line(run, args, words):
+    result = run("chat", *args, input="hello\n")
+    assert result.exit_code == 1
+    assert words in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_a_model_that_thinks_is_told_how_much(run):
+    result = run(
+        "chat", "--fake", "--model", "gemini-3.8-live-extended-thinking", "--thinking", "low", input="hello"
+    )
+    assert result.exit_code == 0
+    assert "pretend model: " in result.stdout
+
+
+def test_a_session_that_ends_in_the_middle_of_an_answer_is_told(run):
+    server = FakeLiveServer()
+
+    @server.model
+    async def model(turn):
+        await turn.close(1008, "Your API key was reported as leaked.")
+
+    server.start()
+    try:
+        result = run("chat", "--base-url", server.url, input="hello\nagain\n")
+    finally:
+        server.stop(check=False)
+    assert result.exit_code == 1
+    assert "reported as leaked" in result.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+@pytest.mark.parametrize("key", [b"\x03", b"\x04"], ids=["Ctrl-C", "Ctrl-D"])
+def test_on_a_terminal_it_ends_cleanly(agent, key):
+    screen, status = _typed(agent, b"Weather in Oslo?\n", b"says: 12", key)
+    assert status == 0
+    assert "Traceback" not in screen
+    assert "get_weather says: 12 °C, rain." in screen
+
+
+def _typed(agent: object, line: bytes, expected: bytes, key: bytes) -> tuple[str, int]:
+    """Type a line at a prompt, wait for the answer and the next prompt, press a key: the screen, the status."""
+    import pty
+
+    pid, fd = pty.fork()
+    if pid == 0:
+        code = "from livetools.cli.main import main; main()"
+        os.execv(sys.executable, [sys.executable, "-c", code, "chat", str(agent), "--fake"])
+    screen, shown = b"", 0
+    for awaited, typed in ((b"> ", line), (expected, b""), (b"\n> ", key), (b"\0 its end", b"")):
+        until = time.monotonic() + 20
+        while awaited not in screen[shown:] and time.monotonic() < until:
+            try:
+                screen += os.read(fd, 4096)
+            except OSError:  # the other side is gone
+                break
+        shown = max(0, screen.find(awaited, shown))
+        os.write(fd, typed)
+    os.close(fd)
+    return screen.decode(errors="replace"), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
