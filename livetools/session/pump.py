@@ -54,6 +54,7 @@ class Pump:
         self._frames: FrameLog | None = FrameLog.wanted()
         self._out: deque[tuple[int, bytes, Receipt | None]] = deque()
         self._writing = False
+        self._more = False  # the machine may have frames that nobody has taken yet
         self._pen = make_wake()
         self._nap: tuple[float, anyio.CancelScope] | None = None  # the clock sleeps until then
 
@@ -80,17 +81,13 @@ class Pump:
     # What the machine wants
 
     def drain(self) -> None:
-        """Perform the actions and show the events. Never waits."""
-        machine = self.machine
-        for action in machine.actions():
-            _perform(self, action)
-        for event in machine.events():
-            for tap in (*self.taps,):
-                tap(event)
-            self.inbox.put(event)
-        if self._nap is not None and machine.wake_at() < self._nap[0]:
-            self._nap[1].cancel()
-            self._nap = None
+        """Take the frames, unless a writer is at it and will; perform the actions, show the events. Never
+        waits."""
+        if self._writing:
+            self._more = True  # what waits behind a slow socket stays in the machine, which bounds it
+        else:
+            self._out.extend(self.machine.frames())
+        self._show()
 
     async def follow(self) -> None:
         """What follows an input of a task that may wait."""
@@ -106,20 +103,31 @@ class Pump:
             return
         self._writing = True
         try:
-            while self._more():
-                await self._send(*self._out.popleft())
+            while True:
+                while self._out:
+                    await self._send(*self._out.popleft())
+                if not self._more:
+                    break
+                self._more = False
+                self._out.extend(self.machine.frames())
+                self._show()
         except BaseException:
             self._pen.set()
             raise
         finally:
             self._writing = False
 
-    def _more(self) -> bool:
-        if not self._out:
-            self._out.extend(self.machine.frames())
-            if self._out:
-                self.drain()  # what was taken may have told something
-        return bool(self._out)
+    def _show(self) -> None:
+        machine = self.machine
+        for action in machine.actions():
+            _perform(self, action)
+        for event in machine.events():
+            for tap in tuple(self.taps):
+                tap(event)
+            self.inbox.put(event)
+        if self._nap is not None and machine.wake_at() < self._nap[0]:
+            self._nap[1].cancel()
+            self._nap = None
 
     async def _send(self, link: int, frame: bytes, receipt: Receipt | None) -> None:
         transport = self.sockets.transport(link)
@@ -142,11 +150,8 @@ class Pump:
     def _background(self) -> None:
         """After an input of a task that must not wait for a socket."""
         self.drain()
-        if not self._writing:
-            self._out.extend(self.machine.frames())
-            if self._out:
-                self.drain()
-                self._pen.set()
+        if self._out and not self._writing:
+            self._pen.set()
 
     async def _write(self) -> None:
         while True:

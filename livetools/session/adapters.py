@@ -1,0 +1,159 @@
+"""What ``websockets`` is made into: the transport's contract, on either loop. Imported by the first dial
+only.
+
+The adapters are two because the loops differ in what a cancelled send leaves behind, and in nothing else.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+
+from .closing import dial_error, gone
+from .transport import Gone, Transport
+from .wake import on_trio
+
+if TYPE_CHECKING:
+    from websockets.trio.client import ClientConnection as TrioConnection
+
+__all__ = ["adapted", "dial_error", "opening"]
+
+CLOSE_TIMEOUT = 3.0  # seconds for the closing handshake; then the line is cut
+
+
+def opening(url: str, options: dict[str, Any]) -> AbstractAsyncContextManager[Any]:
+    """The client of the loop that runs. ``Any``: the two connections have no common type."""
+    if on_trio():
+        from websockets.trio.client import ClientConnection as OnTrio
+        from websockets.trio.client import connect as connect_trio
+
+        return connect_trio(
+            url, create_connection=_without_redirects(OnTrio), close_timeout=CLOSE_TIMEOUT, **options
+        )
+    # write_limit 0: a send returns when the kernel has the frame, not when a buffer of ours has it
+    return connect(
+        url,
+        create_connection=_without_redirects(ClientConnection),
+        close_timeout=CLOSE_TIMEOUT,
+        write_limit=0,
+        **options,
+    )
+
+
+def _without_redirects(connection: type[Any]) -> type[Any]:
+    """The connection class, whose handshake takes a redirect for what it is: a refusal."""
+
+    async def handshake(self: Any, *args: Any, **kwargs: Any) -> None:
+        try:
+            await connection.handshake(self, *args, **kwargs)
+        except InvalidStatus as error:
+            if error.response.status_code in range(300, 400):
+                error.response.headers.pop("Location", None)
+            raise
+
+    return type("ClientConnection", (connection,), {"handshake": handshake})
+
+
+def adapted(connection: Any, write_timeout: float) -> Transport:
+    """The transport of a connection that :func:`opening` has made."""
+    return (_TrioAdapter if on_trio() else _AsyncioAdapter)(connection, write_timeout)
+
+
+class _AsyncioAdapter:
+    """A send puts its whole frame into asyncio's buffer at once: what may be cancelled is only the wait."""
+
+    def __init__(self, connection: ClientConnection, write_timeout: float) -> None:
+        self._connection = connection
+        self._timeout = write_timeout
+        self._closing = False
+        self._sending: list[float] = []  # when the sends that still wait began
+        self._watchdog: asyncio.TimerHandle | None = None
+
+    async def send(self, frame: bytes) -> None:
+        loop = self._connection.loop
+        began = loop.time()
+        self._sending.append(began)
+        if self._watchdog is None:  # one timer for many sends: arming one for each costs more than it guards
+            self._watchdog = loop.call_later(self._timeout, self._watch)
+        try:
+            await self._connection.send(frame, text=True)
+        except ConnectionClosed as error:
+            raise gone(error, self._closing) from None
+        finally:
+            self._sending.remove(began)
+
+    def _watch(self) -> None:
+        self._watchdog = None
+        if not self._sending:
+            return
+        loop = self._connection.loop
+        late = self._sending[0] + self._timeout - loop.time()
+        if late <= 0:
+            self._connection.set_connection_exc(TimeoutError(f"no frame was taken for {self._timeout:g} s"))
+            self._connection.transport.abort()
+        else:
+            self._watchdog = loop.call_later(late, self._watch)
+
+    async def receive(self) -> bytes:
+        try:
+            return await self._connection.recv(decode=False)
+        except ConnectionClosed as error:
+            raise gone(error, self._closing) from None
+
+    async def aclose(self) -> None:
+        self._closing = True
+        try:
+            with anyio.move_on_after(CLOSE_TIMEOUT):
+                await self._connection.close()
+        finally:
+            self._connection.transport.abort()  # nothing, where it is closed
+            if self._watchdog is not None:
+                self._watchdog.cancel()
+                self._watchdog = None
+
+
+class _TrioAdapter:
+    """Shields each send: trio would stop in the middle of a frame, and lose the next one without an error."""
+
+    def __init__(self, connection: TrioConnection, write_timeout: float) -> None:
+        self._connection = connection
+        self._timeout = write_timeout
+        self._closing = False
+
+    async def send(self, frame: bytes) -> None:
+        import trio
+
+        try:
+            with trio.CancelScope(deadline=trio.current_time() + self._timeout, shield=True) as scope:
+                await self._connection.send(frame, text=True)
+        except ConnectionClosed as error:
+            raise gone(error, self._closing) from None
+        if scope.cancelled_caught:
+            await self._cut()
+            raise Gone(1006, f"no frame was taken for {self._timeout:g} s")
+        await trio.lowlevel.checkpoint_if_cancelled()  # so that a loop of sends can be cancelled
+
+    async def receive(self) -> bytes:
+        try:
+            return await self._connection.recv(decode=False)
+        except ConnectionClosed as error:
+            raise gone(error, self._closing) from None
+
+    async def aclose(self) -> None:
+        self._closing = True
+        try:
+            with anyio.move_on_after(CLOSE_TIMEOUT):
+                await self._connection.aclose()
+        finally:
+            await self._cut()
+
+    async def _cut(self) -> None:
+        import trio
+
+        with trio.CancelScope(shield=True):
+            await trio.aclose_forcefully(self._connection.stream)
