@@ -87,6 +87,7 @@ class Held:
         self._logged = 0
         self._index = 0
         self._untold = {GATED: 0, AWAY: 0}
+        self.untold = False  # something was dropped and not told yet: that is done once it is over
         self._open_activity = False
 
     def __bool__(self) -> bool:
@@ -156,16 +157,13 @@ class Held:
         self._index = 0
         return next((i.exchange for i in self._queue if i.exchange is not None), None)
 
-    def untold(self) -> bool:
-        """Whether something was dropped and not told yet: that is done once it is over, not for each frame."""
-        return any(self._untold.values())
-
     def tell(self) -> None:
         """Say how much was dropped since it was last said."""
         for reason, count in self._untold.items():
             if count:
                 self._tell(InputDropped(count, reason))
                 self._untold[reason] = 0
+        self.untold = False
 
     def fail(self, error: Exception) -> None:
         """The session is over: what waits will not be sent."""
@@ -206,3 +204,4 @@ class Held:
     def _drop(self, reason: str) -> None:
         self.dropped[reason] += 1
         self._untold[reason] += 1
+        self.untold = True

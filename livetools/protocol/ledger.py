@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 class State(Enum):
     """Where a debt stands."""
 
+    __hash__ = object.__hash__  # Enum's own is Python code, and the table is looked up ten times a call
+
     OWED = auto()
     READY = auto()
     SENT = auto()
@@ -56,6 +58,8 @@ class State(Enum):
 
 class Move(Enum):
     """What can happen to a debt."""
+
+    __hash__ = object.__hash__
 
     YIELD = auto()  # the handler has a part of its result
     SETTLE = auto()  # the handler ended, or the call was refused
@@ -71,6 +75,8 @@ class Move(Enum):
 
 class Effect(Enum):
     """What a move entails; performed in this order by the dispatcher."""
+
+    __hash__ = object.__hash__
 
     STOP = auto()  # stop the handler
     FINISHED = auto()  # tell ToolFinished

@@ -66,6 +66,8 @@ class ReconnectPolicy:
 class Line(Enum):
     """Where the connection stands."""
 
+    __hash__ = object.__hash__  # Enum's own is Python code, and every drain asks whether the line is usable
+
     NEW = auto()
     DIALING = auto()
     SETUP = auto()

@@ -238,7 +238,8 @@ class Machine:
             return inf
         if (self._ending and self._done()) or self._flowing():
             return self._now
-        return min(self.calls.wake_at(), self.turns.wake_at(self.calls.blocking()), self.connection.wake_at())
+        at = min(self.calls.wake_at(), self.connection.wake_at())
+        return at if self.turns.settled else min(at, self.turns.wake_at(self.calls.blocking()))
 
     # Outputs
 
@@ -261,6 +262,8 @@ class Machine:
 
     def frames(self) -> list[tuple[int, bytes, Receipt | None]]:
         """What is written now, in this order; what is taken counts as handed to its socket."""
+        if not (self.calls.replies or self.held or self._late or self._control or self.connection.setups):
+            return []
         frames: list[tuple[int, bytes, Receipt | None]] = [(n, f, None) for n, f in self.connection.setups]
         self.connection.setups.clear()
         if not self.connection.usable:
@@ -372,7 +375,7 @@ class Machine:
 
     def _flowing(self) -> bool:
         """Whether input that was dropped for a while goes through again, and that is still to be told."""
-        return self.held.untold() and (self.closed or (self.connection.usable and not self.calls.blocking()))
+        return self.held.untold and (self.closed or (self.connection.usable and not self.calls.blocking()))
 
     def _done(self) -> bool:
         return self.turns.idle and not self.calls.pending and not self._late and self.connection.usable

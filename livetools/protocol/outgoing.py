@@ -11,17 +11,23 @@ from base64 import b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from pydantic_core import PydanticSerializationError, to_json
+
 #: Any JSON object: what the fields hold is the API's business.
 JSONObject = Mapping[str, Any]
 
 
 def encode(message: JSONObject) -> bytes:
-    """A message as one frame. NaN and infinities raise ``ValueError``: they are not JSON, and end sessions."""
-    text = json.dumps(message, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    """A message as one frame. NaN and infinities become null: they are not JSON, and end sessions.
+
+    Lone surrogates, which no UTF-8 can carry and the service closes for, become U+FFFD.
+    """
     try:
-        return text.encode()
-    except UnicodeEncodeError:  # lone surrogates: no UTF-8 can carry them, and the service closes for them
-        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").encode()
+        return to_json(message, inf_nan_mode="null")
+    except PydanticSerializationError:
+        text = json.dumps(message, ensure_ascii=False)
+        clean = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        return to_json(json.loads(clean), inf_nan_mode="null")
 
 
 # The session's frames

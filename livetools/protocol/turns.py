@@ -72,6 +72,11 @@ class Turns:
         """Nothing is due from the model."""
         return not (self.prompts or self.owed or self.open or self.thinking)
 
+    @property
+    def settled(self) -> bool:
+        """``tick`` has nothing to do, whatever the time."""
+        return self._patience == inf and (self._stalled or self.idle)
+
     def waiting_for(self) -> str:
         """What is due, in words."""
         if self.owed:
