@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from .calls import FakeCall
     from .clock import FakeClock
     from .conversation import User
+    from .proxy import RecordingProxy
+    from .recording import Recording
     from .rules import Rule, Rules
     from .server import FakeLiveServer
     from .session import FakeSession
@@ -26,6 +28,8 @@ _HOMES = {
     "FakeLiveServer": "server",
     "FakeSession": "session",
     "Frame": "wire",
+    "Recording": "recording",
+    "RecordingProxy": "proxy",
     "Rule": "rules",
     "Rules": "rules",
     "Turn": "turn",
@@ -39,6 +43,8 @@ __all__ = [
     "FakeLiveServer",
     "FakeSession",
     "Frame",
+    "Recording",
+    "RecordingProxy",
     "Rule",
     "Rules",
     "Turn",

@@ -15,7 +15,8 @@ SHOWN = 60  # frames in a failure's text
 
 @dataclass(slots=True)
 class Journal:
-    """The server's memory. ``late`` are calls answered after their cancellation, ``errors`` what the model
+    """The server's memory. ``late`` are calls answered after their cancellation, ``complaints`` what a
+    replay found different, ``errors`` what the model
     raised.
     """
 
@@ -23,6 +24,7 @@ class Journal:
     calls: list[FakeCall] = field(default_factory=list)
     late: list[FakeCall] = field(default_factory=list)
     errors: list[Exception] = field(default_factory=list)
+    complaints: list[str] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
 
     def note(self, text: str) -> None:
@@ -39,6 +41,7 @@ class Journal:
         cancellation, or the pretend model raised (which is then its cause)."""
         faults = [f"never answered: {call}" for call in self.unanswered()]
         faults += [f"answered after its cancellation: {call}" for call in self.late]
+        faults += self.complaints
         faults += [f"the pretend model raised {type(error).__name__}: {error}" for error in self.errors]
         if faults:
             cause = self.errors[0] if self.errors else None

@@ -1,78 +1,48 @@
-"""Where a client arrives: TLS, the request, the setup; then its frames go to its conversation."""
+"""Where a socket arrives: TLS, the HTTP request, the websocket; and how all of them are sent home."""
 
 from __future__ import annotations
 
-import contextlib
 import re
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-from urllib.parse import parse_qs, urlsplit
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
 
 import anyio
 from anyio.abc import ByteStream, SocketStream
 from anyio.streams.tls import TLSStream
 from websockets.http11 import Request
 
-from livetools.protocol.profiles import find
-
-from . import schema, strict
 from .certificates import certificates
-from .connection import Connection
-from .session import FakeSession
-from .turn import TurnCancelled
-from .wire import Message, Refused, decode
-
-if TYPE_CHECKING:
-    from .server import FakeLiveServer
+from .connection import Connection, Receiver
 
 HEAD_LIMIT = 64 * 1024  # bytes of a request's headers
-TOO_LONG = (
-    "Connection aborted because the client failed to close the connection after receiving a GoAway signal "
-    "once the session duration limit was reached."
-)
-LAST_ANSWERS = 0.25  # seconds that answers under way are given when the server is left
-_GEMINI = re.compile(
-    r"/ws/google\.ai\.generativelanguage\.(v\w+)\.GenerativeService\.BidiGenerateContent(Constrained)?$"
-)
-_VERTEX = re.compile(r"/ws/google\.cloud\.aiplatform\.(v\w+)\.LlmBidiService/BidiGenerateContent$")
+CLOSING = 0.25  # seconds that clients are given to answer the last close
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who connects: which API and version, and with what key or token."""
+class House(Protocol):
+    """Whoever receives here: the fake server, or a proxy."""
 
-    vertex: bool
-    version: str
-    credential: str | None
-    constrained: bool = False
+    @property
+    def tls(self) -> bool: ...
 
+    @property
+    def lag(self) -> float:
+        """Seconds that each frame waits before it is read."""
+        ...
 
-def caller(request: Request) -> Caller | None:
-    """Read the path and the credentials of an upgrade; ``None`` if the path is no Live endpoint.
+    def admit(self, connection: Connection, request: Request) -> AbstractAsyncContextManager[Receiver]:
+        """What takes the frames of this client, for as long as its socket stands."""
+        ...
 
-    Any API version, any prefix, doubled slashes (google-genai for JavaScript sends ``//ws/…``).
-    """
-    parts = urlsplit(re.sub("/{2,}", "/", request.path))
-    gemini, vertex = _GEMINI.search(parts.path), _VERTEX.search(parts.path)
-    found = gemini or vertex
-    if found is None:
-        return None
-    query = parse_qs(parts.query)
-    authorization = request.headers.get("Authorization") or ""
-    credential = (
-        request.headers.get("x-goog-api-key")
-        or next(iter(query.get("key") or query.get("access_token") or []), None)
-        or authorization.partition(" ")[2]
-        or None
-    )
-    return Caller(vertex is not None, found[1], credential, bool(gemini and gemini[2]))
+    async def http(self, stream: ByteStream, head: bytes) -> None:
+        """Answer a plain HTTP request, of which ``head`` was read."""
+        ...
 
 
 class Reception:
-    """Receives the sockets of one server."""
+    """Receives the sockets of one house."""
 
-    def __init__(self, server: FakeLiveServer) -> None:
-        self.server = server
+    def __init__(self, house: House) -> None:
+        self.house = house
         self.connections: set[Connection] = set()
         self._count = 0
 
@@ -88,12 +58,12 @@ class Reception:
             if re.search(rb"\r\nupgrade:\s*websocket", head, re.IGNORECASE):
                 await self._websocket(secured, head)
             else:
-                await self.server.http(secured, head)
+                await self.house.http(secured, head)
         finally:
             await anyio.aclose_forcefully(secured)
 
     async def _secure(self, stream: SocketStream) -> ByteStream:
-        if not self.server.tls:
+        if not self.house.tls:
             return stream
         context = certificates().server
         return await TLSStream.wrap(stream, server_side=True, ssl_context=context, standard_compatible=False)
@@ -104,115 +74,23 @@ class Reception:
         request = await connection.accept(head)
         if request is None:
             return
-        who = caller(request)
-        if who is None:
-            self.server.note(f"no Live endpoint: {request.path.partition('?')[0]}")
-            await connection.close(1008, "Requested entity was not found.")
-        guest = _Guest(self.server, connection, who)
         self.connections.add(connection)
         try:
-            await connection.receive(guest.hear, lag=self.server.faults.slow_pong)
+            async with self.house.admit(connection, request) as receiver:
+                await connection.receive(receiver, lag=self.house.lag)
         finally:
             self.connections.discard(connection)
-            guest.left()
 
     async def farewell(self) -> None:
-        """Answers under way may arrive; then the connections are closed, politely and for sure."""
+        """Close every connection, politely and for sure."""
         standing = list(self.connections)
-        with anyio.move_on_after(LAST_ANSWERS):
-            for call in self.server.unanswered():
-                if any(each.number == call.connection and each.open for each in standing):
-                    await call.done.wait()
         for connection in standing:
             await connection.close(1001, "The fake server stops.")
-        with anyio.move_on_after(LAST_ANSWERS):
+        with anyio.move_on_after(CLOSING):
             for connection in standing:
                 await connection.ended.wait()
         for connection in standing:
             await connection.abort()
-
-
-class _Guest:
-    """One socket's way from its first frame to its conversation."""
-
-    def __init__(self, server: FakeLiveServer, connection: Connection, who: Caller | None) -> None:
-        self.server, self.connection, self.who = server, connection, who
-        self.session: FakeSession | None = None
-        self.life = anyio.CancelScope()
-
-    async def hear(self, data: bytes) -> None:
-        """One frame of the client: read, judged, acted upon. What is refused closes the connection."""
-        try:
-            message = decode(data)
-            self.server.record("client", self.connection.number, message)
-            await self._act(message)
-        except Refused as refusal:
-            await self._refuse(refusal)
-        except TurnCancelled:
-            pass  # the socket went while it was being answered
-
-    async def _act(self, message: Message) -> None:
-        assert self.who is not None
-        read, faults = schema.read(message, vertex=self.who.vertex)
-        for fault in faults:
-            self._judge(fault)
-        if self.session is None:
-            await self._set_up(read)
-            return
-        for kind, body in read.items():
-            if kind == "setup":
-                raise Refused(1007, "setup must be the first message and only the first", "setup came twice")
-            if isinstance(body, dict):
-                self._judge(strict.message_fault(self.session, kind, body))
-                await self.session.hear(kind, body)
-
-    async def _set_up(self, read: Message) -> None:
-        assert self.who is not None
-        setup = read.get("setup")
-        if not isinstance(setup, dict):
-            raise Refused(
-                1007,
-                "setup must be the first message and only the first",
-                f"{next(iter(read), '{}')} came first",
-            )
-        setup = self.server.tokens.constrain(self.who.credential, setup)
-        facts = self.server.profile or find(str(setup.get("model", "")), vertex=self.who.vertex)
-        self._judge(strict.setup_fault(strict.Arrival(self.server, self.who, setup, facts)))
-        self.server.tokens.spend(self.who.credential, setup)
-        self.session = self.server.lobby.admit(setup, facts)
-        await self.session.attach(self.connection)
-        self.server.listener.start_task(self._live)
-
-    async def _live(self) -> None:
-        """The time that a connection has: goAway, and then the hard close."""
-        server, limits = self.server, self.server.limits
-        with self.life, contextlib.suppress(TurnCancelled):
-            assert self.session is not None
-            await server.clock.sleep_until(server.clock.now() + limits.go_away)
-            await self.session.go_away(limits.time_left)
-            await server.clock.sleep_until(server.clock.now() + limits.time_left)
-            await self.session.close(1008, TOO_LONG)
-
-    def _judge(self, fault: Refused | None) -> None:
-        if fault is not None:
-            if self.server.strict:
-                raise fault
-            self.server.note(f"forgiven: {fault.reason} ({fault.why})")
-
-    async def _refuse(self, refusal: Refused) -> None:
-        why = f" ({refusal.why})" if refusal.why else ""
-        self.server.note(f"closed with {refusal.code}: {refusal.reason}{why}")
-        self.server.record(
-            "server", self.connection.number, {"_close": {"code": refusal.code, "reason": refusal.reason}}
-        )
-        await self.connection.close(refusal.code, refusal.reason)
-        self.left()
-
-    def left(self) -> None:
-        """The socket is done with: tell its conversation."""
-        self.life.cancel()
-        if self.session is not None:
-            self.session.detach(self.connection)
 
 
 async def _read_head(stream: ByteStream) -> bytes:

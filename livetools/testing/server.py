@@ -15,33 +15,41 @@
 from __future__ import annotations
 
 import random
-import ssl
 from collections.abc import Awaitable, Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self, TypeAlias
 
+import anyio
 from anyio.abc import ByteStream
 from anyio.from_thread import BlockingPortal, start_blocking_portal
+from websockets.http11 import Request
 
 from livetools.protocol.profiles import ModelProfile, find
 from livetools.session.clock import Clock, SystemClock
 
+from . import guest
 from .calls import FakeCall
-from .certificates import certificates
+from .connection import Connection, Receiver
 from .conversation import Script
 from .faults import Faults
 from .journal import Journal
 from .lobby import Limits, Lobby
+from .playback import Playback
 from .port import Port
 from .reception import Reception
+from .recording import Recording
 from .session import FakeSession
 from .tokens import Tokens
 from .turn import Turn
+from .urls import Address
 from .vad import ActivityDetector, EnergyDetector
 from .wire import Frame, Message
 
 Model: TypeAlias = Callable[[Turn], Awaitable[None]]
+
+LAST_ANSWERS = 0.25  # seconds that answers under way are given when the server is left
 
 
 async def echo(turn: Turn) -> None:
@@ -49,7 +57,7 @@ async def echo(turn: Turn) -> None:
     await turn.say(turn.text or f"I heard {len(turn.audio)} bytes of sound.")
 
 
-class FakeLiveServer:
+class FakeLiveServer(Address):
     """The Live service on a local port, with a pretend model.
 
     ``model`` is a coroutine a user turn (``None`` echoes); :meth:`model` and :meth:`conversation` set it
@@ -82,9 +90,9 @@ class FakeLiveServer:
         clock: Clock | None = None,
         seed: int = 0,
     ) -> None:
+        super().__init__(Port(host, port), tls)
         self.profile = find(profile) if isinstance(profile, str) else profile
         self.strict = strict
-        self.tls = tls
         self.api_keys = None if api_keys is None else frozenset(api_keys)
         self.clock = clock or SystemClock()
         self.chance = random.Random(seed)
@@ -97,8 +105,9 @@ class FakeLiveServer:
         self.transcriber: Callable[[bytes, int], str] | None = None
         self.tokens = Tokens()
         self.lobby = Lobby(self)
-        self.listener = Port(host, port)
         self.reception = Reception(self)
+        self.playback: Playback | None = None
+        self.recording: Recording | None = None
         self._thread: tuple[AbstractContextManager[BlockingPortal], BlockingPortal] | None = None
 
     # -- what it answers with
@@ -114,38 +123,6 @@ class FakeLiveServer:
         return function
 
     # -- where it is
-
-    @property
-    def port(self) -> int:
-        """The port; asking for it binds it."""
-        return self.listener.number
-
-    @property
-    def _place(self) -> str:
-        host = self.listener.host
-        if self.tls and host in ("127.0.0.1", "0.0.0.0"):
-            host = "localhost"  # what the certificate names
-        return f"{f'[{host}]' if ':' in host else host}:{self.port}"
-
-    @property
-    def url(self) -> str:
-        """``ws://127.0.0.1:…``, or ``wss://localhost:…``."""
-        return f"{'wss' if self.tls else 'ws'}://{self._place}"
-
-    @property
-    def http_url(self) -> str:
-        """The same with ``http`` or ``https``: what google-genai takes as a base URL."""
-        return f"{'https' if self.tls else 'http'}://{self._place}"
-
-    @property
-    def ca_file(self) -> str | None:
-        """The certificate authority as a PEM file, for ``SSL_CERT_FILE``; ``None`` without TLS."""
-        return certificates().ca_file if self.tls else None
-
-    @property
-    def ssl_context(self) -> ssl.SSLContext | None:
-        """A client's context that trusts this server; ``None`` without TLS."""
-        return certificates().client if self.tls else None
 
     @property
     def options(self) -> dict[str, Any]:  # keyword arguments of connect, of several types
@@ -190,6 +167,19 @@ class FakeLiveServer:
         """
         self.journal.assert_all_answered()
 
+    # -- recordings
+
+    @classmethod
+    def replay(cls, path: str | Path, *, pace: float = 0.0, **options: Any) -> Self:  # as of the constructor
+        """A server that plays a recording: its server's frames as they were, its client's frames expected.
+
+        ``pace`` 1 keeps the recorded times, 0 waits for nothing. A client that says something else is told so in
+        the close, and leaving the server raises with the differences. Sound and pictures are not compared.
+        """
+        server = cls(**options)
+        server.playback = Playback(Recording.load(path), pace)
+        return server
+
     # -- its life
 
     async def __aenter__(self) -> Self:
@@ -230,7 +220,16 @@ class FakeLiveServer:
             self.assert_all_answered()
 
     async def _up(self) -> None:
-        await self.listener.open(self.reception.serve, self.reception.farewell)
+        await self.listener.open(self.reception.serve, self._farewell)
+
+    async def _farewell(self) -> None:
+        """Answers under way may arrive; then everybody goes home."""
+        standing = {each.number for each in self.reception.connections if each.open}
+        with anyio.move_on_after(LAST_ANSWERS):
+            for call in self.unanswered():
+                if call.connection in standing:
+                    await call.done.wait()
+        await self.reception.farewell()
 
     async def _down(self) -> None:
         await self.listener.close()
@@ -251,9 +250,21 @@ class FakeLiveServer:
 
     # -- for the rooms behind the reception
 
+    @property
+    def lag(self) -> float:
+        return self.faults.slow_pong
+
+    def admit(self, connection: Connection, request: Request) -> AbstractAsyncContextManager[Receiver]:
+        """What takes the frames of this client: a conversation, or the recording that is played."""
+        house = guest if self.playback is None else self.playback
+        return house.admit(self, connection, request)
+
     def record(self, direction: Literal["client", "server"], connection: int, message: Message) -> None:
         """Enter a frame in the journal."""
-        self.frames.append(Frame(self.clock.now(), direction, connection, message))
+        frame = Frame(self.clock.now(), direction, connection, message)
+        self.frames.append(frame)
+        if self.recording is not None:
+            self.recording.add(frame)
 
     def note(self, text: str) -> None:
         self.journal.note(text)

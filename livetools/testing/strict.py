@@ -18,7 +18,7 @@ from .schemas import schema_fault
 from .wire import Message, Refused
 
 if TYPE_CHECKING:
-    from .reception import Caller
+    from .guest import Caller
     from .server import FakeLiveServer
     from .session import FakeSession
 

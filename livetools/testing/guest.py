@@ -1,0 +1,161 @@
+"""One socket's way from the upgrade over its setup to its conversation."""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qs, urlsplit
+
+import anyio
+from websockets.http11 import Request
+
+from livetools.protocol.profiles import find
+
+from . import schema, strict
+from .connection import Connection, Receiver
+from .session import FakeSession
+from .turn import TurnCancelled
+from .wire import Message, Refused, decode
+
+if TYPE_CHECKING:
+    from .server import FakeLiveServer
+
+TOO_LONG = (
+    "Connection aborted because the client failed to close the connection after receiving a GoAway signal "
+    "once the session duration limit was reached."
+)
+_GEMINI = re.compile(
+    r"/ws/google\.ai\.generativelanguage\.(v\w+)\.GenerativeService\.BidiGenerateContent(Constrained)?$"
+)
+_VERTEX = re.compile(r"/ws/google\.cloud\.aiplatform\.(v\w+)\.LlmBidiService/BidiGenerateContent$")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who connects: which API and version, and with what key or token."""
+
+    vertex: bool
+    version: str
+    credential: str | None
+    constrained: bool = False
+
+
+def caller(request: Request) -> Caller | None:
+    """Read the path and the credentials of an upgrade; ``None`` if the path is no Live endpoint.
+
+    Any API version, any prefix, doubled slashes (google-genai for JavaScript sends ``//ws/…``).
+    """
+    parts = urlsplit(re.sub("/{2,}", "/", request.path))
+    gemini, vertex = _GEMINI.search(parts.path), _VERTEX.search(parts.path)
+    found = gemini or vertex
+    if found is None:
+        return None
+    query = parse_qs(parts.query)
+    authorization = request.headers.get("Authorization") or ""
+    credential = (
+        request.headers.get("x-goog-api-key")
+        or next(iter(query.get("key") or query.get("access_token") or []), None)
+        or authorization.partition(" ")[2]
+        or None
+    )
+    return Caller(vertex is not None, found[1], credential, bool(gemini and gemini[2]))
+
+
+@contextlib.asynccontextmanager
+async def admit(server: FakeLiveServer, connection: Connection, request: Request) -> AsyncIterator[Receiver]:
+    """Receive a client for as long as its socket stands; gives what takes its frames."""
+    who = caller(request)
+    if who is None:
+        server.note(f"no Live endpoint: {request.path.partition('?')[0]}")
+        await connection.close(1008, "Requested entity was not found.")
+    guest = _Guest(server, connection, who)
+    try:
+        yield guest.hear
+    finally:
+        guest.left()
+
+
+class _Guest:
+    """One socket's way from its first frame to its conversation."""
+
+    def __init__(self, server: FakeLiveServer, connection: Connection, who: Caller | None) -> None:
+        self.server, self.connection, self.who = server, connection, who
+        self.session: FakeSession | None = None
+        self.life = anyio.CancelScope()
+
+    async def hear(self, data: bytes) -> None:
+        """One frame of the client: read, judged, acted upon. What is refused closes the connection."""
+        try:
+            message = decode(data)
+            self.server.record("client", self.connection.number, message)
+            await self._act(message)
+        except Refused as refusal:
+            await self._refuse(refusal)
+        except TurnCancelled:
+            pass  # the socket went while it was being answered
+
+    async def _act(self, message: Message) -> None:
+        assert self.who is not None
+        read, faults = schema.read(message, vertex=self.who.vertex)
+        for fault in faults:
+            self._judge(fault)
+        if self.session is None:
+            await self._set_up(read)
+            return
+        for kind, body in read.items():
+            if kind == "setup":
+                raise Refused(1007, "setup must be the first message and only the first", "setup came twice")
+            if isinstance(body, dict):
+                self._judge(strict.message_fault(self.session, kind, body))
+                await self.session.hear(kind, body)
+
+    async def _set_up(self, read: Message) -> None:
+        assert self.who is not None
+        setup = read.get("setup")
+        if not isinstance(setup, dict):
+            raise Refused(
+                1007,
+                "setup must be the first message and only the first",
+                f"{next(iter(read), '{}')} came first",
+            )
+        setup = self.server.tokens.constrain(self.who.credential, setup)
+        facts = self.server.profile or find(str(setup.get("model", "")), vertex=self.who.vertex)
+        self._judge(strict.setup_fault(strict.Arrival(self.server, self.who, setup, facts)))
+        self.server.tokens.spend(self.who.credential, setup)
+        self.session = self.server.lobby.admit(setup, facts)
+        await self.session.attach(self.connection)
+        self.server.listener.start_task(self._live)
+
+    async def _live(self) -> None:
+        """The time that a connection has: goAway, and then the hard close."""
+        server, limits = self.server, self.server.limits
+        with self.life, contextlib.suppress(TurnCancelled):
+            assert self.session is not None
+            await server.clock.sleep_until(server.clock.now() + limits.go_away)
+            await self.session.go_away(limits.time_left)
+            await server.clock.sleep_until(server.clock.now() + limits.time_left)
+            await self.session.close(1008, TOO_LONG)
+
+    def _judge(self, fault: Refused | None) -> None:
+        if fault is not None:
+            if self.server.strict:
+                raise fault
+            self.server.note(f"forgiven: {fault.reason} ({fault.why})")
+
+    async def _refuse(self, refusal: Refused) -> None:
+        why = f" ({refusal.why})" if refusal.why else ""
+        self.server.note(f"closed with {refusal.code}: {refusal.reason}{why}")
+        self.server.record(
+            "server", self.connection.number, {"_close": {"code": refusal.code, "reason": refusal.reason}}
+        )
+        await self.connection.close(refusal.code, refusal.reason)
+        self.left()
+
+    def left(self) -> None:
+        """The socket is done with: tell its conversation."""
+        self.life.cancel()
+        if self.session is not None:
+            self.session.detach(self.connection)

@@ -1,0 +1,131 @@
+"""A recording as a server: it says what the server said, and expects what the client said."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import deque
+from collections.abc import AsyncIterator
+from typing import TYPE_CHECKING
+
+from websockets.http11 import Request
+
+from . import schema
+from .connection import Connection, Gone, Receiver
+from .recording import Recording, differences
+from .wire import Frame, Message, Refused, decode, encode
+
+if TYPE_CHECKING:
+    from .server import FakeLiveServer
+
+
+class Playback:
+    """Plays the connections of a recording to the clients that dial, first to first.
+
+    ``pace`` multiplies the recorded times; 0 waits for nothing.
+    """
+
+    def __init__(self, recording: Recording, pace: float = 0.0) -> None:
+        self.pace = pace
+        self._scripts = deque(
+            deque(frame for frame in recording.frames if frame.connection == number)
+            for number in recording.connections()
+        )
+
+    @contextlib.asynccontextmanager
+    async def admit(
+        self, server: FakeLiveServer, connection: Connection, request: Request
+    ) -> AsyncIterator[Receiver]:
+        """Play the next connection to this client."""
+        if not self._scripts:
+            server.journal.complaints.append(
+                f"connection {connection.number}: the recording has no more of them"
+            )
+            await connection.close(1011, "The recording has no more connections.")
+        player = _Player(server, connection, self._scripts.popleft() if self._scripts else deque(), self.pace)
+        await player.go_on()
+        try:
+            yield player.hear
+        finally:
+            player.left()
+
+
+class _Player:
+    """One connection: what is still to come of it."""
+
+    def __init__(
+        self, server: FakeLiveServer, connection: Connection, script: deque[Frame], pace: float
+    ) -> None:
+        self.server, self.connection, self.script, self.pace = server, connection, script, pace
+        self.heard = 0
+        self.time = script[0].time if script else 0.0
+
+    async def hear(self, data: bytes) -> None:
+        """One frame of the client: compared with the recorded one; then the server's part goes on."""
+        try:
+            message = decode(data)
+        except Refused as refusal:
+            message = {"_text": refusal.why}
+        self.server.record("client", self.connection.number, message)
+        if _is_media(message):
+            return
+        self.heard += 1
+        while self.script and _is_media(self.script[0].message):
+            self.script.popleft()
+        recorded = self.script.popleft().message if self.script else {}
+        found = list(differences(_plain(recorded), _plain(message)))
+        if found:
+            await self._complain(found)
+        else:
+            await self.go_on()
+
+    async def _complain(self, found: list[str]) -> None:
+        text = f"connection {self.connection.number}: frame {self.heard} of the client is not as recorded:"
+        self.server.journal.complaints.append("\n  ".join([text, *found]))
+        self.script.clear()
+        await self.connection.close(1011, f"Not as recorded: {found[0]}")
+
+    async def go_on(self) -> None:
+        """Send what the server said up to the client's next word."""
+        clock = self.server.clock
+        while self.script and (self.script[0].direction == "server" or _is_media(self.script[0].message)):
+            frame = self.script.popleft()
+            if self.pace:
+                await clock.sleep_until(clock.now() + (frame.time - self.time) * self.pace)
+            self.time = frame.time
+            if frame.direction == "server":
+                await self._say(frame.message)
+
+    async def _say(self, message: Message) -> None:
+        self.server.record("server", self.connection.number, message)
+        with contextlib.suppress(Gone):
+            if "_close" in message:
+                await self._close(message["_close"])
+            elif "_text" in message:
+                await self.connection.send(str(message["_text"]).encode(), text=True)
+            else:
+                await self.connection.send(encode(message))
+
+    async def _close(self, close: Message) -> None:
+        if close.get("code") == 1006:
+            await self.connection.drop()
+        else:
+            await self.connection.close(int(close.get("code", 1000)), str(close.get("reason", "")))
+
+    def left(self) -> None:
+        """The client is gone: was it its turn to speak?"""
+        due = [frame for frame in self.script if frame.direction == "client" and not _is_media(frame.message)]
+        if due and self.connection.closed_by == "client":
+            self.server.journal.complaints.append(
+                f"connection {self.connection.number}: the client left; it was to say {due[0]}"
+            )
+
+
+def _plain(message: Message) -> Message:
+    """The message in camelCase, so that two spellings of one thing are equal."""
+    return schema.read(message, vertex=True)[0]
+
+
+def _is_media(message: Message) -> bool:
+    """Whether it is sound or pictures of the client, which are never twice the same."""
+    body = message.get("realtimeInput") or message.get("realtime_input") or {}
+    return bool(set(body) & {"audio", "video", "mediaChunks", "media_chunks"})

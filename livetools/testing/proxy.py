@@ -1,0 +1,138 @@
+"""Between a client and the service: passes everything on, and records it.
+
+::
+
+    with Recording("call.jsonl", media=False) as recording:
+        async with RecordingProxy("wss://generativelanguage.googleapis.com", recording) as proxy:
+            ...                     # a real client, with proxy.url or proxy.http_url as its base URL
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ssl
+from collections.abc import AsyncIterator
+from types import TracebackType
+from typing import Literal, Self
+
+import anyio
+from anyio.abc import ByteStream
+from websockets.http11 import Request
+
+from livetools.protocol.errors import LiveToolsError
+from livetools.session.clock import Clock, SystemClock
+from livetools.session.transport import Gone as UpstreamGone
+from livetools.session.transport import Transport
+from livetools.session.websocket import WebSocket
+
+from .connection import Connection, Gone, Receiver
+from .journal import Journal
+from .port import Port
+from .reception import Reception
+from .recording import Recording
+from .urls import Address
+from .wire import Frame, Message, Refused, decode
+
+PASSED_ON = ("x-goog-api-key", "authorization", "x-goog-user-project", "x-goog-api-client", "user-agent")
+
+
+class RecordingProxy(Address):
+    """A local port whose every connection is passed on to ``upstream`` and recorded.
+
+    Keys travel on and are never written. An upstream that cannot be reached closes the client's connection with
+    1011 and the reason; ``log`` has the whole of it. Leaving it closes every connection.
+    """
+
+    def __init__(
+        self,
+        upstream: str,
+        recording: Recording,
+        *,
+        tls: bool = False,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        upstream_ssl: ssl.SSLContext | None = None,
+        clock: Clock | None = None,
+    ) -> None:
+        super().__init__(Port(host, port), tls)
+        self.upstream = (
+            upstream.rstrip("/").replace("http", "ws", 1) if upstream.startswith("http") else upstream
+        )
+        self.recording = recording
+        self.journal = Journal()
+        self._clock = clock or SystemClock()
+        self._dialer = WebSocket(ssl=upstream_ssl)
+        self._reception = Reception(self)
+
+    @property
+    def lag(self) -> float:
+        return 0.0
+
+    @property
+    def log(self) -> list[str]:
+        """What went wrong, a line each."""
+        return self.journal.log
+
+    async def __aenter__(self) -> Self:
+        await self.listener.open(self._reception.serve, self._reception.farewell)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.listener.close()
+
+    @contextlib.asynccontextmanager
+    async def admit(self, connection: Connection, request: Request) -> AsyncIterator[Receiver]:
+        """Dial upstream for this client, and pass on what either says until one of them goes."""
+        headers = {name: request.headers[name] for name in PASSED_ON if name in request.headers}
+        url = f"{self.upstream}/{request.path.lstrip('/')}"
+        async with contextlib.AsyncExitStack() as stack:
+            try:
+                transport = await stack.enter_async_context(self._dialer.dial(url, headers))
+            except LiveToolsError as error:
+                self.journal.note(f"connection {connection.number}: {error}")
+                await connection.close(1011, f"The proxy cannot reach the service: {error}")
+                yield _deaf
+                return
+            group = await stack.enter_async_context(anyio.create_task_group())
+            group.start_soon(self._back, transport, connection)
+            yield lambda data: self._forth(data, transport, connection)
+            group.cancel_scope.cancel()
+
+    async def _forth(self, data: bytes, transport: Transport, connection: Connection) -> None:
+        self._record("client", connection, data)
+        with contextlib.suppress(UpstreamGone):  # told to the client by the other direction
+            await transport.send(data)
+
+    async def _back(self, transport: Transport, connection: Connection) -> None:
+        try:
+            while True:
+                data = await transport.receive()
+                self._record("server", connection, data)
+                await connection.send(data)
+        except Gone:
+            return
+        except UpstreamGone as gone:
+            close: Message = {"_close": {"code": gone.code, "reason": gone.reason}}
+            self.recording.add(Frame(self._clock.now(), "server", connection.number, close))
+            if gone.code == 1006:
+                await connection.drop()
+            else:
+                await connection.close(gone.code, gone.reason)
+
+    def _record(self, direction: Literal["client", "server"], connection: Connection, data: bytes) -> None:
+        try:
+            message = decode(data)
+        except Refused:
+            message = {"_text": data.decode(errors="replace")}
+        self.recording.add(Frame(self._clock.now(), direction, connection.number, message))
+
+    async def http(self, stream: ByteStream, head: bytes) -> None:
+        """Only websockets are passed on."""
+        body = b"This is livetools' recording proxy. It passes on websockets only.\n"
+        await stream.send(b"HTTP/1.1 501 Not Implemented\r\nConnection: close\r\n\r\n" + body)
+
+
+async def _deaf(data: bytes) -> None:
+    """Takes the frames of a client that has nobody to talk to."""
