@@ -1,25 +1,15 @@
-"""What stands after the colon of a parameter: found, resolved, and made fit for pydantic."""
+"""What stands after the colon of a parameter: found and resolved."""
 
 from __future__ import annotations
 
-import base64
-import binascii
-import datetime
-import decimal
-import enum
 import functools
 import inspect
-import pathlib
 import re
 import sys
 import types
 import typing
-import uuid
-from collections.abc import Callable, Iterator, Mapping
-from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Required, Union
+from typing import Annotated, Any, NotRequired, Required, Union
 
-import typing_extensions
-from pydantic import BeforeValidator, ValidationError, WithJsonSchema, WrapValidator
 from typing_extensions import ReadOnly
 
 from .context import ToolContext
@@ -56,7 +46,8 @@ def is_method(target: Any) -> bool:
 
 
 def fields_of(typed_dict: Any) -> dict[str, tuple[Any, bool]]:
-    """The fields of a typed dict, without ``Required``, ``NotRequired`` and ``ReadOnly``, and whether each is required.
+    """The fields of a typed dict, without ``Required``, ``NotRequired`` and ``ReadOnly``, and whether each is
+    required.
 
     The class itself does not know, where its annotations were written as text.
     """
@@ -116,117 +107,3 @@ def is_context(annotation: Any) -> bool:
     if origin in (Union, types.UnionType):
         return any(is_context(a) for a in typing.get_args(annotation))
     return annotation is ToolContext or origin is ToolContext
-
-
-class _Typed(typing.TypedDict):
-    """One of the standard library's typed dicts, whose class has no public name."""
-
-
-# before 3.12 pydantic refuses these (python/typing_extensions has what it needs)
-FOREIGN_TYPED_DICT: Any = type(_Typed) if sys.version_info < (3, 12) else ()
-CONTAINERS = frozenset((list, dict, set, frozenset, tuple, Union, types.UnionType))
-PLAIN = CONTAINERS | {str, int, float, bool, bytes, type(None), Any, decimal.Decimal, uuid.UUID, pathlib.Path}
-PLAIN |= {datetime.date, datetime.datetime, datetime.time, datetime.timedelta}
-
-
-def is_plain(annotation: Any) -> bool:
-    """Whether pydantic is known to take this annotation, so that nothing need be built to find out."""
-    if typing.get_origin(annotation) is Literal:
-        return True
-    if typing.get_origin(annotation) in CONTAINERS:
-        return all(a is Ellipsis or is_plain(a) for a in typing.get_args(annotation))
-    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
-        return True
-    return isinstance(annotation, typing.Hashable) and annotation in PLAIN
-
-
-def fit(annotation: Any, seen: dict[Any, Any] | None = None) -> Any:
-    """The annotation as it is given to pydantic.
-
-    An enum is taken by name as well as by value, bytes come as base64, ``object`` is any value, and
-    ``typing.TypedDict`` works before Python 3.12, where pydantic refuses it.
-    """
-    seen = {} if seen is None else seen
-    if annotation is object or annotation is inspect.Parameter.empty:
-        return Any
-    if annotation is bytes:
-        return Annotated[
-            bytes, BeforeValidator(_from_base64), WithJsonSchema({"type": "string", "format": "base64"})
-        ]
-    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
-        return Annotated[annotation, WrapValidator(functools.partial(_by_name, annotation))]
-    if FOREIGN_TYPED_DICT and isinstance(annotation, FOREIGN_TYPED_DICT):
-        return _typed_dict(annotation, seen)
-    return _fit_generic(annotation, seen)
-
-
-def _fit_generic(annotation: Any, seen: dict[Any, Any]) -> Any:
-    origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
-    if origin is Annotated:
-        return Annotated[(fit(inner[0], seen), *inner[1:])]
-    if origin in (Union, types.UnionType):
-        return Union[tuple(fit(a, seen) for a in inner)]  # noqa: UP007  # made of a tuple
-    if origin is None or origin is Literal or not inner or not isinstance(origin, type):
-        return annotation
-    if issubclass(origin, Callable):  # type: ignore[arg-type]  # an ABC at run time
-        return annotation
-    fitted = tuple(a if a is Ellipsis else fit(a, seen) for a in inner)
-    generic: Any = origin
-    return annotation if fitted == inner else generic[fitted]
-
-
-def _typed_dict(annotation: Any, seen: dict[Any, Any]) -> Any:
-    """A ``typing.TypedDict`` made again with ``typing_extensions``."""
-    if annotation in seen:
-        return seen[annotation]
-    seen[annotation] = annotation  # a circle cannot be made again: pydantic's own message says what to do
-    fields = {
-        name: fit(hint, seen) if required else NotRequired[fit(hint, seen)]
-        for name, (hint, required) in fields_of(annotation).items()
-    }
-    again = typing_extensions.TypedDict(annotation.__name__, fields)  # type: ignore[misc]  # made at run time
-    again.__doc__, again.__module__ = annotation.__doc__, annotation.__module__
-    seen[annotation] = again
-    return again
-
-
-def _by_name(kind: type[enum.Enum], value: object, validate: Callable[[object], object]) -> object:
-    try:
-        return validate(value)
-    except ValidationError:
-        if isinstance(value, str) and value in kind.__members__:
-            return kind[value]
-        raise
-
-
-def _from_base64(value: object) -> object:
-    if not isinstance(value, str):
-        return value
-    try:
-        return base64.b64decode(value, validate=True)
-    except binascii.Error:
-        raise ValueError("it is no base64 text") from None
-
-
-class Argument(NamedTuple):
-    """A parameter that the model fills."""
-
-    name: str
-    annotation: Any
-    default: Any  # inspect.Parameter.empty: required
-    kind: inspect._ParameterKind
-
-    @property
-    def required(self) -> bool:
-        return self.default is inspect.Parameter.empty and self.kind is not inspect.Parameter.VAR_POSITIONAL
-
-
-def parameters_of(target: Any) -> Iterator[inspect.Parameter]:
-    """The parameters that a caller may give; those that a partial has fixed are left out.
-
-    Raises ``ValueError`` or ``TypeError`` for a callable that tells nothing of its parameters.
-    """
-    fixed: Mapping[str, Any] = target.keywords if isinstance(target, functools.partial) else {}
-    for parameter in inspect.signature(target).parameters.values():
-        if parameter.name not in fixed:
-            yield parameter

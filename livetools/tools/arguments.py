@@ -129,7 +129,7 @@ def _problem(detail: ErrorDetails, value: object) -> str:
     else:
         wanted = next((text for stem, text in _BY_LENGTH if kind.startswith(stem)), None)
     if wanted is None:
-        return detail["msg"][:1].lower() + detail["msg"][1:].removeprefix("nput ")
+        return detail["msg"].removeprefix("Input ")
     return f"should be {wanted}, not {_echo(value)}"
 
 

@@ -11,8 +11,9 @@ from pydantic_core import core_schema
 class ToolSchema(GenerateJsonSchema):
     """For ``TypeAdapter.json_schema(schema_generator=ToolSchema)``.
 
-    Numbers with decimals are numbers (pydantic adds a text with a pattern that RE2, the service's engine, cannot
-    read), an enum of other values than texts says the names too, and titles that repeat a name are left out.
+    Numbers with decimals are numbers (pydantic adds a text with a pattern that RE2, the service's engine,
+    cannot read), an enum of other values than texts says the names too, and titles that repeat a name are
+    left out.
     """
 
     ignored_warning_kinds = {"skipped-choice", "non-serializable-default", "skipped-discriminator"}  # noqa: RUF012  # pydantic's own attribute

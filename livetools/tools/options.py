@@ -36,9 +36,9 @@ class ToolOptions(TypedDict, total=False):
     undo: Callable[..., object] | None
     """``undo(call, result | None)``, sync or async: run once when a call that had started is cancelled."""
     approval: bool | Callable[..., object]
-    """``True``: a person must approve each call. A callable, sync or async, is asked with the arguments (as they came,
-    not yet validated): true, and a person must approve; ``ToolError``, and the call is refused with its text; false,
-    and it runs."""
+    """``True``: a person must approve each call. A callable, sync or async, is asked with the arguments (as
+    they came, not yet validated): true, and a person must approve; ``ToolError``, and the call is refused
+    with its text; false, and it runs."""
     approval_timeout: float
     """Seconds until an approval that nobody gives is a refusal."""
     duplicates: Literal["run", "join"]

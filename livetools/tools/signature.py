@@ -9,8 +9,8 @@ import inspect
 import json
 import math
 import typing
-from collections.abc import Mapping
-from typing import Any, cast
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, cast
 
 import typing_extensions
 from pydantic import ConfigDict, TypeAdapter, ValidationError
@@ -20,20 +20,9 @@ from pydantic.fields import FieldInfo
 from livetools.protocol.errors import ToolDefinitionError
 
 from . import arguments
-from .annotations import (
-    Argument,
-    Unresolved,
-    fields_of,
-    fit,
-    function_of,
-    is_context,
-    is_method,
-    is_plain,
-    parameters_of,
-    place_of,
-    resolve,
-)
+from .annotations import Unresolved, fields_of, function_of, is_context, is_method, place_of, resolve
 from .context import ToolContext
+from .fitting import fit, is_plain
 from .generate import ToolSchema
 
 EMPTY = inspect.Parameter.empty
@@ -43,6 +32,19 @@ POSITIONAL, EITHER, KEYWORD = (
     inspect.Parameter.KEYWORD_ONLY,
 )
 VAR_POSITIONAL, VAR_KEYWORD = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+
+
+class Argument(NamedTuple):
+    """A parameter that the model fills."""
+
+    name: str
+    annotation: Any
+    default: Any  # EMPTY: required
+    kind: inspect._ParameterKind
+
+    @property
+    def required(self) -> bool:
+        return self.default is EMPTY and self.kind is not VAR_POSITIONAL
 
 
 class Signature:
@@ -69,7 +71,7 @@ class Signature:
         self.open = False
         function = function_of(target)
         try:
-            parameters = list(parameters_of(target))
+            parameters = list(_parameters(target))
         except (TypeError, ValueError) as error:
             raise self.error(
                 f"its parameters cannot be read ({error}); wrap it in a function of yours"
@@ -284,3 +286,14 @@ def _patient(value: object) -> object:
     if isinstance(value, dict):
         return {k: _patient(v) if not isinstance(v, str) else v for k, v in value.items()}
     return value
+
+
+def _parameters(target: Any) -> Iterator[inspect.Parameter]:
+    """The parameters that a caller may give; those that a partial has fixed are left out.
+
+    Raises ``ValueError`` or ``TypeError`` for a callable that tells nothing of its parameters.
+    """
+    fixed: Mapping[str, Any] = target.keywords if isinstance(target, functools.partial) else {}
+    for parameter in inspect.signature(target).parameters.values():
+        if parameter.name not in fixed:
+            yield parameter

@@ -5,20 +5,17 @@ from __future__ import annotations
 import functools
 import subprocess
 import sys
-from typing import Annotated, Any, NotRequired, Optional, Required, TypedDict, Union
+from typing import Annotated, Any, Optional, Required, TypedDict
 
 import pytest
-from pydantic import TypeAdapter
 
-from livetools.tools import Tool, ToolContext
+from livetools.tools import ToolContext
 from livetools.tools.annotations import (
     Unresolved,
     fields_of,
-    fit,
     function_of,
     is_context,
     is_method,
-    is_plain,
     place_of,
     resolve,
 )
@@ -117,31 +114,8 @@ def test_a_context_is_known_in_every_dress(annotation: Any, answer: bool) -> Non
     assert is_context(annotation) is answer
 
 
-def test_plain_annotations_need_no_building() -> None:
-    assert all(
-        map(is_plain, (int, list[int], dict[str, list[int]], int | None, tuple[int, ...], Any, None | int))
-    )
-    assert not any(map(is_plain, (Box, list[Box], Annotated[int, Box()], type, Union[Box, int])))  # noqa: UP007
-
-
-def test_a_typed_dict_of_the_standard_library_is_taken_on_every_python() -> None:
-    adapter = TypeAdapter(fit(list[City]))
-    assert adapter.validate_python([{"name": "Oslo"}]) == [{"name": "Oslo"}]
-    assert adapter.json_schema()["$defs"]["City"]["required"] == ["name"]
+def test_the_fields_of_a_typed_dict_know_whether_they_are_required() -> None:
     assert fields_of(City) == {"name": (str, True), "size": (int, False)}
-
-
-def test_a_typed_dict_may_nest() -> None:
-    class Country(TypedDict):
-        cities: list[City]
-        capital: NotRequired[City]
-
-    def f(country: Country) -> Any:
-        return country
-
-    assert Tool(f).bind({"country": {"cities": [{"name": "Oslo"}]}}, None)[1] == {
-        "country": {"cities": [{"name": "Oslo"}]}
-    }
 
 
 def test_importing_the_tools_loads_nothing_heavy() -> None:

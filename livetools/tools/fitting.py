@@ -1,0 +1,140 @@
+"""Annotations made fit for pydantic: what it does not take, or takes otherwise than a model sends it."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import collections.abc
+import datetime
+import decimal
+import enum
+import functools
+import inspect
+import pathlib
+import sys
+import types
+import typing
+import uuid
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal, NotRequired, Union
+
+import typing_extensions
+from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, WrapValidator
+
+from .annotations import fields_of
+
+
+class _Typed(typing.TypedDict):
+    """One of the standard library's typed dicts, whose class has no public name."""
+
+
+# before 3.12 pydantic refuses these (python/typing_extensions has what it needs)
+FOREIGN_TYPED_DICT: Any = type(_Typed) if sys.version_info < (3, 12) else ()
+CONTAINERS = frozenset((list, dict, set, frozenset, tuple, Union, types.UnionType))
+PLAIN = CONTAINERS | {str, int, float, bool, bytes, type(None), Any, decimal.Decimal, uuid.UUID, pathlib.Path}
+PLAIN |= {datetime.date, datetime.datetime, datetime.time, datetime.timedelta}
+
+
+CALLABLE: Any = collections.abc.Callable
+LISTED: Mapping[Any, Any] = {collections.abc.Iterable: list, collections.abc.Collection: list}
+"""What pydantic validates only as it is read, or does not take, and what is taken instead."""
+
+
+def is_plain(annotation: Any) -> bool:
+    """Whether pydantic is known to take this annotation, so that nothing need be built to find out."""
+    if typing.get_origin(annotation) is Literal:
+        return True
+    if typing.get_origin(annotation) in CONTAINERS:
+        return all(a is Ellipsis or is_plain(a) for a in typing.get_args(annotation))
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+        return True
+    return isinstance(annotation, typing.Hashable) and annotation in PLAIN
+
+
+def fit(annotation: Any, seen: dict[Any, Any] | None = None) -> Any:
+    """The annotation as it is given to pydantic.
+
+    An enum is taken by name as well as by value, bytes come as base64, ``object`` is any value, an
+    ``Iterable`` a list, a text in ``Annotated`` the description, and ``typing.TypedDict`` works before Python
+    3.12, where pydantic refuses it.
+    """
+    seen = {} if seen is None else seen
+    if annotation is object or annotation is inspect.Parameter.empty:
+        return Any
+    if annotation is bytes:
+        return BASE64
+    if annotation is typing.LiteralString:
+        return str
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+        return Annotated[annotation, WrapValidator(functools.partial(_by_name, annotation))]
+    if FOREIGN_TYPED_DICT and isinstance(annotation, FOREIGN_TYPED_DICT):
+        return _typed_dict(annotation, seen)
+    return _fit_generic(annotation, seen)
+
+
+def _fit_generic(annotation: Any, seen: dict[Any, Any]) -> Any:
+    origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
+    if origin is Annotated:
+        metadata = (Field(description=m) if isinstance(m, str) else m for m in inner[1:])
+        return Annotated[(fit(inner[0], seen), *metadata)]
+    if origin in (Union, types.UnionType):
+        return Union[tuple(fit(a, seen) for a in inner)]  # noqa: UP007  # made of a tuple
+    if origin is Literal:
+        members = {w: m for m in inner if isinstance(m, enum.Enum) for w in (m.name, m.value)}
+        return (
+            Annotated[annotation, BeforeValidator(functools.partial(_member, members))]
+            if members
+            else annotation
+        )
+    generic: Any = origin or annotation
+    if not isinstance(generic, type) or generic is CALLABLE:
+        return annotation
+    listed = LISTED.get(generic, generic)
+    fitted = tuple(a if a is Ellipsis else fit(a, seen) for a in inner)
+    if fitted == inner and listed is generic:
+        return annotation
+    return listed[fitted] if fitted else listed
+
+
+def _typed_dict(annotation: Any, seen: dict[Any, Any]) -> Any:
+    """A ``typing.TypedDict`` made again with ``typing_extensions``."""
+    if annotation in seen:
+        return seen[annotation]
+    seen[annotation] = annotation  # a circle cannot be made again: pydantic's own message says what to do
+    fields = {
+        name: fit(hint, seen) if required else NotRequired[fit(hint, seen)]
+        for name, (hint, required) in fields_of(annotation).items()
+    }
+    again = typing_extensions.TypedDict(annotation.__name__, fields)  # type: ignore[misc]  # made at run time
+    again.__doc__, again.__module__ = annotation.__doc__, annotation.__module__
+    seen[annotation] = again
+    return again
+
+
+def _by_name(kind: type[enum.Enum], value: object, validate: Callable[[object], object]) -> object:
+    try:
+        return validate(value)
+    except ValidationError:
+        if isinstance(value, str) and value in kind.__members__:
+            return kind[value]
+        raise
+
+
+def _member(members: Mapping[object, enum.Enum], value: object) -> object:
+    return members.get(value, value) if isinstance(value, str | int | float) else value
+
+
+def _from_base64(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    plain = value.strip().rstrip("=").translate(URL_SAFE)
+    try:
+        return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
+    except binascii.Error:
+        raise ValueError("it is no base64 text") from None
+
+
+URL_SAFE = str.maketrans("-_", "+/")
+BASE64 = Annotated[
+    bytes, BeforeValidator(_from_base64), WithJsonSchema({"type": "string", "format": "base64"})
+]
