@@ -194,12 +194,22 @@ class Calls:
                 self._perform(record, self._move(record, Move.EXPIRE), now)
 
     def wake_at(self) -> float:
-        """When ``tick`` has something to do; may be early."""
-        return self._deadlines[0][0] if self._deadlines else inf
+        """When ``tick`` has something to do; deadlines of calls that are over are dropped on the way."""
+        deadlines = self._deadlines
+        while deadlines:
+            deadline, run = deadlines[0]
+            record = self.records.get(run)
+            if record is not None and record.deadline == deadline and record.state in SERVED:
+                return deadline
+            heappop(deadlines)
+        return inf
 
     def blocking(self) -> bool:
         """Whether a call is open for which the model stands still."""
-        return any(r.policy is None or r.policy.behavior == "BLOCKING" for r in self.pending.values())
+        for record in self.pending.values():  # noqa: SIM110 - a generator costs more than the loop, three times a call
+            if record.policy is None or record.policy.behavior == "BLOCKING":
+                return True
+        return False
 
     def run_of(self, id: str) -> int | None:
         """The run of a call that may still settle, by its id."""

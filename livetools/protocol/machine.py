@@ -238,8 +238,9 @@ class Machine:
             return inf
         if (self._ending and self._done()) or self._flowing():
             return self._now
-        at = min(self.calls.wake_at(), self.connection.wake_at())
-        return at if self.turns.settled else min(at, self.turns.wake_at(self.calls.blocking()))
+        at, line = self.calls.wake_at(), self.connection.wake_at()
+        turn = self.turns.wake_at(self.calls.blocking)
+        return at if at < line and at < turn else line if line < turn else turn
 
     # Outputs
 

@@ -72,11 +72,6 @@ class Turns:
         """Nothing is due from the model."""
         return not (self.prompts or self.owed or self.open or self.thinking)
 
-    @property
-    def settled(self) -> bool:
-        """``tick`` has nothing to do, whatever the time."""
-        return self._patience == inf and (self._stalled or self.idle)
-
     def waiting_for(self) -> str:
         """What is due, in words."""
         if self.owed:
@@ -188,9 +183,11 @@ class Turns:
             self._over()
         return now - self._progress
 
-    def wake_at(self, served: bool) -> float:
-        """When ``tick`` has something to do."""
-        return min(self._patience, inf if served else self._stall_at())
+    def wake_at(self, served: Callable[[], bool]) -> float:
+        """When ``tick`` has something to do; ``served`` is asked only where it matters."""
+        if self._stalled or self.idle or served():
+            return self._patience
+        return min(self._patience, self._stall_at())
 
     # Inside
 
