@@ -6,16 +6,7 @@ from collections.abc import AsyncIterable
 import anyio
 from offline import service
 
-from livetools import (
-    Event,
-    Interrupted,
-    LiveToolsError,
-    OutputTranscript,
-    ToolFinished,
-    TurnComplete,
-    connect,
-    tool,
-)
+from livetools import Event, Interrupted, LiveToolsError, OutputTranscript, ToolFinished, connect, tool
 from livetools.audio import FileSpeaker, Microphone, Output, Speaker, pace, read_wav, talk
 
 
@@ -33,24 +24,24 @@ def show(event: Event) -> None:
             print(f"[{call.name} {dict(call.args)} → {dict(response)}]")
         case Interrupted():
             print(" … [interrupted]")
-        case TurnComplete():
-            print()
 
 
 async def converse(source: AsyncIterable[bytes], output: Output) -> None:
     with service():
         async with connect("gemini-3.8-live", tools=[get_weather]) as session:
-            await talk(session, source, output, tell=show)  # cutting in empties the output
+            await talk(session, source, output, tell=show)  # who cuts in silences it
+    print()
 
 
 async def main(files: list[str]) -> None:
     if files:
-        question = pace(read_wav(files[0]))  # as fast as it was spoken, and then silence
-        with FileSpeaker(files[1]) as output:
-            await converse(question, output)
+        question, answer = files
+        speech = pace(read_wav(question))  # as fast as it was spoken, and then silence
+        with FileSpeaker(answer) as output:
+            await converse(speech, output)
     else:
         with Microphone() as microphone, Speaker() as speaker:
-            print("Speak. Wear headphones, or it will hear itself and stop. Ctrl-C ends.")
+            print("Speak, with headphones: else it hears itself and stops. Ctrl-C ends.")
             await converse(microphone, speaker)
 
 
@@ -60,6 +51,6 @@ if __name__ == "__main__":
     try:
         anyio.run(main, sys.argv[1:])
     except (LiveToolsError, OSError) as error:
-        sys.exit(f"{error}")
+        sys.exit(str(error))
     except KeyboardInterrupt:
         pass

@@ -11,6 +11,7 @@ from livetools.protocol.errors import LiveToolsError
 
 from .chat import chat
 from .check import check
+from .doctor import doctor
 from .logs import show_warnings
 from .tools import tools
 
@@ -35,5 +36,5 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (chat, tools, check):
+for command in (chat, tools, check, doctor):
     app.command()(command)

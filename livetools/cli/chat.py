@@ -23,7 +23,7 @@ from livetools.session.session import Session
 
 from .endpoint import service_or_fake
 from .loading import load
-from .options import BASE_URL, DEFAULT_MODEL, MODEL, TARGET
+from .options import BASE_URL, DEFAULT_MODEL, MODEL, TARGET, THINKING, thinking_config
 from .view import View, called
 
 
@@ -38,9 +38,7 @@ def chat(
     target: Annotated[str | None, TARGET] = None,
     model: Annotated[str, MODEL] = DEFAULT_MODEL,
     instructions: Annotated[str | None, typer.Option(help="The system instruction.")] = None,
-    thinking: Annotated[
-        str | None, typer.Option(help="The thinking level, where the model has one: low, medium, high.")
-    ] = None,
+    thinking: Annotated[str | None, THINKING] = None,
     fake: Annotated[bool, typer.Option("--fake", help="Talk to a pretend model, offline.")] = False,
     base_url: Annotated[str | None, BASE_URL] = None,
 ) -> None:
@@ -55,8 +53,13 @@ def chat(
         if endpoint.notice:
             view.notice(endpoint.notice)
         view.notice(f"tools: {', '.join(tool.name for tool in tools) or 'none'}")
-        config = {"thinking_config": {"thinking_level": thinking}} if thinking else None
-        session = connect(model, tools=tools, instructions=instructions, config=config, **endpoint.options)
+        session = connect(
+            model,
+            tools=tools,
+            instructions=instructions,
+            config=thinking_config(thinking),
+            **endpoint.options,
+        )
         try:
             _talk(session, view)
         except KeyboardInterrupt:

@@ -14,3 +14,11 @@ TARGET = typer.Argument(
 )
 MODEL = typer.Option(help="The model, as google-genai names it.")
 BASE_URL = typer.Option(help="Another endpoint: http(s):// or ws(s)://.", show_default=False)
+THINKING = typer.Option(
+    help="The thinking level, where the model has one: low, medium, high.", show_default=False
+)
+
+
+def thinking_config(level: str | None) -> dict[str, object] | None:
+    """``connect``'s config for ``--thinking``."""
+    return None if level is None else {"thinking_config": {"thinking_level": level}}

@@ -36,8 +36,9 @@ def choose(text: str, declarations: Iterable[Declaration]) -> Decision:
     whole = tokens(text)
     guesses = [_guess(clause, known) for clause in clauses(whole)]
     several = [guess for guess in guesses if guess is not None and not guess.missing]
-    if len(several) > 1 and len(several) == len(guesses):
-        return several
+    distinct = [guess for at, guess in enumerate(several) if guess not in several[:at]]
+    if len(distinct) > 1 and len(several) == len(guesses):
+        return distinct
     guess = _guess(whole, known)
     return [] if guess is None else [guess]
 

@@ -68,6 +68,10 @@ def test_a_question_about_two_things_makes_two_calls():
     ]
 
 
+def test_what_is_said_twice_is_called_once():
+    assert len(choose("the time, and then the time", DECLARATIONS)) == 1
+
+
 def test_a_clause_without_a_function_of_its_own_belongs_to_the_whole():
     (guess,) = choose("convert, please, 10 miles", DECLARATIONS)
     assert (guess.name, guess.args) == ("convert_units", {"amount": 10, "unit": "mile"})
