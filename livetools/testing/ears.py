@@ -20,8 +20,8 @@ LEAD_IN = 16000  # bytes of sound kept before speech is heard: half a second at 
 class Ears:
     """Hears one conversation. What it gathers becomes a :class:`Turn`.
 
-    A turn by voice begins when the detector hears the end of speech, at ``activityEnd``, and at ``audioStreamEnd``
-    where no turn has come of the stream yet.
+    A turn by voice begins when the detector hears the end of speech, at ``activityEnd``, and at
+    ``audioStreamEnd`` where no turn has come of the stream yet.
     """
 
     def __init__(self, session: FakeSession) -> None:

@@ -6,7 +6,8 @@
     server.faults.flapping = 3           # the first three connections are cut right after the setup
     await turn.fault("half_frame")       # now, once
 
-Shares are of the frames after ``setupComplete``, drawn from the server's seed: the same seed, the same faults.
+Shares are of the frames after ``setupComplete``, drawn from the server's seed: the same seed, the same
+faults.
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ class Faults:
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> Self:
-        """Switches from ``name`` or ``name=value``, as a command line gives them; ``ValueError`` names them all."""
+        """Switches from ``name`` or ``name=value``, as a command line gives them; ``ValueError`` names them
+        all.
+        """
         known = {each.name: each for each in fields(cls)}
         result = cls()
         for text in texts:

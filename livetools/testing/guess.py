@@ -10,7 +10,8 @@ from typing import Any
 from .wire import Message
 
 _FILLERS = frozenset(
-    """a about an and are as at be by can could do does for from get give how i in is it me my of on or please show
+    """a about an and are as at be by can could do does for from get give how i in is it me my of on or
+    please show
     tell that the this to was what when where which who will with would you your""".split()  # noqa: SIM905
 )
 
@@ -18,7 +19,8 @@ _FILLERS = frozenset(
 def pick(declarations: Iterable[Message], text: str) -> Message | None:
     """The declaration that shares the most words with the text; ``None`` if none shares any.
 
-    A word of the name counts three times, a parameter's or an enum's value twice, a word of the description once.
+    A word of the name counts three times, a parameter's or an enum's value twice, a word of the description
+    once.
     """
     said = _words(text)
     scored = [(_score(each, said), -n, each) for n, each in enumerate(declarations)]
@@ -47,9 +49,9 @@ def _words(text: str) -> frozenset[str]:
 def arguments(declaration: Message, text: str) -> dict[str, Any]:  # any JSON value
     """Arguments that the declared schema allows, taken from the text where it has some.
 
-    Numbers go to numeric parameters in their order, a capitalised or quoted word to the first string ones, a value
-    of an enum where the text names it. What is required and not found gets a plain value of its type; what is
-    optional and not found is left out.
+    Numbers go to numeric parameters in their order, a capitalised or quoted word to the first string ones,
+    a value of an enum where the text names it. What is required and not found gets a plain value of its
+    type; what is optional and not found is left out.
     """
     schema, clues = _schema(declaration), _Clues(text)
     return clues.object(schema)

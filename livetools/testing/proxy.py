@@ -39,8 +39,8 @@ PASSED_ON = ("x-goog-api-key", "authorization", "x-goog-user-project", "x-goog-a
 class RecordingProxy(Address):
     """A local port whose every connection is passed on to ``upstream`` and recorded.
 
-    Keys travel on and are never written. An upstream that cannot be reached closes the client's connection with
-    1011 and the reason; ``log`` has the whole of it. Leaving it closes every connection.
+    Keys travel on and are never written. An upstream that cannot be reached closes the client's connection
+    with 1011 and the reason; ``log`` has the whole of it. Leaving it closes every connection.
     """
 
     def __init__(

@@ -26,8 +26,8 @@ REDACTED = "REDACTED"
 class Recording:
     """Frames that are written to a file as they come, or were read from one.
 
-    ``media=False`` leaves sound and pictures out: their place is kept, with their size. Keys and tokens are always
-    left out, wherever in a frame they stand. ``redact`` has the last word on each frame's text::
+    ``media=False`` leaves sound and pictures out: their place is kept, with their size. Keys and tokens are
+    always left out, wherever in a frame they stand. ``redact`` has the last word on each frame's text::
 
         with Recording("call.jsonl", media=False) as recording:
             server.recording = recording

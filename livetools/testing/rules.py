@@ -12,10 +12,10 @@ r"""A pretend model without code: when the user says this, call that, say so.
     otherwise: I did not understand.
 
 In Python: ``Rules([Rule(when="hello", say="Good day.")])``, a model like any other. ``when`` is a regular
-expression, looked for in what the user says, whatever its case; the first rule that fits answers. Arguments that
-a rule does not give are filled from the declared schema (see :mod:`livetools.testing.guess`). ``say`` and ``args``
-know the groups of ``when``, the keys of the function's response, ``text`` (what the user said) and ``response``.
-A rule that calls and says nothing has its answer read out.
+expression, looked for in what the user says, whatever its case; the first rule that fits answers. Arguments
+that a rule does not give are filled from the declared schema (see :mod:`livetools.testing.guess`). ``say``
+and ``args`` know the groups of ``when``, the keys of the function's response, ``text`` (what the user said)
+and ``response``. A rule that calls and says nothing has its answer read out.
 """
 
 from __future__ import annotations
@@ -46,8 +46,8 @@ class Rule:
 class Rules:
     """A pretend model made of rules: ``FakeLiveServer(Rules([...]))``.
 
-    Without rules, or where none fits, it picks the declared function whose name and description share the most
-    words with what the user said, and fills its arguments from them; where no function fits, it says
+    Without rules, or where none fits, it picks the declared function whose name and description share the
+    most words with what the user said, and fills its arguments from them; where no function fits, it says
     ``otherwise``.
     """
 

@@ -24,6 +24,9 @@ _MESSAGES = {
     "ClientMessage": """
         setup:Setup clientContent:ClientContent realtimeInput:RealtimeInput toolResponse:ToolResponse
         contextUpdate:ContextUpdate""",
+    "GenerateContentRequest": """
+        contents:[Content] tools:[Tool] toolConfig:any systemInstruction:Content generationConfig:any
+        safetySettings:[SafetySetting] cachedContent:string model:string labels:{string}""",
     "Setup": """
         model:string generationConfig:GenerationConfig systemInstruction:Content tools:[Tool]
         realtimeInputConfig:RealtimeInputConfig sessionResumption:SessionResumptionConfig
@@ -168,13 +171,16 @@ class _Reading:
         return f"type.googleapis.com/{package}.{type_}"
 
 
-def read(message: Mapping[str, Any], *, vertex: bool = False) -> tuple[Message, list[Refused]]:
+def read(
+    message: Mapping[str, Any], *, vertex: bool = False, root: str = "ClientMessage"
+) -> tuple[Message, list[Refused]]:
     """The message in camelCase throughout, and everything the service would close for, first things first.
 
-    For a server that forgives: fields that nobody knows stay as they came, values of the wrong type are left out.
+    ``root`` is the message's type. For a server that forgives: fields that nobody knows stay as they came,
+    values of the wrong type are left out.
     """
     reading = _Reading(vertex)
-    return _message(reading, message, "ClientMessage", ""), reading.faults
+    return _message(reading, message, root, ""), reading.faults
 
 
 def _message(reading: _Reading, value: Mapping[str, Any], type_: str, path: str) -> Message:

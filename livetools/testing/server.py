@@ -29,7 +29,7 @@ from websockets.http11 import Request
 from livetools.protocol.profiles import ModelProfile, find
 from livetools.session.clock import Clock, SystemClock
 
-from . import guest
+from . import guest, rest
 from .calls import FakeCall
 from .connection import Connection, Receiver
 from .conversation import Script
@@ -66,10 +66,10 @@ class FakeLiveServer(Address):
     ``wss://`` with a certificate of its own; ``port`` 0 takes a free one; ``api_keys`` are the keys it
     accepts (``None``: any). ``clock`` times handles and goAways, ``seed`` makes the ids.
 
-    Attributes to set before a client comes: ``pace`` (0: sound goes out as fast as it can; 1: in real time, and
-    ``turnComplete`` when it would have been played), ``limits`` (when goAway comes, how long a handle lasts),
-    ``faults`` (see :mod:`livetools.testing.faults`), ``detector`` (hears speech begin and end), ``transcriber``
-    (from PCM and rate to what was said).
+    Attributes to set before a client comes: ``pace`` (0: sound goes out as fast as it can; 1: in real time,
+    and ``turnComplete`` when it would have been played), ``limits`` (when goAway comes, how long a handle
+    lasts), ``faults`` (see :mod:`livetools.testing.faults`), ``detector`` (hears speech begin and end),
+    ``transcriber`` (from PCM and rate to what was said).
 
     As an async context manager it runs in the caller's loop, asyncio or trio; with :meth:`start` and
     :meth:`stop` in a thread with a loop of its own. Leaving it raises ``AssertionError`` when a call was
@@ -173,8 +173,9 @@ class FakeLiveServer(Address):
     def replay(cls, path: str | Path, *, pace: float = 0.0, **options: Any) -> Self:  # as of the constructor
         """A server that plays a recording: its server's frames as they were, its client's frames expected.
 
-        ``pace`` 1 keeps the recorded times, 0 waits for nothing. A client that says something else is told so in
-        the close, and leaving the server raises with the differences. Sound and pictures are not compared.
+        ``pace`` 1 keeps the recorded times, 0 waits for nothing. A client that says something else is told
+        so in the close, and leaving the server raises with the differences. Sound and pictures are not
+        compared.
         """
         server = cls(**options)
         server.playback = Playback(Recording.load(path), pace)
@@ -280,9 +281,4 @@ class FakeLiveServer(Address):
 
     async def http(self, stream: ByteStream, head: bytes) -> None:
         """Answer a plain HTTP request."""
-        line = head.split(b"\r\n", 1)[0].decode(errors="replace")
-        body = (
-            f"This is livetools' fake Live server. It speaks websocket; it has nothing at: {line}\n".encode()
-        )
-        header = f"HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nContent-Length: {len(body)}\r\n"
-        await stream.send(f"{header}Connection: close\r\n\r\n".encode() + body)
+        await rest.serve(self, stream, head)

@@ -34,8 +34,8 @@ class ActivityDetector(Protocol):
 class EnergyDetector:
     """Speech is what is loud enough for long enough.
 
-    The setup's ``startOfSpeechSensitivity`` (high unless said) sets the threshold, ``prefixPaddingMs`` how long it
-    must be passed, ``endOfSpeechSensitivity`` and ``silenceDurationMs`` how long silence must last.
+    The setup's ``startOfSpeechSensitivity`` (high unless said) sets the threshold, ``prefixPaddingMs`` how
+    long it must be passed, ``endOfSpeechSensitivity`` and ``silenceDurationMs`` how long silence must last.
     """
 
     def __init__(self, config: Mapping[str, Any]) -> None:

@@ -1,0 +1,172 @@
+"""One REST request as a session of the pretend model: it lasts as long as one response.
+
+REST has no session: each request brings the whole conversation. So the model's coroutine runs anew for
+each, and its calls are answered from the conversation as far as that goes; the first that is not ends the
+response. What was said before the last answers was said then, and is not repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import TYPE_CHECKING, Any, NoReturn, cast
+
+from .calls import FakeCall
+from .contents import last_turn, merged, parts_of
+from .http import error
+from .schema import decode_base64
+from .speech import pieces
+from .turn import Turn, TurnCancelled
+from .wire import Message
+
+if TYPE_CHECKING:
+    from .server import FakeLiveServer
+    from .session import FakeSession
+
+
+class _Paused(TurnCancelled):
+    """The rest of the turn waits for the answers that the next request brings."""
+
+
+class Exchange:
+    """What a :class:`Turn` speaks through when it came by REST: the same verbs as a Live session.
+
+    What only a socket can do (raw frames, cancellations, goAway) does nothing; ``close`` and ``drop`` are
+    errors of the service.
+    """
+
+    def __init__(self, server: FakeLiveServer, body: Message, model: str) -> None:
+        self.server = server
+        self.setup = body
+        self.model = model
+        self.history: list[Message] = body.get("contents") or []
+        self.finish = "STOP"
+        self._said = ""
+        asked, after = last_turn(merged(self.history))
+        self._asked = asked
+        self._steps = [content for content in after if parts_of(content, "functionResponse")]
+        self._questions = [content for content in after if parts_of(content, "functionCall")]
+        self._calls: list[FakeCall] = []
+        self._emit: Callable[[Message], Awaitable[None]] | None = None
+
+    async def run(self, emit: Callable[[Message], Awaitable[None]]) -> None:
+        """Run the model; ``emit`` takes each part of the response. Raises ``HttpError`` where the model
+        raises.
+        """
+        self._emit = emit
+        text = "\n".join(text for content in self._asked for text in parts_of(content, "text"))
+        blobs = [blob for content in self._asked for blob in parts_of(content, "inlineData")]
+        sound = [b for b in blobs if str(b.get("mimeType", "")).startswith("audio/")]
+        audio = b"".join(decode_base64(str(blob.get("data", ""))) for blob in sound)
+        turn = Turn(cast("FakeSession", self), text, audio)  # it has the verbs that a turn uses
+        try:
+            await self.server.answer_turn(turn)
+        except TurnCancelled:
+            return
+        except Exception as fault:
+            self.server.journal.errors.append(fault)
+            self.server.note(f"the pretend model raised {type(fault).__name__}: {fault}")
+            raise error(500, "Internal error encountered.") from fault
+
+    def declarations(self) -> dict[str, Message]:
+        """The declared functions by name; none where ``toolConfig`` forbids calls."""
+        mode = ((self.setup.get("toolConfig") or {}).get("functionCallingConfig") or {}).get("mode")
+        tools = [] if mode == "NONE" else self.setup.get("tools") or []
+        return {
+            each.get("name", ""): each for tool in tools for each in tool.get("functionDeclarations") or []
+        }
+
+    # -- what a turn does
+
+    async def ask(self, turn: Turn, calls: Iterable[tuple[str, dict[str, Any]]]) -> list[FakeCall]:
+        """Call: answered from the conversation, or made in this response."""
+        asked = [FakeCall(None, name, args, connection=0) for name, args in calls]
+        for call in asked:
+            if not self._replay(call):
+                await self._make(call)
+            self._calls.append(call)
+        return asked
+
+    def _replay(self, call: FakeCall) -> bool:
+        """Give the call the next answer that the conversation has, if it has one left."""
+        if not self._steps:
+            return False
+        answers, questions = parts_of(self._steps[0], "functionResponse"), self._questions[0]["parts"]
+        answer = answers.pop(0)
+        question = next(part for part in questions if "functionCall" in part)
+        call.id = question["functionCall"].get("id")
+        self._steps[0] = {**self._steps[0], "parts": [{"functionResponse": each} for each in answers]}
+        self._questions[0] = {"parts": [part for part in questions if part is not question]}
+        if not answers:
+            del self._steps[0], self._questions[0]
+        call.responses.append(answer)
+        call.end("answered")
+        for known in self.server.calls:
+            if known.id is not None and known.id == call.id and known.state == "lost":
+                known.responses, known.state = [answer], "answered"
+        return True
+
+    async def _make(self, call: FakeCall) -> None:
+        mode = ((self.setup.get("toolConfig") or {}).get("functionCallingConfig") or {}).get("mode")
+        if mode == "NONE":
+            self.finish = "UNEXPECTED_TOOL_CALL"
+            raise _Paused("toolConfig forbids calls")
+        call.id = f"call_{self.server.chance.randrange(10**7):07d}"
+        call.end("lost")  # nobody owes an answer: REST may stop here
+        self.server.calls.append(call)
+        part: Message = {"functionCall": {"name": call.name, "args": call.args, "id": call.id}}
+        if self.model.startswith("gemini-3"):
+            part["thoughtSignature"] = "bGl2ZXRvb2xz"
+        await self._out(part)
+
+    async def answer(self, turn: Turn, call: FakeCall) -> Message:
+        """The answer, if the conversation had it; otherwise this response ends here."""
+        if call.state != "answered":
+            raise _Paused("the answer comes with the next request")
+        return call.response
+
+    def call(self, id: str) -> FakeCall:
+        """The call with this id."""
+        return next(call for call in reversed(self._calls) if id in (call.id, call.name))
+
+    async def say(self, turn: Turn, text: str, audio: bytes | None) -> None:
+        """Say it, unless it was said in an earlier response of this turn."""
+        if self._steps:
+            return
+        self._said += text
+        for piece in pieces(text):
+            await self._out({"text": piece})
+
+    async def _out(self, part: Message) -> None:
+        assert self._emit is not None
+        await self._emit(part)
+
+    async def close(self, code: int, reason: str) -> NoReturn:
+        """The nearest that REST has: an error of the service."""
+        raise error(500, reason or "Internal error encountered.")
+
+    async def drop(self) -> NoReturn:
+        """See :meth:`close`."""
+        await self.close(1006, "")
+
+    async def _nothing(self, *_: object) -> None:
+        """What only a socket can do."""
+
+    send_raw = cancel = say_interrupted = go_away = fault = _nothing
+
+    def response(self, parts: list[Message], *, last: bool = False) -> Message:
+        """A response object with these parts, entered in the journal."""
+        prompt, made = len(str(self.history)) // 4 + 1, -(-len(self._said) // 4)
+        candidate: Message = {"content": {"parts": parts, "role": "model"}, "index": 0}
+        answer: Message = {
+            "candidates": [candidate | ({"finishReason": self.finish} if last else {})],
+            "usageMetadata": {
+                "promptTokenCount": prompt,
+                "candidatesTokenCount": made,
+                "totalTokenCount": prompt + made,
+                "promptTokensDetails": [{"modality": "TEXT", "tokenCount": prompt}],
+            },
+            "modelVersion": self.model,
+            "responseId": f"{self.server.chance.getrandbits(64):016x}",
+        }
+        self.server.record("server", 0, answer)
+        return answer
