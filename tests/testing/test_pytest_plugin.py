@@ -145,7 +145,7 @@ def test_pytest_starts_without_importing_what_the_fixture_needs():
     code = """
 import sys
 import livetools.testing.pytest_plugin
-heavy = {"google.genai", "websockets", "trustme", "livetools.testing.server", "pydantic"} & set(sys.modules)
+heavy = {"google.genai", "websockets", "trustme", "livetools.testing.server"} & set(sys.modules)
 sys.exit(", ".join(heavy) or 0)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
