@@ -59,6 +59,7 @@ _KINDS: Mapping[str, type] = {
     **dict.fromkeys(("anyOf", "oneOf", "allOf", "enum", "prefixItems", "required", "propertyOrdering"), list),
     "x-enum-varnames": list,
     "properties": Mapping,
+    "discriminator": Mapping,
 }
 _SNAKE = {re.sub(r"[A-Z]", lambda m: f"_{m[0].lower()}", k): k for k in ALLOWED if not k.islower()}
 

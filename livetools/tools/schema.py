@@ -153,7 +153,7 @@ class _Reducer:
             target = self._target(ref)
             if target is None:
                 self.lose(path, f"{ref} is not found; any value")
-            flat, refs = {**tidy(target or {}), **flat}, (*refs, ref)
+            flat, refs = merge(tidy(target or {}), flat), (*refs, ref)
         parts: Schema = {}
         for part in flat.pop("allOf", None) or ():
             if isinstance(part, Mapping):
@@ -266,7 +266,7 @@ class _Reducer:
         if len(members) < len(said):
             return None
         distinct = different([one for m in members for one in m.get("anyOf") or [m]])
-        if len(distinct) > 1:
+        if any(m != members[0] for m in members):
             order = ", ".join(word(m) for m in members)
             reduced["description"] = f"in this order: {order}"
             self.lose(path, f"the order of its items ({order}) is only described")
@@ -315,6 +315,9 @@ def _members(flat: Schema) -> list[Any] | None:
         members = flat.get(keyword)
         if members:
             shared = {k: flat[k] for k in ("properties", "required", "type") if flat.get(k)}
+            tag = flat.get("discriminator", {}).get("propertyName")
+            if tag:  # pydantic asks for it though it has a default
+                shared["required"] = [*shared.get("required", ()), tag]
             return [merge(shared, tidy(m)) if isinstance(m, Mapping) else m for m in members]
     kinds = flat.get("type")
     if isinstance(kinds, list) and kinds:
