@@ -1,0 +1,115 @@
+"""``livetools voice``: speak with a model, by microphone and speaker or by WAV files."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterable
+from contextlib import AbstractContextManager, ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import anyio
+import typer
+from rich.console import Console
+
+from livetools.audio import FileSpeaker, Microphone, Output, Speaker, pace, read_wav, talk
+from livetools.protocol.events import (
+    Event,
+    InputTranscript,
+    OutputTranscript,
+    TextChunk,
+    ToolStarted,
+    TurnComplete,
+)
+from livetools.session.connect import connect
+from livetools.session.session import Session
+
+from .endpoint import service_or_fake
+from .loading import load
+from .options import BASE_URL, DEFAULT_MODEL, MODEL, TARGET
+from .view import View
+
+HEADPHONES = "Speak. With headphones, for it stops when it hears a voice, its own too. Ctrl-C ends."
+
+
+def voice(
+    target: Annotated[str | None, TARGET] = None,
+    model: Annotated[str, MODEL] = DEFAULT_MODEL,
+    instructions: Annotated[str | None, typer.Option(help="The system instruction.")] = None,
+    question: Annotated[
+        Path | None,
+        typer.Option("--in", help="A WAV file to say, in place of the microphone.", show_default=False),
+    ] = None,
+    answer: Annotated[
+        Path | None,
+        typer.Option("--out", help="A WAV file to write, in place of the speaker.", show_default=False),
+    ] = None,
+    microphone: Annotated[
+        str | None,
+        typer.Option(help="Its number or a part of its name (python -m sounddevice).", show_default=False),
+    ] = None,
+    speaker: Annotated[
+        str | None, typer.Option(help="The same, for the speaker.", show_default=False)
+    ] = None,
+    fake: Annotated[bool, typer.Option("--fake", help="Talk to a pretend model, offline.")] = False,
+    base_url: Annotated[str | None, BASE_URL] = None,
+) -> None:
+    """Speak, hear the answer, and see what was said and every call.
+
+    With --in it says a WAV file and ends when that is answered; with --out it writes what you would hear. So
+    a machine without a sound card takes both. Cutting in silences the model. Ctrl-C ends it.
+    """
+    tools = load(target) if target else []
+    with service_or_fake(fake, base_url) as endpoint, ExitStack() as devices:
+        view = View(Console(highlight=False), "pretend model" if endpoint.fake else model)
+        if endpoint.notice:
+            view.notice(endpoint.notice)
+        heard: dict[str, object] = {"input_audio_transcription": {}}
+        session = connect(model, tools=tools, instructions=instructions, config=heard, **endpoint.options)
+        source = _source(question, _device(microphone), devices)
+        output = devices.enter_context(_output(answer, _device(speaker)))
+        if question is None:
+            view.notice(HEADPHONES)
+        try:
+            anyio.run(_converse, session, source, output, _Told(view))
+        except KeyboardInterrupt:
+            pass
+        finally:
+            view.end()
+
+
+async def _converse(session: Session, source: AsyncIterable[bytes], output: Output, told: _Told) -> None:
+    async with session:
+        await talk(session, source, output, tell=told)
+
+
+def _source(question: Path | None, device: int | str | None, devices: ExitStack) -> AsyncIterable[bytes]:
+    if question is not None:
+        return pace(read_wav(question))
+    return devices.enter_context(Microphone(device=device))
+
+
+def _output(answer: Path | None, device: int | str | None) -> AbstractContextManager[Output]:
+    return Speaker(device=device) if answer is None else FileSpeaker(answer)
+
+
+def _device(name: str | None) -> int | str | None:
+    return int(name) if name is not None and name.isdigit() else name
+
+
+class _Told:
+    """Shows events; what the user said, which comes in pieces, as one line before the model's first word."""
+
+    def __init__(self, view: View) -> None:
+        self._view = view
+        self._heard = ""
+
+    def __call__(self, event: Event) -> None:
+        match event:
+            case InputTranscript(text=text):
+                self._heard += text
+            case TextChunk() | OutputTranscript() | ToolStarted() | TurnComplete() if self._heard.strip():
+                self._view.notice(f"> {self._heard.strip()}", "")
+                self._heard = ""
+        self._view.show(event)
+        if isinstance(event, TurnComplete):
+            self._view.end()
