@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import attrs
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, SecretStr
 
@@ -225,6 +225,7 @@ ANYTHING = st.recursive(
 )
 
 
+@settings(deadline=None, derandomize=True)
 @given(ANYTHING)
 def test_whatever_is_returned_can_be_sent(value: Any) -> None:
     response = encode(value)

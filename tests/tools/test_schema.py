@@ -362,7 +362,7 @@ ANNOTATIONS = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None)  # the first example imports google-genai
+@settings(max_examples=150, deadline=None, derandomize=True)  # the first example imports google-genai
 @given(
     annotations=st.lists(ANNOTATIONS, min_size=1, max_size=3), defaults=st.lists(st.none() | st.integers())
 )
@@ -404,11 +404,8 @@ def sayable(schema: dict[str, Any]) -> st.SearchStrategy[Any]:
         case "BOOLEAN":
             said = st.just(True) if "always true" in about else st.booleans()
         case "ARRAY":
-            said = st.lists(
-                sayable(schema["items"]),
-                min_size=schema.get("minItems", 0),
-                max_size=schema.get("maxItems", 3),
-            )
+            least, most = schema.get("minItems", 0), schema.get("maxItems", 3)
+            said = st.lists(sayable(schema["items"]), min_size=least, max_size=most)
         case "OBJECT":
             known = {name: sayable(inner) for name, inner in schema["properties"].items()}
             required = {name: known.pop(name) for name in schema.get("required", ())}
@@ -431,7 +428,7 @@ def sayable_text(schema: dict[str, Any], about: str) -> st.SearchStrategy[Any]:
     return st.just(fixed[0]) if fixed else st.text(max_size=5)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200, deadline=None, derandomize=True)
 @given(annotation=ANNOTATIONS, data=st.data())
 def test_whatever_is_declared_is_accepted(annotation: Any, data: st.DataObject) -> None:
     def f(a) -> None: ...  # type: ignore[no-untyped-def]  # annotated below
@@ -462,6 +459,7 @@ SCHEMAS = st.recursive(
 )  # fmt: skip
 
 
+@settings(deadline=None, derandomize=True)
 @given(source=SCHEMAS)
 def test_no_foreign_schema_makes_one_that_the_service_refuses(source: Any) -> None:
     schema, losses = reduce(source if isinstance(source, dict) else {})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from livetools.tools.shrink import shrink
@@ -57,6 +57,7 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None, derandomize=True)
 @given(value=JSON, room=st.integers(120, 1000))
 def test_the_result_is_json_within_the_limit(value: Any, room: int) -> None:
     cut = shrink({"output": value}, room)

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Optional, Union, Unpack
 from uuid import UUID
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 from typing_extensions import TypedDict
@@ -404,6 +404,7 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None, derandomize=True)
 @given(args=st.dictionaries(st.sampled_from(["a", "b", "c", "d", "e", "z"]), JSON))
 def test_whatever_a_model_sends_it_is_taken_or_refused_in_words(args: dict[str, Any]) -> None:
     def f(
