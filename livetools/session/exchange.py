@@ -95,10 +95,10 @@ class Asking:
             while seen < len(exchange.events):
                 seen += 1
                 yield exchange.events[seen - 1]
+            if self._pump.over.is_set() and (exchange.interrupted or not exchange.done):
+                raise self._pump.why_over()
             if exchange.done:
                 return
-            if self._pump.over.is_set():
-                raise self._pump.why_over()
             await self._wake.wait()
 
     async def reply(self) -> Reply:

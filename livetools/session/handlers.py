@@ -13,6 +13,7 @@ from concurrent import futures
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
+from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
@@ -247,5 +248,18 @@ def note(call: Call, done: Outcome, elapsed: float) -> None:
         "duration": elapsed,
         "outcome": how,
     }
-    error = done.error if level == logging.ERROR else None
+    error = _traced(done.error) if done.error is not None and level == logging.ERROR else None
     log.log(level, "%s (%s): %s in %.3f s", call.name, call.id, how, elapsed, extra=extra, exc_info=error)
+
+
+def _traced(error: Exception) -> tuple[type[Exception], Exception, TracebackType | None]:
+    """The error with the part of its traceback that is the user's."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None and _is_ours(trace):
+        trace = trace.tb_next
+    return type(error), error, trace
+
+
+def _is_ours(trace: TracebackType) -> bool:
+    name = trace.tb_frame.f_globals.get("__name__", "")
+    return str(name).startswith(("livetools.", "concurrent.futures"))

@@ -64,7 +64,7 @@ class Pump:
 
         def started(event: Event) -> None:
             if type(event) is SessionStarted:
-                self.taps.remove(started)
+                self.taps = [tap for tap in self.taps if tap is not started]
                 ready()
 
         self.taps.append(started)
@@ -72,11 +72,13 @@ class Pump:
         group.start_soon(self._write)
         self.machine.connect(self.clock.now())
         self.drain()
-        await self.over.wait()
-        with anyio.move_on_after(LAST_WORDS):
-            await self.runner.quiet()
-            await self.sockets.gone()
-        self.runner.close()
+        try:
+            await self.over.wait()
+            with anyio.move_on_after(LAST_WORDS):
+                await self.runner.quiet()
+                await self.sockets.gone()
+        finally:
+            self.runner.close()
 
     # What the machine wants
 
@@ -122,7 +124,7 @@ class Pump:
         for action in machine.actions():
             _perform(self, action)
         for event in machine.events():
-            for tap in tuple(self.taps):
+            for tap in self.taps:
                 tap(event)
             self.inbox.put(event)
         if self._nap is not None and machine.wake_at() < self._nap[0]:

@@ -1,0 +1,169 @@
+"""``ask`` and ``stream``: they return or raise, always."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import pytest
+
+from livetools import (
+    AudioChunk,
+    Call,
+    ConcurrencyError,
+    OutputTranscript,
+    ServerError,
+    SessionClosed,
+    ToolStarted,
+    TurnComplete,
+    Usage,
+    UsageUpdate,
+)
+from livetools.session.exchange import reply_of
+
+pytestmark = pytest.mark.anyio
+
+Opened = Callable[..., Any]
+
+
+def test_a_reply_gathers_words_audio_calls_and_the_last_count_of_each_turn() -> None:
+    call = Call("c1", "f")
+    events = [
+        OutputTranscript("It "), AudioChunk(b"ab", 16000), ToolStarted(call),
+        UsageUpdate(Usage(total_tokens=1)), UsageUpdate(Usage(total_tokens=3)), TurnComplete(),
+        OutputTranscript("rains."), AudioChunk(b"cd", 16000), UsageUpdate(Usage(total_tokens=4)),
+    ]  # fmt: skip
+    reply = reply_of(events, interrupted=True)
+    assert (reply.text, str(reply)) == ("It rains.", "It rains.")
+    assert (reply.audio, reply.rate, reply.calls) == (b"abcd", 16000, (call,))
+    assert reply.usage.total_tokens == 7
+    assert reply.interrupted
+    assert "abcd" not in repr(reply)
+
+
+async def test_ask_waits_for_calls_and_what_is_said_of_them(opened: Opened) -> None:
+    async def look() -> str:
+        """Looks."""
+        return "rain"
+
+    async with opened([look]) as line, anyio.create_task_group() as group:
+        replies = []
+
+        async def ask() -> None:
+            replies.append(await line.session.ask("weather?"))
+
+        group.start_soon(ask)
+        await line.receive("clientContent")
+        line.call({"name": "look", "id": "c1", "args": {}})
+        await line.responses(1)
+        assert replies == []
+        line.says("It rains.")
+    assert str(replies[0]) == "It rains."
+    assert [call.name for call in replies[0].calls] == ["look"]
+
+
+async def test_an_iterator_beside_it_sees_everything_too(opened: Opened) -> None:
+    async with opened() as line, anyio.create_task_group() as group:
+        events: list[object] = []
+
+        async def listen() -> None:
+            async for event in line.session:
+                events.append(event)
+
+        group.start_soon(listen)
+        group.start_soon(line.session.ask, "hi")
+        await line.receive("clientContent")
+        line.says("hello")
+        await line.quiet()
+        await line.session.aclose()
+    assert OutputTranscript("hello") in events
+
+
+async def test_two_exchanges_at_once_are_an_error_and_the_first_goes_on(opened: Opened) -> None:
+    async with opened() as line, anyio.create_task_group() as group:
+        replies = []
+
+        async def ask() -> None:
+            replies.append(str(await line.session.ask("one")))
+
+        group.start_soon(ask)
+        await line.receive("clientContent")
+        with pytest.raises(ConcurrencyError):
+            await line.session.ask("two")
+        line.says("first")
+    assert replies == ["first"]
+
+
+async def test_a_timeout_gives_the_answer_up_and_the_next_question_is_answered(opened: Opened) -> None:
+    async with opened() as line, anyio.create_task_group() as group:
+        with pytest.raises(TimeoutError):
+            await line.session.ask("one", timeout=0.01)
+        line.says("late")
+        replies = []
+
+        async def ask() -> None:
+            replies.append(str(await line.session.ask("two", timeout=5)))
+
+        await line.quiet()
+        group.start_soon(ask)
+        await line.receive("clientContent")
+        await line.receive("clientContent")
+        line.says("second")
+    assert replies == ["second"]
+
+
+async def test_a_session_that_ends_in_the_middle_raises_what_ended_it(opened: Opened) -> None:
+    async with opened(reconnect=False) as line, anyio.create_task_group() as group:
+
+        async def end() -> None:
+            await line.receive("clientContent")
+            line.server.close(1011, "Internal error")
+
+        group.start_soon(end)
+        with pytest.raises(ServerError):
+            await line.session.ask("hi", timeout=5)
+
+
+async def test_closing_the_session_ends_an_exchange_too(opened: Opened) -> None:
+    async with opened() as line, anyio.create_task_group() as group:
+
+        async def end() -> None:
+            await line.receive("clientContent")
+            await line.session.aclose()
+
+        group.start_soon(end)
+        with pytest.raises(SessionClosed):
+            await line.session.ask("hi", timeout=5)
+
+
+async def test_stream_gives_the_words_as_they_come(opened: Opened) -> None:
+    async with opened() as line, anyio.create_task_group() as group:
+        words: list[str] = []
+
+        async def listen() -> None:
+            async for word in line.session.stream("hi"):
+                words.append(word)
+
+        group.start_soon(listen)
+        await line.receive("clientContent")
+        line.server.send({"serverContent": {"outputTranscription": {"text": "one "}}})
+        await line.quiet()
+        assert words == ["one "]
+        line.says("two")
+    assert words == ["one ", "two"]
+
+
+async def test_an_interrupted_exchange_ends_with_what_was_heard(opened: Opened) -> None:
+    async with opened() as line, anyio.create_task_group() as group:
+        replies = []
+
+        async def ask() -> None:
+            replies.append(await line.session.ask("hi"))
+
+        group.start_soon(ask)
+        await line.receive("clientContent")
+        line.server.send({"serverContent": {"outputTranscription": {"text": "Well"}}})
+        line.server.send({"serverContent": {"interrupted": True}})
+        line.server.send({"serverContent": {"turnComplete": True}})
+    assert (str(replies[0]), replies[0].interrupted) == ("Well", True)

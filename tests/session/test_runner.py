@@ -1,0 +1,429 @@
+"""Every call is run, stopped, reported: whatever a handler does."""
+
+from __future__ import annotations
+
+import contextlib
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextvars import ContextVar
+from typing import Any
+
+import anyio
+import pytest
+
+from livetools import (
+    ApprovalRequested,
+    Call,
+    ToolCancelled,
+    ToolContext,
+    ToolError,
+    ToolFinished,
+    tool,
+)
+
+pytestmark = pytest.mark.anyio
+
+Opened = Callable[..., Any]
+
+
+def call(name: str, id: str = "c1", **args: object) -> dict[str, Any]:
+    return {"name": name, "id": id, "args": args}
+
+
+async def answer(line: Any, *calls: dict[str, Any]) -> Any:
+    """What one call is answered."""
+    line.call(*calls)
+    (response,) = await line.responses(1)
+    return response["response"]
+
+
+async def test_sync_and_async_functions_answer_side_by_side(opened: Opened) -> None:
+    where: dict[str, threading.Thread] = {}
+
+    def sync(n: int) -> int:
+        where["sync"] = threading.current_thread()
+        return n + 1
+
+    async def slow(n: int) -> int:
+        where["async"] = threading.current_thread()
+        await anyio.lowlevel.checkpoint()
+        return n + 2
+
+    async with opened([sync, slow]) as line:
+        line.call(call("sync", "a", n=1), call("slow", "b", n=1))
+        answers = {r["id"]: r["response"] for r in await line.responses(2)}
+    assert answers == {"a": {"output": 2}, "b": {"output": 3}}
+    assert where["async"] is threading.main_thread()
+    assert where["sync"].daemon
+
+
+async def test_no_handler_stops_the_reader_whatever_it_does(opened: Opened) -> None:
+    release = threading.Event()
+
+    async def sleeps() -> str:
+        await anyio.sleep(0.01)
+        return "slept"
+
+    def blocks() -> str:
+        release.wait()
+        return "unblocked"
+
+    async def raises() -> None:
+        raise RuntimeError("secret")
+
+    def exits() -> None:
+        sys.exit(3)
+
+    async def waits() -> None:
+        await anyio.sleep_forever()
+
+    def huge() -> str:
+        return "x" * 500_000
+
+    kinds = ["sleeps", "blocks", "raises", "waits", "huge"]
+    tools = [sleeps, blocks, raises, waits, huge, exits]
+    audio = {"inlineData": {"mimeType": "audio/pcm;rate=24000", "data": "AAAA"}}
+    async with opened(tools) as line:
+        line.call(*(call(kinds[n % 5], f"c{n}") for n in range(50)), call("exits", "c50"))
+        for _ in range(20):
+            line.server.send({"serverContent": {"modelTurn": {"parts": [audio]}}})
+            await line.session.send_audio(b"\0" * 320)
+        answered = {r["id"]: r["response"] for r in await line.responses(31)}
+        assert sorted(answered) == sorted(
+            f"c{n}" for n in range(51) if kinds[n % 5] not in ("blocks", "waits") or n == 50
+        )
+        assert len(line.session.stats()["calls"]) == 20
+        assert "secret" not in str(answered)
+        line.server.send({"toolCallCancellation": {"ids": [f"c{n}" for n in range(3, 50, 5)]}})
+        release.set()
+        rest = await line.responses(10)
+        assert {r["response"]["output"] for r in rest} == {"unblocked"}
+        await line.quiet()
+        assert line.session.stats()["handlers"] == 0
+
+
+async def test_a_cancelled_async_tool_is_cancelled_and_undone_once(opened: Opened) -> None:
+    steps: list[object] = []
+
+    async def undo(cancelled: Call, result: object) -> None:
+        steps.append(("undo", cancelled.id, result))
+
+    @tool(undo=undo)
+    async def book() -> None:
+        """Books."""
+        steps.append("begun")
+        try:
+            await anyio.sleep_forever()
+        finally:
+            steps.append("cleaned up")
+
+    async with opened([book]) as line:
+        line.call(call("book"))
+        await line.quiet()
+        line.server.send({"toolCallCancellation": {"ids": ["c1"]}})
+        await line.until(ToolCancelled)
+        await line.quiet()
+    assert steps == ["begun", "cleaned up", ("undo", "c1", None)]
+
+
+async def test_a_cancelled_sync_tool_sees_it_in_its_context_and_is_undone_with_its_result(
+    opened: Opened,
+) -> None:
+    undone: list[object] = []
+    begun = threading.Event()
+
+    @tool(undo=lambda call, result: undone.append(result))
+    def book(context: ToolContext) -> str:
+        """Books."""
+        begun.set()
+        while not context.cancelled:
+            pass
+        return "booked table 4"
+
+    async with opened([book]) as line:
+        line.call(call("book"))
+        while not begun.is_set():
+            await anyio.sleep(0.001)
+        line.server.send({"toolCallCancellation": {"ids": ["c1"]}})
+        with anyio.fail_after(5):
+            while not undone:
+                await anyio.sleep(0.001)
+    assert undone == ["booked table 4"]
+
+
+async def test_what_cannot_be_cancelled_runs_to_its_end_unanswered(opened: Opened) -> None:
+    ended: list[str] = []
+    release = anyio.Event()
+
+    @tool(cancellable=False)
+    async def pay() -> str:
+        """Pays."""
+        await release.wait()
+        ended.append("paid")
+        return "paid"
+
+    async with opened([pay]) as line:
+        line.call(call("pay"))
+        await line.quiet()
+        line.server.send({"toolCallCancellation": {"ids": ["c1"]}})
+        await line.until(ToolCancelled)
+        release.set()
+        await line.quiet()
+        await line.session.send_text("anything else?")
+        assert "clientContent" in await line.receive()
+    assert ended == ["paid"]
+
+
+async def test_a_generator_is_answered_yield_by_yield_on_a_model_that_takes_it(opened: Opened) -> None:
+    async def ticks() -> Any:
+        """Ticks."""
+        for n in range(2):
+            yield n
+
+    def tocks() -> Iterator[int]:
+        """Tocks, in a thread."""
+        yield from range(2)
+
+    async with opened([ticks, tocks]) as line:
+        for name in ("ticks", "tocks"):
+            line.call(call(name, name))
+            responses = await line.responses(3)
+            assert [r["willContinue"] for r in responses] == [True, True, False]
+            assert [r["response"] for r in responses[:2]] == [{"output": 0}, {"output": 1}]
+
+
+async def test_a_generator_is_gathered_on_a_model_that_does_not(opened: Opened) -> None:
+    def tocks() -> Iterator[int]:
+        """Tocks."""
+        yield from range(3)
+
+    async with opened([tocks], model="gemini-3.1-flash-live-preview") as line:
+        assert await answer(line, call("tocks")) == {"output": [0, 1, 2]}
+
+
+async def test_a_cancelled_generator_runs_its_clean_up(opened: Opened) -> None:
+    closed = threading.Event()
+
+    def tocks() -> Iterator[int]:
+        """Tocks for ever."""
+        try:
+            while True:
+                yield 1
+        finally:
+            closed.set()
+
+    async with opened([tocks]) as line:
+        line.call(call("tocks"))
+        await line.responses(2)
+        line.server.send({"toolCallCancellation": {"ids": ["c1"]}})
+        await line.until(ToolCancelled)
+        with anyio.fail_after(5):
+            while not closed.is_set():
+                await anyio.sleep(0.001)
+
+
+async def test_a_context_variable_set_by_one_call_is_not_seen_by_the_next(opened: Opened) -> None:
+    word: ContextVar[str] = ContextVar("word", default="of the opener")
+
+    async def read_and_write(text: str) -> str:
+        before = word.get()
+        word.set(text)
+        return before
+
+    async with opened([read_and_write]) as line:
+        answers = [await answer(line, call("read_and_write", f"c{n}", text=str(n))) for n in range(3)]
+    assert answers == [{"output": "of the opener"}] * 3
+
+
+async def test_tools_see_the_context_variables_of_the_opener_in_threads_too(opened: Opened) -> None:
+    word: ContextVar[str] = ContextVar("word")
+
+    def read() -> str:
+        return word.get()
+
+    word.set("opener")
+    async with opened([read]) as line:
+        word.set("later")
+        assert await answer(line, call("read")) == {"output": "opener"}
+
+
+async def test_a_task_that_a_tool_waits_for_and_that_was_cancelled_is_an_ordinary_failure(
+    opened: Opened,
+) -> None:
+    async def gives_up() -> None:
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await anyio.sleep(1)
+        raise RuntimeError
+
+    async def strays() -> None:
+        import asyncio
+
+        with contextlib.suppress(RuntimeError):
+            future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+            future.cancel()
+            await future
+
+    async with opened([gives_up, strays]) as line:
+        line.call(call("gives_up", "a"), call("strays", "b"))
+        answers = {r["id"]: r["response"] for r in await line.responses(2)}
+        assert answers["a"] == {"error": "gives_up failed"}
+        assert line.session.stats()["calls"] == []
+
+
+@pytest.mark.parametrize(
+    ("verdict", "asked", "response"), [(False, False, {"output": 1}), (True, True, None)]
+)
+async def test_an_approval_predicate_decides_who_is_asked(
+    opened: Opened, verdict: bool, asked: bool, response: object
+) -> None:
+    @tool(approval=lambda args: verdict)
+    def pay(amount: int) -> int:
+        """Pays."""
+        return amount
+
+    async with opened([pay]) as line:
+        line.call(call("pay", amount=1))
+        if asked:
+            await line.session.approve((await line.until(ApprovalRequested)).call)
+        assert [r["response"] for r in await line.responses(1)] == [{"output": 1}]
+
+
+async def test_an_approval_that_raises_refuses_with_the_words_of_a_tool_error(opened: Opened) -> None:
+    async def approval(args: dict[str, Any]) -> bool:
+        raise ToolError(f"{args['amount']} is too much")
+
+    @tool(approval=approval)
+    def pay(amount: int) -> int:
+        """Pays."""
+        return amount
+
+    async with opened([pay]) as line:
+        answered = await answer(line, call("pay", amount=100))
+    assert "100 is too much" in answered["error"]
+
+
+async def test_a_declared_tool_is_answered_by_respond(opened: Opened) -> None:
+    declaration = {
+        "name": "look_up",
+        "description": "Looks up.",
+        "parameters": {"type": "object", "properties": {}},
+    }
+    from livetools import LocalProtocolError, ToolStarted
+
+    async with opened([declaration]) as line:
+        line.call(call("look_up"))
+        started = await line.until(ToolStarted)
+        await line.session.respond(started.call, {"found": 3})
+        (response,) = await line.responses(1)
+        assert response["response"] == {"output": {"found": 3}}
+        await line.until(ToolFinished)
+        with pytest.raises(LocalProtocolError, match="not open"):
+            await line.session.respond(started.call, "again")
+
+
+async def test_hooks_are_told_in_their_order_and_before_may_refuse(opened: Opened) -> None:
+    told: list[str] = []
+
+    class Hook:
+        async def before(self, call: Call) -> None:
+            told.append(f"before {call.id}")
+            if call.args:
+                raise ToolError("no arguments today")
+
+        def after(self, call: Call, response: dict[str, Any]) -> None:
+            told.append(f"after {call.id} {response['output']}")
+
+        def on_error(self, call: Call, error: Exception) -> None:
+            told.append(f"on_error {call.id} {error}")
+            raise ValueError("a hook that fails loses no call")
+
+        def on_cancel(self, call: Call) -> None:
+            told.append(f"on_cancel {call.id}")
+
+    async def waits(n: int = 0) -> str:
+        """Waits."""
+        if n == 0 and told[-1] == "before c3":
+            await anyio.sleep_forever()
+        return "done"
+
+    async with opened([waits], hooks=[Hook()]) as line:
+        assert await answer(line, call("waits", "c1")) == {"output": "done"}
+        assert await answer(line, call("waits", "c2", n=1)) == {"error": "no arguments today"}
+        line.call(call("waits", "c3"))
+        await line.quiet()
+        line.server.send({"toolCallCancellation": {"ids": ["c3"]}})
+        await line.until(ToolCancelled)
+        await line.quiet()
+    assert told == [
+        "before c1", "after c1 done", "before c2", "on_error c2 no arguments today", "before c3", "on_cancel c3",
+    ]  # fmt: skip
+
+
+async def test_progress_of_a_tool_is_an_event_and_no_result(opened: Opened) -> None:
+    from livetools import ToolProgress
+
+    async def work(context: ToolContext) -> str:
+        """Works."""
+        await context.progress({"percent": 50})
+        return "done"
+
+    async with opened([work], model="gemini-2.5-flash-native-audio-latest") as line:
+        line.call(call("work"))
+        assert (await line.until(ToolProgress)).value == {"percent": 50}
+        assert [r["response"] for r in await line.responses(1)] == [{"output": "done"}]
+
+
+async def test_a_tool_may_use_the_session_and_the_dependencies(opened: Opened) -> None:
+    async def work(context: ToolContext[str]) -> str:
+        """Works."""
+        await context.session.send_audio(b"\0\0")  # type: ignore[union-attr]  # inside a session there is one
+        return context.deps
+
+    async with opened([work], deps="database") as line:
+        line.call(call("work"))
+        assert "audio" in (await line.receive("realtimeInput"))["realtimeInput"]
+        assert [r["response"] for r in await line.responses(1)] == [{"output": "database"}]
+
+
+async def test_a_tool_may_end_the_session(opened: Opened) -> None:
+    async def hang_up(context: ToolContext) -> None:
+        """Hangs up."""
+        await context.session.aclose()  # type: ignore[union-attr]
+
+    async with opened([hang_up]) as line:
+        line.call(call("hang_up"))
+        with anyio.fail_after(5):
+            assert [e async for e in line.session]
+
+
+def test_a_thread_that_blocks_for_ever_keeps_neither_the_session_nor_the_process() -> None:
+    program = """
+import threading, anyio, livetools
+from livetools.testing import FakeLiveServer
+
+def block():
+    threading.Event().wait()
+
+async def main():
+    async with FakeLiveServer() as server:
+        @server.model
+        async def model(turn):
+            await turn.start_call("block")
+        async with livetools.connect("gemini-3.8-live", tools=[block], **server.options) as session:
+            await session.send_text("go")
+            async for event in session:
+                if isinstance(event, livetools.ToolStarted):
+                    break
+            print("left", flush=True)
+
+try:
+    anyio.run(main)
+except BaseException as error:   # the call was never answered, as the fake server says
+    print(type(error).__name__)
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30)
+    assert done.returncode == 0
+    assert done.stdout.startswith("left")
