@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from types import TracebackType
 from typing import Any
 
 from livetools.protocol.errors import ConcurrencyError, LiveToolsError
-from livetools.session.wake import Wake, make_wake, poster
+from livetools.session.wake import make_wake, poster
 
 from .devices import Device, find_card
 from .pcm import INPUT_RATE, Resampler
@@ -27,8 +28,9 @@ class Microphone:
     else (openclaw#152830, measured 2026-09-19). The service advises chunks of 20 to 100 ms.
 
     At most ``limit`` seconds wait to be read; past that the oldest chunk goes, counted in ``dropped``. A
-    device that does not record 16 kHz is opened with its own rate and resampled (soxr). Entering raises
-    :class:`ConfigError` when the extra, the library or the device is missing.
+    device that does not record 16 kHz is opened with its own rate and resampled (soxr). Raises
+    :class:`ConfigError` when the extra, the library or the device is missing, before anything is opened, and
+    on entering when the device does not start.
 
     Iterate in one task at a time. Cancelling loses nothing. Iteration ends when the context is left, and
     raises :class:`LiveToolsError` when the device goes away.
@@ -36,20 +38,17 @@ class Microphone:
 
     def __init__(self, *, device: Device = None, seconds: float = 0.04, limit: float = 2.0) -> None:
         self.dropped = 0  # chunks
-        self._device = device
+        self._card = find_card("input", device, INPUT_RATE)
+        self._resample = Resampler(self._card.rate, INPUT_RATE)
         self._seconds = seconds
         self._heard: deque[bytes] = deque(maxlen=max(1, round(limit / seconds)))
-        self._resample = Resampler(INPUT_RATE, INPUT_RATE)
         self._stream: Any = None  # sounddevice has no types
         self._ended = False
         self._awake: Callable[[], object] = lambda: None
-        self._wake: Wake | None = None
         self._reading = False
 
     def __enter__(self) -> Microphone:
-        card = find_card("input", self._device, INPUT_RATE)
-        self._resample = Resampler(card.rate, INPUT_RATE)
-        self._stream = card.open(self._hear, self._end, self._seconds)
+        self._stream = self._card.open(self._hear, self._end, self._seconds)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
@@ -72,16 +71,17 @@ class Microphone:
             self._reading = False
 
     async def _next(self) -> bytes:
-        """The next block of the device. The device's thread only appends and wakes."""
-        if self._wake is None:
-            wake, post = make_wake(), poster()
-            self._wake, self._awake = wake, lambda: post(wake.set)
+        """The next block of the device, whose thread only appends and wakes."""
         while not self._heard:
+            wake, post = make_wake(), poster()
+            self._awake = partial(post, wake.set)
+            if self._heard:
+                break  # it came just before, and woke nobody
             if self._stream is None:
                 raise StopAsyncIteration
             if self._ended:
                 raise LiveToolsError("The microphone has stopped: was it unplugged? Open it again to go on.")
-            await self._wake.wait()
+            await wake.wait()
         return self._heard.popleft()
 
     def _hear(self, buffer: Any, frames: int, time: object, status: object) -> None:

@@ -7,7 +7,7 @@ sound to come about as fast as it was spoken. A file sent at once is a burst tha
 from __future__ import annotations
 
 import itertools
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Iterator
 
 from livetools.session.clock import Clock, SystemClock
 
@@ -22,7 +22,7 @@ _LATE = 0.5  # seconds that are caught up with; what is later than that was a pa
 _CHUNK = 0.1  # seconds
 
 
-async def pace(
+def pace(
     pcm: Iterable[bytes],
     *,
     rate: int = INPUT_RATE,
@@ -31,13 +31,34 @@ async def pace(
 ) -> AsyncIterator[bytes]:
     """The chunks of ``pcm`` (16-bit mono, ``rate`` Hz), each when a microphone would have heard the whole of it.
 
-    ``trailing`` seconds of silence follow, so that the end of speech is heard. The time is kept to the start,
-    so that delays do not add up; after one of more than half a second (a reconnection, a blocked loop) it is
-    not made up for in a burst.
+    ``trailing`` seconds of silence follow, so that the end of speech is heard. The time is kept to the start
+    (the first ``anext``), so that delays do not add up; after one of more than half a second (a reconnection,
+    a blocked loop) it is not made up for in a burst. Cancelling loses nothing.
     """
-    clock = clock or SystemClock()
-    due = clock.now()
-    for chunk in itertools.chain(pcm, chunks([silence(trailing, rate)], bytes_of(_CHUNK, rate))):
-        due = max(due, clock.now() - _LATE) + seconds_of(chunk, rate)
-        await clock.sleep_until(due)
-        yield chunk
+    after = chunks([silence(trailing, rate)], bytes_of(_CHUNK, rate))
+    return _Paced(itertools.chain(pcm, after), rate, clock or SystemClock())
+
+
+class _Paced:
+    """An iterator and not a generator: who stops early leaves nothing to be closed."""
+
+    def __init__(self, pcm: Iterator[bytes], rate: int, clock: Clock) -> None:
+        self._pcm, self._rate, self._clock = pcm, rate, clock
+        self._due: float | None = None
+        self._chunk: bytes | None = None
+
+    def __aiter__(self) -> _Paced:
+        return self
+
+    async def __anext__(self) -> bytes:
+        now = self._clock.now()
+        if self._due is None:
+            self._due = now
+        if self._chunk is None:
+            self._chunk = next(self._pcm, None)
+            if self._chunk is None:
+                raise StopAsyncIteration
+            self._due = max(self._due, now - _LATE) + seconds_of(self._chunk, self._rate)
+        await self._clock.sleep_until(self._due)
+        chunk, self._chunk = self._chunk, None
+        return chunk

@@ -33,19 +33,17 @@ class Speaker:
 
     ``device`` is a number or a part of a name (``python -m sounddevice`` lists them). A card that does not
     play 24 kHz is opened with its own rate. At most ``limit`` seconds wait; past that the oldest are dropped
-    and counted. Entering raises :class:`ConfigError` when the extra, the library or the device is missing.
+    and counted. Raises :class:`ConfigError` when the extra, the library or the device is missing, before
+    anything is opened, and on entering when the device does not start.
     """
 
     def __init__(self, *, device: Device = None, limit: float = 600.0) -> None:
-        self._device = device
-        self._limit = limit
-        self._playback = Playback(limit=limit)
+        self._card = find_card("output", device, OUTPUT_RATE)
+        self._playback = Playback(self._card.rate, limit=limit)
         self._stream: Any = None  # sounddevice has no types
 
     def __enter__(self) -> Speaker:
-        card = find_card("output", self._device, OUTPUT_RATE)
-        self._playback = Playback(card.rate, limit=self._limit)
-        self._stream = card.open(self._play, lambda: None)
+        self._stream = self._card.open(self._play, lambda: None)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, trace: TracebackType | None) -> None:
@@ -76,7 +74,8 @@ class Speaker:
         """Wait until all was heard, or the card has stopped taking it. Cancelling loses nothing."""
         with anyio.move_on_after(self._playback.waiting + _PATIENCE):
             await self._playback.drained()
-            await anyio.sleep(self._stream.latency)
+            if self._stream is not None:
+                await anyio.sleep(self._stream.latency)
 
     def _play(self, buffer: Any, frames: int, time: object, status: object) -> None:
         pcm = self._playback.take(len(buffer))

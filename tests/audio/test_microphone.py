@@ -114,13 +114,18 @@ async def test_a_device_with_its_own_rate_is_heard_at_16_khz(cards):
         assert heard <= 32000
 
 
-def test_a_card_that_speaks_after_its_loop_has_ended_harms_nobody(cards):
-    card, microphone = cards(USB), Microphone()
+def test_it_can_be_read_in_one_loop_after_another_and_a_loop_that_has_ended_harms_nobody(cards):
+    card = cards(USB)
+    microphone = Microphone()
 
     async def once() -> None:
-        hear(card.streams[0], BLOCK)
-        await anext(microphone)
+        async with anyio.create_task_group() as group:
+            group.start_soon(anext, microphone)
+            await anyio.wait_all_tasks_blocked()
+            hear(card.streams[0], BLOCK)
 
     with microphone:
         anyio.run(once)
         hear(card.streams[0], BLOCK)
+        anyio.run(microphone.__anext__)
+        anyio.run(once, backend="trio")

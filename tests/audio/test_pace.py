@@ -55,3 +55,14 @@ async def test_after_a_long_pause_there_is_no_burst():
 async def test_the_rate_sets_the_time():
     got = await heard(FakeClock(), [0.125, 0.125], pcm=[bytes(6000)], rate=24000, trailing=0)
     assert [time for time, _ in got] == [0.125]
+
+
+async def test_cancelling_a_wait_loses_nothing():
+    clock = FakeClock()
+    paced = pace([CHUNK], trailing=0, clock=clock)
+    with anyio.move_on_after(0):
+        await anext(paced)
+    clock.advance(0.125)
+    assert await anext(paced) == CHUNK
+    with pytest.raises(StopAsyncIteration):
+        await anext(paced)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import subprocess
 import sys
 from array import array
 
@@ -69,6 +70,13 @@ def test_where_a_piece_is_cut_makes_no_difference():
     joined = array("h", b"".join([*cut, piecewise(b"", last=True)]))
     assert len(joined) == len(whole)
     assert max(abs(a - b) for a, b in zip(joined, whole, strict=True)) < 10  # soxr dithers
+
+
+def test_nothing_heavy_is_imported_before_it_is_used():
+    heavy = {"numpy", "soxr", "sounddevice", "google.genai", "websockets", "rich"}
+    program = f"import sys, livetools.audio; sys.exit(str({heavy} & set(sys.modules) or ''))"
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert run.stderr.strip() == ""
 
 
 def test_the_door_of_the_room_is_exactly_its_list():
