@@ -22,7 +22,7 @@ from .errors import (
     SetupTimeout,
 )
 from .events import Event, Reconnecting
-from .link import CLOSING, HANDLE, USABLE, Do, Line, Link, On, ReconnectPolicy
+from .link import HANDLE, USABLE, Do, Line, Link, On, ReconnectPolicy
 from .terms import Plan
 
 
@@ -171,8 +171,7 @@ class Connection:
 
     def _hangup(self, now: float, close: Close, time_left: float | None) -> None:
         self._drop(self.link.current)
-        if self.link.line is Line.SWAPPING:
-            self.link.due = now + CLOSING
+        self.link.hung_up(now)
 
     def _hangup_next(self, now: float, close: Close, time_left: float | None) -> None:
         self._drop(self.link.next)
@@ -192,16 +191,16 @@ class Connection:
         """Dial again, or give up: by the close, and within the policy."""
         link = self.link
         error, retry = self._judge(close)
-        if retry == "fresh":
+        stale = retry == "fresh" and link.handle is not None
+        if stale:
             link.handle = None
         if retry == "once":
             retry = "no" if (close.code, close.reason) in self._reasons else "yes"
             self._reasons.add((close.code, close.reason))
-        first_fresh = retry == "fresh" and link.shown is not None and not self.stood
-        if error is None or (retry == "no") or not (self.stood or first_fresh):
+        if error is None or retry == "no" or not (self.stood or stale):
             return self._end(now, error)
         tried = link.attempt
-        delay = link.wait(now, at_once=retry == "fresh")
+        delay = link.wait(now, at_once=stale)
         if delay is None:
             if tried and link.policy is not None:
                 error.add_note(f"gave up after {tried} attempts and {link.dials} dials in all")

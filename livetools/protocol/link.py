@@ -163,7 +163,7 @@ class Link:
         self.shown: str | None = None  # the handle that the current setup showed
         self.due = inf
         self.leave_by = inf  # past this the service cuts the line
-        self.not_before = -inf  # a move that failed is not tried again at once
+        self.not_before = -inf  # no dial earlier: a move has just failed, a socket is just closing
         self.dials = 0
         self.attempt = 0
         self._streak = 0
@@ -203,7 +203,13 @@ class Link:
     def plan_move(self, time_left: float | None, now: float) -> None:
         """A goAway: the move waits for a quiet moment, but not past its share of the time."""
         self.leave_by = min(self.leave_by, now + max(0.0, UNSAID if time_left is None else time_left))
-        self.due = now + LATEST * (self.leave_by - now) if self.leave_by > now else inf
+        self.due = self._latest(now)
+
+    def hung_up(self, now: float) -> None:
+        """The current socket is closing; until it is closed no other may show a handle."""
+        self.not_before = now + CLOSING
+        if self.line is Line.SWAPPING:
+            self.due = self.not_before
 
     def put_off(self, now: float) -> None:
         """The next socket could not be opened: try again a little later, if there is time."""
@@ -212,7 +218,11 @@ class Link:
         self._streak += 1
         policy = self.policy or ReconnectPolicy()
         self.not_before = now + policy.delay(self._streak, self.random())
-        self.due = max(self.not_before, now + LATEST * (self.leave_by - now)) if self.leave_by < inf else inf
+        self.due = self._latest(now)
+
+    def _latest(self, now: float) -> float:
+        """When the move no longer waits for quiet; after a move that failed, not at once."""
+        return max(self.not_before, now + LATEST * max(0.0, self.leave_by - now))
 
     def may_dial(self) -> bool:
         """Whether the policy allows another dial."""
@@ -227,5 +237,6 @@ class Link:
         self.attempt += 1
         self._streak += 1
         delay = 0.0 if at_once else policy.delay(self._streak, self.random())
+        delay = max(delay, self.not_before - now)
         self.line, self.due = Line.WAITING, now + delay
         return delay
