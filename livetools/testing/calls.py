@@ -57,16 +57,38 @@ class FakeCall:
         return f"{shown} {self.state} on connection {self.connection}"
 
 
-def find(calls: list[FakeCall], response: Message, connection: int) -> FakeCall | None:
-    """The call that a response answers: by its id; without one, the oldest open call of that name.
+class Book:
+    """The calls of one conversation, over its connections.
 
-    The name never decides where an id stands: one client sends the id as the name, another no name at all.
+    ``lost`` are those whose connection went before their answer, until the client tells the model of it.
     """
-    id_, name = response.get("id"), response.get("name")
-    if id_:
-        known = [call for call in calls if call.id == id_]
-        here = [call for call in known if call.connection == connection]
-        return next(reversed(here or known), None)
-    waiting = [call for call in calls if call.state == "open" and call.connection == connection]
-    named = [call for call in waiting if call.name == name]
-    return next(iter(named), None)
+
+    def __init__(self) -> None:
+        self.lost: list[FakeCall] = []
+        self._by_id: dict[str | None, list[FakeCall]] = {}
+        self._open: list[FakeCall] = []
+
+    def add(self, call: FakeCall) -> None:
+        self._by_id.setdefault(call.id, []).append(call)
+        self._open.append(call)
+
+    def open(self, connection: int) -> list[FakeCall]:
+        """The calls of this connection that wait for an answer."""
+        self._open = [call for call in self._open if call.state == "open"]
+        return [call for call in self._open if call.connection == connection]
+
+    def with_id(self, id: str) -> list[FakeCall]:
+        """The calls of this id, or, where calls have none, of this name; the newest last."""
+        return self._by_id.get(id) or [call for call in self._by_id.get(None, ()) if call.name == id]
+
+    def find(self, response: Message, connection: int) -> FakeCall | None:
+        """The call that a response answers: by its id; without one, the oldest open call of that name.
+
+        The name never decides where an id stands: one client sends the id as the name, another no name at all.
+        """
+        if response.get("id"):
+            known = self._by_id.get(response["id"], [])
+            here = [call for call in known if call.connection == connection]
+            return next(reversed(here or known), None)
+        named = (call for call in self.open(connection) if call.name == response.get("name"))
+        return next(named, None)

@@ -34,7 +34,7 @@ class Floor:
         if self.user is not None:
             await self.user.hear(turn)
             return
-        if self.session.profile.answers_lost and self.session.lost_calls:
+        if self.session.profile.answers_lost and self.session.book.lost:
             await self._swallow(turn)
             return
         if self.speaker is not None and interrupts:
@@ -46,9 +46,9 @@ class Floor:
         """A resumed model that still waits for a lost call spends the user's turn on closing the old
         exchange.
         """
-        lost = ", ".join(str(call) for call in self.session.lost_calls)
+        lost = ", ".join(str(call) for call in self.session.book.lost)
         self.session.server.note(f"{turn.text!r} was swallowed: nobody told the model of the lost {lost}")
-        self.session.lost_calls.clear()
+        self.session.book.lost.clear()
         await self.session.send(speech.turn_complete(self.session, "IDLE"))
 
     def next(self) -> None:

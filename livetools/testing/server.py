@@ -263,7 +263,7 @@ class FakeLiveServer(Address):
     def record(self, direction: Literal["client", "server"], connection: int, message: Message) -> None:
         """Enter a frame in the journal."""
         frame = Frame(self.clock.now(), direction, connection, message)
-        self.frames.append(frame)
+        self.journal.keep(frame)
         if self.recording is not None:
             self.recording.add(frame)
 

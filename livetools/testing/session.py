@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from livetools.protocol.profiles import ModelProfile
 
 from . import faults, speech
-from .calls import FakeCall, find
+from .calls import Book, FakeCall
 from .connection import Connection, Gone
 from .ears import Ears
 from .faults import Fault
@@ -41,7 +41,7 @@ class FakeSession:
         self.ears = Ears(self)
         self.floor = Floor(self)
         self.said = speech.Said()
-        self.lost_calls: list[FakeCall] = []
+        self.book = Book()
         self.ended_at: float | None = None  # when the last connection went; None while one stands
 
     # -- what the pretend model does
@@ -50,7 +50,7 @@ class FakeSession:
         """Send one ``toolCall`` and enter its calls in the book."""
         connection = self._stands(turn)
         asked = [self._new_call(name, args, connection.number) for name, args in calls]
-        self.server.calls.extend(asked)
+        self._enter(asked)
         entries = [
             {"name": call.name, "args": call.args} | ({"id": call.id} if call.id is not None else {})
             for call in asked
@@ -63,6 +63,11 @@ class FakeSession:
         if self.profile.call_ends_turn:
             await self.send(speech.turn_complete(self, "IDLE"))
         return asked
+
+    def _enter(self, calls: Iterable[FakeCall]) -> None:
+        for call in calls:
+            self.book.add(call)
+            self.server.calls.append(call)
 
     def _new_call(self, name: str, args: dict[str, Any], connection: int) -> FakeCall:
         number = self.server.chance.getrandbits(63)
@@ -95,10 +100,10 @@ class FakeSession:
         """The newest call with this id (or, where calls have none, this name); ``LookupError`` if there is
         none.
         """
-        for call in reversed(self.server.calls):
-            if call.id == id or (call.id is None and call.name == id):
-                return call
-        raise LookupError(f"the pretend model made no call with the id {id!r}")
+        known = self.book.with_id(id)
+        if not known:
+            raise LookupError(f"the pretend model made no call with the id {id!r}")
+        return known[-1]
 
     async def answer(self, turn: Turn, call: FakeCall) -> Message:
         """Wait for one answer. A turn that waits for a ``NON_BLOCKING`` call gives up the floor meanwhile."""
@@ -134,14 +139,13 @@ class FakeSession:
         """Enter what a raw frame calls and cancels in the book."""
         for entry in (frame.get("toolCall") or {}).get("functionCalls") or []:
             id_ = entry.get("id")
-            if not any(call.id == id_ and call.connection == connection for call in self.server.calls if id_):
+            if not any(call.connection == connection for call in self.book.with_id(id_ or "")):
                 name = entry.get("name") or ""
                 call = FakeCall(id_, name, entry.get("args") or {}, connection, self.blocks(name))
-                self.server.calls.append(call)
+                self._enter([call])
         for id_ in (frame.get("toolCallCancellation") or {}).get("ids") or []:
-            for call in self.server.calls:
-                if call.id == id_:
-                    self._void(call)
+            for call in self.book.with_id(id_):
+                self._void(call)
 
     def _void(self, call: FakeCall) -> None:
         if call.state == "open":
@@ -155,7 +159,7 @@ class FakeSession:
         if turn is not None:
             self._stands(turn)
         wanted = set(ids)
-        calls = [call for call in self.server.calls if call.id in wanted] if wanted else self.open_calls()
+        calls = [each for id_ in wanted for each in self.book.with_id(id_)] if wanted else self.open_calls()
         for call in calls:
             self._void(call)
         named = sorted(wanted) or [call.id for call in calls if call.id is not None]
@@ -212,9 +216,7 @@ class FakeSession:
 
     def open_calls(self) -> list[FakeCall]:
         """The calls of this connection that wait for an answer."""
-        if self.connection is None:
-            return []
-        return [c for c in self.server.calls if c.state == "open" and c.connection == self.connection.number]
+        return [] if self.connection is None else self.book.open(self.connection.number)
 
     # -- what the client does
 
@@ -258,7 +260,7 @@ class FakeSession:
         if not by_client:
             for call in self.open_calls():
                 call.end("lost")
-                self.lost_calls.append(call)
+                self.book.lost.append(call)
         self.connection = None
         self.ended_at = self.server.clock.now()
         self.said = speech.Said()
@@ -285,7 +287,7 @@ class FakeSession:
     async def take_responses(self, responses: Iterable[Message]) -> None:
         assert self.connection is not None
         for response in responses:
-            call = find(self.server.calls, response, self.connection.number)
+            call = self.book.find(response, self.connection.number)
             if call is None:
                 self.server.note(f"an answer to no call, ignored: {response}")
             elif call.state == "open":
@@ -308,7 +310,7 @@ class FakeSession:
         return {**response, "response": {"error": "a system error occurred"}}
 
     def _late(self, call: FakeCall, response: Message) -> None:
-        self.lost_calls = [each for each in self.lost_calls if each is not call]
+        self.book.lost = [each for each in self.book.lost if each is not call]
         self.server.note(f"an answer to a call that is {call.state}, ignored: {call}: {response}")
         if call.state == "cancelled" and not call.crossing:
             self.server.journal.late.append(call)
