@@ -15,12 +15,15 @@ DECLARATIONS = ("functionDeclarations", "function_declarations")
 
 
 def as_tools(items: Iterable[Any]) -> list[Tool]:
-    """The tools in ``items``, in their order: callables, ``Tool``, google-genai's ``Tool`` and
-    ``FunctionDeclaration``, dicts in the shapes of Gemini, OpenAI, Anthropic and MCP; ``Toolset``, lists and
-    other iterables of those.
+    """The tools in ``items``, in their order.
+
+    An item is a callable, a ``Tool``, google-genai's ``Tool`` or ``FunctionDeclaration``, a dict in the shape
+    of Gemini, OpenAI, Anthropic or MCP; or a ``Toolset``, a list or another iterable of those.
 
     Raises ``ConfigError`` for anything else, and for two tools of one name.
     """
+    if callable(items) or isinstance(items, str | Mapping) or not isinstance(items, Iterable):
+        raise ConfigError(f"tools= takes a list, not a {type(items).__name__}: tools=[...]")
     return distinct([tool for item in items for tool in _tools(item)])
 
 
@@ -38,7 +41,7 @@ def distinct(tools: Iterable[Tool]) -> list[Tool]:
 
 
 def _place(tool: Tool) -> str:
-    return "a declaration" if tool.handler is None else place_of(tool.handler)
+    return "the declaration" if tool.handler is None else place_of(tool.handler)
 
 
 def _tools(item: Any) -> Iterator[Tool]:
@@ -92,9 +95,10 @@ def _split(entry: Mapping[str, Any]) -> tuple[list[Tool], dict[str, Any]]:
 
 
 def split_config_tools(config_tools: Iterable[Any] | None) -> tuple[list[Tool], list[dict[str, Any]]]:
-    """The ``tools`` of a ``LiveConnectConfig`` or of its dict: functions and declarations as tools, and
-    entries of the service's own (``googleSearch``, ``codeExecution`` …) as dicts; those that came as types in
-    camelCase.
+    """The ``tools`` of a ``LiveConnectConfig`` or of its dict: ours, and the service's own.
+
+    Functions and declarations are tools; the rest (``googleSearch``, ``codeExecution`` …) are dicts as they
+    came, in camelCase those that were google-genai's types.
 
     Raises ``ConfigError``.
     """

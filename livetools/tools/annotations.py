@@ -46,10 +46,10 @@ def is_method(target: Any) -> bool:
 
 
 def fields_of(typed_dict: Any) -> dict[str, tuple[Any, bool]]:
-    """The fields of a typed dict, without ``Required``, ``NotRequired`` and ``ReadOnly``, and whether each is
-    required.
+    """The fields of a typed dict, and whether each is required.
 
-    The class itself does not know, where its annotations were written as text.
+    ``Required``, ``NotRequired`` and ``ReadOnly`` are taken off. The class itself does not know what is
+    required, where its annotations were written as text.
     """
     fields: dict[str, tuple[Any, bool]] = {}
     for name, hint in typing.get_type_hints(typed_dict, include_extras=True).items():
@@ -79,21 +79,23 @@ def resolve(function: Any, annotation: Any) -> Any:
     except NameError as error:
         missing = error
     try:
-        return typing.get_type_hints(holder, space, _locals_around(function), include_extras=True)["it"]
+        return typing.get_type_hints(holder, space, _locals_around(function, space), include_extras=True)[
+            "it"
+        ]
     except NameError:
         if isinstance(annotation, str) and CONTEXT.search(annotation):
             return ToolContext
         raise Unresolved(str(missing)) from None
 
 
-def _locals_around(function: Any) -> dict[str, Any]:
+def _locals_around(function: Any, space: object) -> dict[str, Any]:
     """Local variables of the enclosing functions that are running now, the innermost last."""
     names = getattr(function, "__qualname__", "").split(".<locals>.")[:-1]
     outer = {".<locals>.".join(names[: i + 1]) for i in range(len(names))}
     found: list[dict[str, Any]] = []
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
-        if frame.f_globals is function.__globals__ and frame.f_code.co_qualname in outer:
+        if frame.f_globals is space and frame.f_code.co_qualname in outer:
             found.append(dict(frame.f_locals))
         frame = frame.f_back
     return {k: v for space in reversed(found) for k, v in space.items()}

@@ -15,7 +15,7 @@ MOST = 6  # problems told of; a model corrects the call as a whole anyway
 
 
 class InvalidArguments(ToolError):
-    """A call whose arguments do not fit. Its text is the model's answer: each argument, and what it should
+    """The arguments of a call do not fit. Its text is for the model: which of them, and what each should
     be.
     """
 
@@ -108,8 +108,8 @@ TEMPLATES = {
     "string_too_short": "text of at least {min_length} characters",
     "string_too_long": "text of at most {max_length} characters",
     "string_pattern_mismatch": "text that matches {pattern}",
-    "too_short": "an array of at least {min_length} items",
-    "too_long": "an array of at most {max_length} items",
+    "too_short": "of at least {min_length} items",
+    "too_long": "of at most {max_length} items",
     "union_tag_invalid": "an object whose {discriminator} is one of {expected_tags}",
     "union_tag_not_found": "an object with {discriminator}",
 }

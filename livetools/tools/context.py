@@ -73,8 +73,7 @@ class ToolContext(Generic[Deps]):
 
     @property
     def cancelled(self) -> bool:
-        """Whether the server took the call back, its time is up or the session ended. Safe to read from any
-        thread.
+        """Whether the call was taken back, its time is up or the session ended. For any thread.
 
         An async tool need not look, it is cancelled; a sync one that runs long should look now and then and
         return.

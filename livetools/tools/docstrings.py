@@ -6,7 +6,6 @@ docstring that has sections at all.
 
 from __future__ import annotations
 
-import logging
 import re
 from typing import Any, NamedTuple
 
@@ -27,9 +26,7 @@ SPHINX = re.compile(
 
 
 class Described(NamedTuple):
-    """``text`` is the description without the sections of arguments; ``arguments`` maps a name to its
-    text.
-    """
+    """The description, without the sections of arguments, and a text for each argument."""
 
     text: str
     arguments: dict[str, str]
@@ -44,9 +41,8 @@ def read(docstring: str | None) -> Described:
         return Described(docstring.strip(), {})
     import griffe
 
-    logging.getLogger("griffe").setLevel(logging.CRITICAL)
     try:
-        return _collect(griffe.Docstring(docstring).parse(style))
+        return _collect(griffe.Docstring(docstring).parse(style, warnings=False))
     except Exception:  # a parser's fault must not cost the user a tool
         return Described(docstring.strip(), {})
 

@@ -28,12 +28,11 @@ class _Typed(typing.TypedDict):
     """One of the standard library's typed dicts, whose class has no public name."""
 
 
-# before 3.12 pydantic refuses these (python/typing_extensions has what it needs)
+# before 3.12 they do not tell pydantic what it must know, and it refuses them
 FOREIGN_TYPED_DICT: Any = type(_Typed) if sys.version_info < (3, 12) else ()
 CONTAINERS = frozenset((list, dict, set, frozenset, tuple, Union, types.UnionType))
 PLAIN = CONTAINERS | {str, int, float, bool, bytes, type(None), Any, decimal.Decimal, uuid.UUID, pathlib.Path}
 PLAIN |= {datetime.date, datetime.datetime, datetime.time, datetime.timedelta}
-
 
 CALLABLE: Any = collections.abc.Callable
 LISTED: Mapping[Any, Any] = {collections.abc.Iterable: list, collections.abc.Collection: list}

@@ -65,8 +65,9 @@ _SNAKE = {re.sub(r"[A-Z]", lambda m: f"_{m[0].lower()}", k): k for k in ALLOWED 
 
 
 def tidy(schema: Mapping[str, Any]) -> Schema:
-    """A copy with ``any_of``, ``min_items`` and the like, as Python's SDKs write them, in camelCase; without
-    keywords whose value is of the wrong kind.
+    """A copy without keywords whose value is of the wrong kind.
+
+    ``any_of``, ``min_items`` and the like, as SDKs for Python write them, are spelt in camelCase.
     """
     spelt = {_SNAKE.get(key, key): value for key, value in schema.items()}
     return {key: value for key, value in spelt.items() if isinstance(value, _KINDS.get(key, object))}

@@ -29,7 +29,9 @@ def _part(item: object) -> Part:
         if inline is None and "data" in item:
             inline = item
         if isinstance(inline, Mapping) and inline.get("data") is not None:
-            return _inline(inline["data"], _either(inline, "mimeType", "mime_type"))
+            name = _either(inline, "displayName", "display_name")
+            part = _inline(inline["data"], _either(inline, "mimeType", "mime_type"))
+            return {"inlineData": part["inlineData"] | {"displayName": name}} if name else part
         file = _either(item, "fileData", "file_data")
         if isinstance(file, Mapping):
             uri = _either(file, "fileUri", "file_uri")

@@ -91,14 +91,12 @@ def resolve(options: Mapping[str, Any], where: str) -> dict[str, Any]:
 
 
 def behavior_of(value: object) -> str | None:
-    """``"BLOCKING"``, ``"NON_BLOCKING"``, ``"BACKGROUND"`` or ``None``, from a string of any case or an
-    enum.
-    """
+    """One of ``BEHAVIORS`` or ``None``, from a string of any case or an enum."""
     return _word("behavior", value, BEHAVIORS)
 
 
 def scheduling_of(value: object) -> str | None:
-    """``"INTERRUPT"``, ``"WHEN_IDLE"``, ``"SILENT"`` or ``None``, from a string of any case or an enum."""
+    """One of ``SCHEDULINGS`` or ``None``, from a string of any case or an enum."""
     return _word("scheduling", value, SCHEDULINGS)
 
 

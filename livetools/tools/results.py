@@ -12,8 +12,8 @@ date, time, datetime                ISO 8601
 timedelta                           ISO 8601, in seconds: ``PT90S``
 Decimal, UUID, path, complex        text
 bytes                               base64 text
-NaN, infinity                       null (the service refuses both: python-genai sends them bare, as invalid
-JSON) int beyond 2**53                    text: ``Struct`` holds doubles, which would change the digits
+NaN, infinity                       null; both are no JSON, and the service closes the session for them
+int beyond 2**53                    text: ``Struct`` holds doubles, which would change the digits
 numpy arrays and scalars            what ``tolist()`` gives
 an exception                        a ``ToolError``'s text; of any other only its class
 anything else                       its ``str`` if its class wrote one, else ``<ClassName>``
@@ -46,14 +46,12 @@ from .shrink import shrink
 
 __all__ = ["ToolResult", "encode", "error_outcome", "failure", "outcome", "parts", "shrink"]
 
-Json: TypeAlias = (
-    Any  # str | int | float | bool | None | list[Json] | dict[str, Json]; mypy cannot narrow it usefully
-)
+Json: TypeAlias = Any  # any JSON value; spelt out, it could not be indexed without a cast
 
-KEYS = frozenset({"output", "result", "content", "error"})
-EXACT = 2**53
-DEEPEST = 60
-MOST = 10_000
+KEYS = frozenset({"output", "result", "content", "error"})  # a dict with one of them is a response already
+EXACT = 2**53  # whole numbers up to here are exact in a double
+DEEPEST = 60  # levels
+MOST = 10_000  # values of an iterator
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -209,8 +207,8 @@ def _fields(value: object, names: Sequence[str], above: tuple[int, ...]) -> Json
 def _object(value: object, above: tuple[int, ...]) -> Json:
     """An instance of some class."""
     kind = type(value)
-    dump = getattr(kind, "model_dump", None)  # pydantic, which need not be imported to ask
-    if callable(dump) and not isinstance(value, type):
+    dump = getattr(kind, "model_dump", None)
+    if callable(dump):  # pydantic
         return _clean(dump(value), above)
     if dataclasses.is_dataclass(kind):
         return _fields(value, [f.name for f in dataclasses.fields(kind)], above)

@@ -65,9 +65,7 @@ def reduce(json_schema: Mapping[str, Any]) -> tuple[Schema, list[str]]:
 
 
 def parameters(json_schema: Mapping[str, Any]) -> tuple[Schema | None, list[str]]:
-    """The schema of a function's arguments, an OBJECT, or ``None`` where there are none; and what was
-    lost.
-    """
+    """The schema of a function's arguments, and what was lost: an OBJECT, or ``None`` without any."""
     composed = {"$ref", "allOf", "anyOf", "oneOf", "any_of"} & json_schema.keys()
     if not composed and not json_schema.get("properties") and not json_schema.get("additionalProperties"):
         return None, []
@@ -298,8 +296,9 @@ class _Reducer:
         return reduced
 
     def _free(self, reduced: Schema, rest: object, path: str, refs: Refs) -> Schema | None:
-        """An object of unknown keys, declared by an example: without properties it is refused, or comes back
-        empty (livekit/agents#7170).
+        """An object of unknown keys, declared by an example.
+
+        Without properties it is refused, or comes back empty (livekit/agents#7170).
         """
         values = self.reduce(rest, f"{path}.*", refs) if isinstance(rest, Mapping) and rest else anything()
         if values is None:

@@ -39,11 +39,10 @@ def _cut(value: Json, room: int) -> Json:
 
 
 def _string(value: str, room: int) -> str:
+    """The longest beginning that fits with its marker; escapes make bytes and characters differ."""
     total = len(value)
     low, high = 0, min(total, room)
-    while (
-        low < high
-    ):  # the longest beginning that fits with its marker; escapes make bytes and characters differ
+    while low < high:
         middle = (low + high + 1) // 2
         if _size(_marked(value, middle, total)) <= room:
             low = middle
@@ -86,7 +85,7 @@ def _object(value: dict[str, Json], room: int) -> dict[str, Json]:
         share = max(left, 0) // (len(ascending) - i)
         if sizes[key] <= share:
             kept[key] = value[key]
-        elif share > SMALLEST or len(value) == 1:
+        elif share - _size(key) > SMALLEST or (len(value) == 1 and _size(key) < SMALLEST):
             kept[key] = _cut(value[key], share - _size(key) - 2)
         else:
             continue

@@ -26,12 +26,11 @@ from .fitting import fit, is_plain
 from .generate import ToolSchema
 
 EMPTY = inspect.Parameter.empty
-POSITIONAL, EITHER, KEYWORD = (
-    inspect.Parameter.POSITIONAL_ONLY,
-    inspect.Parameter.POSITIONAL_OR_KEYWORD,
-    inspect.Parameter.KEYWORD_ONLY,
-)
-VAR_POSITIONAL, VAR_KEYWORD = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+POSITIONAL = inspect.Parameter.POSITIONAL_ONLY
+EITHER = inspect.Parameter.POSITIONAL_OR_KEYWORD
+KEYWORD = inspect.Parameter.KEYWORD_ONLY
+VAR_POSITIONAL = inspect.Parameter.VAR_POSITIONAL
+VAR_KEYWORD = inspect.Parameter.VAR_KEYWORD
 
 
 class Argument(NamedTuple):
@@ -171,9 +170,7 @@ class Signature:
         return self.error(f"its parameters cannot be declared to a model ({error})")
 
     def json_schema(self) -> dict[str, Any]:
-        """The parameters as plain JSON Schema, as pydantic says it, with the defaults. A new dict each
-        time.
-        """
+        """The parameters as plain JSON Schema, with their defaults. A new dict each time."""
         try:
             schema = self._adapter.json_schema(schema_generator=ToolSchema)
         except PydanticUserError as error:
@@ -184,16 +181,15 @@ class Signature:
             if default is not None:
                 inner.setdefault("default", default)
         if self.open:
-            schema["additionalProperties"] = self._rest_adapter.json_schema(schema_generator=ToolSchema).get(
-                "additionalProperties", True
-            )
+            rest = self._rest_adapter.json_schema(schema_generator=ToolSchema)
+            schema["additionalProperties"] = rest.get("additionalProperties", True)
         return schema
 
     def validate(self, args: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments as the function wants them; those left out stay out, so that its own defaults hold.
 
         A value that does not fit is looked at again: a text that holds JSON, a whole number written ``3.0``,
-        ``null`` for a parameter that has a default. Raises :class:`~.arguments.InvalidArguments`.
+        ``null`` for a parameter that has a default. Raises ``InvalidArguments``.
         """
         if not self.open:
             return self._fitted(self._adapter, dict(args))
@@ -229,9 +225,7 @@ class Signature:
     def bind(
         self, args: Mapping[str, Any], context: ToolContext[Any] | None
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """``args`` validated, as positional and keyword arguments. Raises
-        :class:`~.arguments.InvalidArguments`.
-        """
+        """``args``, validated, as positional and keyword arguments. Raises ``InvalidArguments``."""
         values = self.validate(args)
         if self.context is not None:
             values[self.context] = context
@@ -263,7 +257,7 @@ def _without_title(schema: dict[str, Any]) -> None:
 
 
 def _sayable(default: object) -> str | float | None:
-    """A default as the model is told of it: a text, a number, a truth value, or an enum of those; else
+    """A default as a model is told of it: a text, a number, true or false, an enum of those; else
     ``None``.
     """
     plain = default.value if isinstance(default, enum.Enum) else default

@@ -41,9 +41,7 @@ class Decorator(Protocol):
 
 
 class Mark(NamedTuple):
-    """What ``@tool`` leaves on a function, under ``MARK``: the options, checked, and the annotations,
-    resolved.
-    """
+    """What ``@tool`` leaves on a function: its options, checked, and its annotations, resolved."""
 
     options: Mapping[str, Any]
     hints: Mapping[str, Any]
@@ -117,8 +115,9 @@ class Tool:
 
     Attributes: ``name``; ``handler`` (``None``: only declared); ``kind``, how the handler runs; ``options``,
     every option but ``name`` and ``description``, with defaults, ``timeout`` only where it was given;
-    ``hooks`` of the toolset that it comes from. Raises ``ToolDefinitionError`` for what no model can be told
-    of.
+    ``hooks`` of the toolset that it comes from.
+
+    Raises ``ToolDefinitionError`` for what no model can be told of.
     """
 
     def __init__(
@@ -203,16 +202,14 @@ class Tool:
             raise ValueError(f"dialect={dialect!r} should be 'schema' or 'json_schema'")
         return made
 
-    def spec(self, dialect: Literal["schema", "json_schema"] = "schema") -> ToolSpec:
+    def spec(self) -> ToolSpec:
         """What a session's plan must know of this tool."""
         generator = self.kind in ("generator", "async_generator")
         source = "" if self.handler is None else place_of(self.handler)
-        return ToolSpec(self.declaration(dialect), self.options, generator, self.handler is not None, source)
+        return ToolSpec(self.declaration(), self.options, generator, self.handler is not None, source)
 
     def lint(self) -> list[str]:
-        """What the model will not know, or may stumble over, a line each. Empty for a tool that is told
-        whole.
-        """
+        """What the model will not know or may stumble over, a line each; nothing for a tool told whole."""
         properties = self._json_schema.get("properties") or {}
         lines = list(self._reduced[1])
         if re.search(r"[-.:]", self.name):

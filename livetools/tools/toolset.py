@@ -53,9 +53,7 @@ class Toolset:
         return self._with(distinct([*self, *other]))
 
     def merge(self, *others: Any) -> Toolset:
-        """These tools and more (whatever ``tools=`` takes). Raises ``ConfigError`` for two tools of one
-        name.
-        """
+        """These tools and more, whatever ``tools=`` takes. Raises ``ConfigError`` for two of one name."""
         return self._with(distinct([*self, *as_tools(others)]))
 
     def filter(self, keep: Callable[[Tool], bool]) -> Toolset:
@@ -63,9 +61,7 @@ class Toolset:
         return self._with([tool for tool in self if keep(tool)])
 
     def prefix(self, prefix: str) -> Toolset:
-        """Every tool as ``prefix`` + its name. Raises ``ToolDefinitionError`` for a name that the service
-        refuses.
-        """
+        """Every tool as ``prefix`` + its name. Raises ``ToolDefinitionError`` for a name beyond the rule."""
         return self._with([tool.replace(name=prefix + tool.name) for tool in self])
 
     def rename(self, names: Mapping[str, str]) -> Toolset:

@@ -114,6 +114,12 @@ def test_two_tools_of_one_name_are_refused_and_both_are_named() -> None:
         as_tools([weather, Tool(other, name="weather")])
 
 
+@pytest.mark.parametrize("items", [weather, SHAPES[0], "weather", 5, None])
+def test_something_else_than_a_list_is_refused_with_advice(items: Any) -> None:
+    with pytest.raises(ConfigError, match=r"tools= takes a list, not a .*: tools=\[\.\.\.\]"):
+        as_tools(items)
+
+
 class FakeClient:
     async def list_tools(self) -> None: ...
 

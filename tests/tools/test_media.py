@@ -23,6 +23,11 @@ def test_every_shape_of_a_part_is_sent_alike(shape: Any) -> None:
     assert parts([shape]) == (PNG,)
 
 
+def test_a_display_name_is_kept() -> None:
+    named = {"inlineData": {"mimeType": "image/png", "data": "AP8=", "displayName": "map"}}
+    assert parts([named]) == (named,)
+
+
 def test_google_genai_types_are_taken() -> None:
     from google.genai import types
 

@@ -43,6 +43,10 @@ def test_keys_that_find_no_room_are_counted() -> None:
     assert size(cut) <= 300
 
 
+def test_a_key_that_is_too_long_is_left_out() -> None:
+    assert shrink({"output": {"k" * 500: "x" * 500}}, 120) == {"output": {"…": "[cut: 0 of 1 keys]"}}
+
+
 def test_the_original_is_not_changed() -> None:
     response = {"output": [{"a": "x" * 100}] * 10}
     before = json.dumps(response)
