@@ -143,6 +143,7 @@ class Attached:
         self._runner: Runner | None = None
         self._actions: list[Action] = []
         self._nap: tuple[float, anyio.CancelScope] | None = None
+        self._turn: AsyncIterator[Any] | None = None  # a receive() of the SDK's
         self._reading = False
         self._writing = False
 
@@ -161,19 +162,46 @@ class Attached:
         self._drain()
         await self._host.stop()
 
-    async def __aiter__(self) -> AsyncIterator[Any]:  # google.genai.types.LiveServerMessage
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:  # google.genai.types.LiveServerMessage
+        """The next message. Cancelling loses none."""
         if self._reading:
             raise ConcurrencyError("two loops iterate over one attached session; iterate once")
         self._reading = True
         try:
-            async for message in _messages(self._session):
-                self._take(message)
-                await self._follow()
-                yield message
-        finally:
-            self._reading = False
+            message = await self._receive()
+        except anyio.get_cancelled_exc_class():
+            raise
+        except BaseException:
             self.calls.lose(self._clock.now())
             self._drain()
+            raise
+        finally:
+            self._reading = False
+        self._take(message)
+        await self._follow()
+        return message
+
+    async def _receive(self) -> Any:
+        """A message of the SDK's, whose ``receive`` ends with each turn. A close with 1000 is the end."""
+        from google.genai.errors import APIError
+
+        while True:
+            if self._turn is None:
+                self._turn = self._session.receive()
+            try:
+                return await anext(self._turn)
+            except StopAsyncIteration:
+                self._turn = None
+            except APIError as error:
+                if error.code == 1000:
+                    raise StopAsyncIteration from None
+                raise
+            except BaseException:
+                self._turn = None
+                raise
 
     # The runner's desk
 
@@ -289,20 +317,6 @@ class Attached:
         else:
             turn = {"role": "user", "parts": [{"text": text}]}
             await self._session.send_client_content(turns=[turn], turn_complete=True)
-
-
-async def _messages(session: SDKSession) -> AsyncIterator[Any]:
-    """The SDK's messages over all turns; its ``receive`` ends with each. A close with 1000 is the end."""
-    from google.genai.errors import APIError
-
-    while True:
-        try:
-            async for message in session.receive():
-                yield message
-        except APIError as error:
-            if error.code == 1000:
-                return
-            raise
 
 
 def _asked(message: Any) -> Iterable[_Asked]:

@@ -13,7 +13,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
@@ -33,7 +32,8 @@ class MemoryTransport:
     def __init__(self) -> None:
         self.refuse: Exception | None = None
         self.dials = 0
-        self._put, self._take = anyio.create_memory_object_stream[MemoryServer](math.inf)
+        self._waiting: deque[MemoryServer] = deque()
+        self._arrived = anyio.Event()
 
     def dial(self, url: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Transport]:
         """See :class:`~.transport.Dialer`."""
@@ -46,7 +46,8 @@ class MemoryTransport:
         if self.refuse is not None:
             raise self.refuse
         server = MemoryServer(url, headers)
-        self._put.send_nowait(server)
+        self._waiting.append(server)
+        self._arrived.set()
         client = _Client(server)
         try:
             yield client
@@ -55,12 +56,10 @@ class MemoryTransport:
 
     async def accept(self) -> MemoryServer:
         """The server's end of the next dial, or of one that came already."""
-        return await self._take.receive()
-
-    def close(self) -> None:
-        """No more dials will be accepted."""
-        self._put.close()
-        self._take.close()
+        while not self._waiting:
+            self._arrived = anyio.Event()
+            await self._arrived.wait()
+        return self._waiting.popleft()
 
 
 class MemoryServer:

@@ -66,13 +66,12 @@ Opened = Callable[..., AbstractAsyncContextManager[Line]]
 
 async def greet(transport: MemoryTransport, servers: list[MemoryServer]) -> None:
     """Complete the setup of every connection that is dialled."""
-    with contextlib.suppress(anyio.EndOfStream, anyio.ClosedResourceError):
-        while True:
-            server = await transport.accept()
-            servers.append(server)
-            with contextlib.suppress(Gone):
-                await server.receive()
-                server.send({"setupComplete": {}})
+    while True:
+        server = await transport.accept()
+        servers.append(server)
+        with contextlib.suppress(Gone):
+            await server.receive()
+            server.send({"setupComplete": {}})
 
 
 @pytest.fixture
@@ -96,7 +95,6 @@ def opened() -> Opened:
             except Exception as error:  # raised bare below, outside the test's own task group
                 raised = error
             group.cancel_scope.cancel()
-        transport.close()
         if raised is not None:
             raise raised
 

@@ -21,7 +21,6 @@ async def test_frames_cross_both_ways() -> None:
         server.send({"setupComplete": {}})
         assert await client.receive() == b'{"setupComplete": {}}'
         assert (server.url, dict(server.headers)) == ("ws://x/ws", {"a": "b"})
-    pair.close()
 
 
 async def test_a_close_comes_after_what_was_sent_and_a_drop_before_it() -> None:
@@ -41,7 +40,6 @@ async def test_a_close_comes_after_what_was_sent_and_a_drop_before_it() -> None:
             await client.receive()
         with pytest.raises(Gone, match="1006"):
             await client.send(b"{}")
-    pair.close()
 
 
 async def test_a_full_socket_holds_a_send_that_completes_though_it_is_cancelled() -> None:
@@ -55,7 +53,6 @@ async def test_a_full_socket_holds_a_send_that_completes_though_it_is_cancelled(
         server.stall(full=False)
         with anyio.CancelScope(shield=True):
             assert await server.receive() == {"n": 1}
-    pair.close()
 
 
 async def test_the_server_sees_who_left() -> None:
@@ -67,7 +64,6 @@ async def test_the_server_sees_who_left() -> None:
         with pytest.raises(Gone, match="1000") as caught:
             await server.receive()
         assert caught.value.by_us
-    pair.close()
 
 
 async def test_a_dial_can_be_refused() -> None:
@@ -77,4 +73,3 @@ async def test_a_dial_can_be_refused() -> None:
         async with pair.dial("", {}):
             pass
     assert pair.dials == 1
-    pair.close()

@@ -1,0 +1,145 @@
+"""Beside a session of google-genai: its messages pass, its calls are answered."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import anyio
+import pytest
+
+import livetools
+from livetools import ConcurrencyError, ConfigError, tool
+from livetools.testing import FakeLiveServer, Turn
+
+pytestmark = pytest.mark.anyio
+
+MODEL = "gemini-2.5-flash-native-audio-latest"
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"  # google-genai runs on no other
+
+
+def get_weather(city: str) -> str:
+    """Current weather in a city."""
+    return f"rain in {city}"
+
+
+@asynccontextmanager
+async def sdk(server: FakeLiveServer, tools: list[object]) -> AsyncIterator[Any]:
+    from google import genai
+
+    options = {"base_url": server.http_url, "async_client_args": {"ssl": server.ssl_context}}
+    client = genai.Client(api_key="fake-key", http_options=options)
+    config = livetools.declare(tools, into={"response_modalities": ["AUDIO"]})
+    async with client.aio.live.connect(model=MODEL, config=config) as session:
+        yield session
+
+
+async def say(session: Any, text: str) -> None:
+    await session.send_client_content(turns={"role": "user", "parts": [{"text": text}]})
+
+
+async def turn(live: livetools.session.attach.Attached) -> list[Any]:
+    """The messages up to the end of a turn."""
+    messages = []
+    async for message in live:
+        messages.append(message)
+        if message.server_content and message.server_content.turn_complete:
+            break
+    return messages
+
+
+async def test_calls_are_answered_over_turns_while_the_messages_pass() -> None:
+    seen: list[Any] = []
+
+    async def model(turn: Turn) -> None:
+        seen.append(await turn.call("get_weather", city=turn.text))
+        await turn.say(f"It is {seen[-1]['output']}.")
+
+    async with FakeLiveServer(model, tls=True) as server:
+        tools: list[object] = [get_weather]
+        async with sdk(server, tools) as session, livetools.attach(session, tools, model=MODEL) as live:
+            for city in ("Oslo", "Rome"):
+                await say(session, city)
+                messages = await turn(live)
+                assert any(message.tool_call for message in messages)
+    assert seen == [{"output": "rain in Oslo"}, {"output": "rain in Rome"}]
+
+
+async def test_a_cancelled_call_is_stopped_and_not_answered() -> None:
+    stopped = anyio.Event()
+
+    async def waits() -> None:
+        """Waits."""
+        try:
+            await anyio.sleep_forever()
+        finally:
+            stopped.set()
+
+    async def model(turn: Turn) -> None:
+        call = await turn.start_call("waits")
+        await turn.cancel(call)
+        await turn.say("never mind")
+
+    async with FakeLiveServer(model, tls=True) as server:
+        tools: list[object] = [waits]
+        async with sdk(server, tools) as session, livetools.attach(session, tools, model=MODEL) as live:
+            await say(session, "go")
+            await turn(live)
+            with anyio.fail_after(5):
+                await stopped.wait()
+
+
+async def test_a_tool_that_takes_too_long_is_answered_on_time() -> None:
+    answers: list[Any] = []
+
+    @tool(timeout=0.05)
+    async def waits() -> None:
+        """Waits."""
+        await anyio.sleep_forever()
+
+    async def model(turn: Turn) -> None:
+        answers.append(await turn.call("waits"))
+
+    async with FakeLiveServer(model, tls=True) as server:
+        tools: list[object] = [waits]
+        async with sdk(server, tools) as session, livetools.attach(session, tools, model=MODEL) as live:
+            await say(session, "go")
+            await turn(live)
+    assert "timed out" in answers[0]["error"]
+
+
+async def test_two_loops_over_one_are_an_error() -> None:
+    async with FakeLiveServer(tls=True) as server, sdk(server, [get_weather]) as session:
+        async with livetools.attach(session, [get_weather], model=MODEL) as live:
+            async with anyio.create_task_group() as group:
+                group.start_soon(anext, live)
+                await anyio.wait_all_tasks_blocked()
+                with pytest.raises(ConcurrencyError):
+                    await anext(live)
+                group.cancel_scope.cancel()
+            await say(session, "hello")
+            assert await turn(live)
+
+
+def test_declare_adds_to_a_config_and_changes_neither_its_kind_nor_itself() -> None:
+    from google.genai import types
+
+    config = types.LiveConnectConfig(temperature=0.5, tools=[types.Tool(google_search=types.GoogleSearch())])
+    declared = livetools.declare([get_weather], into=config)
+    assert isinstance(declared, types.LiveConnectConfig)
+    assert (declared.temperature, len(declared.tools or ()), len(config.tools or ())) == (0.5, 2, 1)
+    (function,) = declared.tools[1].function_declarations  # type: ignore[index,union-attr]
+    assert function.parameters.type == types.Type.OBJECT
+    assert function.parameters_json_schema is None
+    made = livetools.declare([get_weather])
+    assert [f["name"] for f in made["tools"][0]["function_declarations"]] == ["get_weather"]
+
+
+def test_declare_takes_nothing_else() -> None:
+    with pytest.raises(ConfigError, match="LiveConnectConfig"):
+        livetools.declare([get_weather], into=3)

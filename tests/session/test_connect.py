@@ -1,0 +1,82 @@
+"""``connect`` checks what it is given, and opens nothing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import livetools
+from livetools import ConfigError, ToolDefinitionError
+from livetools.session.memory import MemoryTransport
+
+LOCAL = {"base_url": "ws://localhost:1"}
+
+
+def plain(city: str) -> str:
+    """Weather."""
+    return city
+
+
+def test_nothing_is_dialled_before_it_is_entered() -> None:
+    transport = MemoryTransport()
+    livetools.connect("gemini-3.8-live", tools=[plain], transport=transport, **LOCAL)
+    assert transport.dials == 0
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"tools": plain}, "a list of functions"),
+        ({"tools": "plain"}, "a list of functions"),
+        ({"tools": {"name": "x"}}, "a list of functions"),
+        ({"tools": [plain, {"name": "plain", "description": "Another."}]}, "plain"),
+        ({"tools": [3]}, "int"),
+        ({"response_key": "answer"}, "output"),
+        ({"reply_format": "xml"}, "tool_response"),
+        ({"tool_timeout": 0}, "seconds"),
+        ({"max_concurrency": 0}, "max_concurrency"),
+        ({"allowed": "plain"}, "collection of names"),
+        ({"instructions": "a", "config": {"system_instruction": "b"}}, "instructions"),
+        ({"config": {"temprature": 0.5}}, "temperature"),
+        ({"config": 3}, "LiveConnectConfig"),
+        ({"base_url": "ws://example.com"}, "ws"),
+        ({"handle": "h", "config": {"session_resumption": {"handle": "i"}}}, "twice|once"),
+    ],
+)
+def test_what_cannot_work_is_a_config_error_at_the_call(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        livetools.connect("gemini-3.8-live", **{**LOCAL, **options})
+
+
+def test_no_key_names_the_variables(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GEMINI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ConfigError, match="GEMINI_API_KEY"):
+        livetools.connect("gemini-3.8-live")
+
+
+def test_an_annotation_that_no_schema_can_say_names_the_parameter() -> None:
+    def odd(a: type) -> None:
+        """Odd."""
+
+    with pytest.raises(ToolDefinitionError, match="'a'"):
+        livetools.connect("gemini-3.8-live", tools=[odd], **LOCAL)
+
+
+def test_tools_of_the_config_join_and_its_own_stay() -> None:
+    from google.genai import types
+
+    declared = types.FunctionDeclaration(name="declared", description="Declared.")
+    config = types.LiveConnectConfig(tools=[types.Tool(function_declarations=[declared]), plain])
+    session = livetools.connect(
+        "gemini-3.8-live", tools=[{"name": "other", "description": "x"}], config=config, **LOCAL
+    )
+    (entry,) = session._opening.plan.setup["tools"]
+    assert [f["name"] for f in entry["functionDeclarations"]] == ["other", "declared", "plain"]
+    assert list(session._opening.tools) == ["plain"]
+
+
+def test_an_insecure_host_may_be_asked_for() -> None:
+    transport = livetools.WebSocket(allow_insecure=True)
+    livetools.connect("gemini-3.8-live", base_url="ws://gateway.example", api_key="k", transport=transport)

@@ -1,0 +1,73 @@
+"""What is decided before a session, and what may be changed while it runs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import pytest
+
+from livetools import HandleUpdate, LocalProtocolError
+from livetools.session.handles import MemoryHandleStore
+
+pytestmark = pytest.mark.anyio
+
+Opened = Callable[..., Any]
+
+
+def one() -> int:
+    """One."""
+    return 1
+
+
+def two() -> int:
+    """Two."""
+    return 2
+
+
+async def test_other_tools_are_told_in_the_session_where_the_model_takes_it(opened: Opened) -> None:
+    async with opened([one]) as line:
+        await line.session.update(instructions="Be brief.", tools=[two])
+        update = (await line.receive("contextUpdate"))["contextUpdate"]
+        assert [f["name"] for f in update["tools"]["tools"][0]["functionDeclarations"]] == ["two"]
+        assert update["systemInstruction"]["parts"][0]["text"] == "Be brief."
+        line.call({"name": "two", "id": "c1", "args": {}}, {"name": "one", "id": "c2", "args": {}})
+        answers = {r["id"]: r["response"] for r in await line.responses(2)}
+    assert answers["c1"] == {"output": 2}
+    assert "available: two" in answers["c2"]["error"]
+
+
+async def test_elsewhere_another_connection_brings_them(opened: Opened) -> None:
+    async with opened([one], model="gemini-2.5-flash-native-audio-latest") as line:
+        line.server.send({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
+        await line.until(HandleUpdate)
+        with anyio.fail_after(5):
+            await line.session.update(tools=[two])
+        assert line.transport.dials == 2
+
+
+async def test_where_neither_is_possible_it_is_refused(opened: Opened) -> None:
+    async with opened([one], model="gemini-2.5-flash-native-audio-latest", reconnect=False) as line:
+        with pytest.raises(LocalProtocolError, match="reconnect=False"):
+            await line.session.update(tools=[two])
+
+
+async def test_a_store_gives_the_handle_and_gets_the_newest(opened: Opened) -> None:
+    store = MemoryHandleStore()
+    async with opened(handle_store=store) as line:
+        line.server.send({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
+        await line.until(HandleUpdate)
+    assert store.handle == "h1"
+    async with opened(handle_store=store) as line:
+        assert line.session.handle == "h1"
+
+
+async def test_what_the_plan_warns_of_is_logged_when_the_session_opens(
+    opened: Opened, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, "livetools.session"):
+        async with opened(model="some-model"):
+            pass
+    assert "nothing is known of the model 'some-model'" in caplog.text
