@@ -13,6 +13,8 @@ from .chat import chat
 from .check import check
 from .doctor import doctor
 from .logs import show_warnings
+from .record import record, replay
+from .serve import serve
 from .tools import tools
 
 
@@ -36,5 +38,5 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (chat, tools, check, doctor):
+for command in (chat, serve, tools, check, record, replay, doctor):
     app.command()(command)

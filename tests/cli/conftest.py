@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -68,3 +71,49 @@ def run() -> Callable[..., Result]:
         return CliRunner().invoke(app, [str(arg) for arg in args], input=input, catch_exceptions=False)
 
     return run
+
+
+class Program:
+    """The command in a process of its own, that serves until it is interrupted."""
+
+    def __init__(self, *args: object) -> None:
+        code = "from livetools.cli.main import main; main()"
+        command = [sys.executable, "-c", code, *map(str, args)]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, encoding="utf-8"
+        )
+        self.lines: list[str] = []
+
+    def until(self, word: str) -> str:
+        """Read its output up to the first line that holds this word: that line."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.lines.append(line.rstrip("\n"))
+            if word in line:
+                return self.lines[-1]
+        raise AssertionError(f"no line with {word!r} in {self.lines}, and {self.process.communicate()[1]}")
+
+    def url(self) -> str:
+        """The base URL that it announces."""
+        return self.until("export GOOGLE_GEMINI_BASE_URL=").partition("=")[2]
+
+    def end(self, signal: int = signal.SIGINT) -> tuple[int, str, str]:
+        """Interrupt it: its exit status, the rest of its output, its errors."""
+        self.process.send_signal(signal)
+        out, err = self.process.communicate(timeout=20)
+        return self.process.returncode, out, err
+
+
+@pytest.fixture
+def program() -> Iterator[Callable[..., Program]]:
+    programs: list[Program] = []
+
+    def program(*args: object) -> Program:
+        programs.append(Program(*args))
+        return programs[-1]
+
+    yield program
+    for each in programs:
+        if each.process.poll() is None:
+            each.process.kill()
+            each.process.communicate()

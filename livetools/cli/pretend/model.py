@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from .choice import Decision, Declaration, Guess, choose
 
@@ -20,7 +21,9 @@ class Pretend:
     """
 
     def __init__(self) -> None:
-        self._unfinished: dict[str, str] = {}  # session id → the question that lacked something
+        self._unfinished: WeakKeyDictionary[object, str] = (
+            WeakKeyDictionary()
+        )  # questions that lack something
 
     async def __call__(self, turn: Turn) -> None:
         declarations = [d for d in turn.session.declarations().values() if d.get("name")]
@@ -29,14 +32,14 @@ class Pretend:
                 f"I heard {len(turn.audio)} bytes of sound. I am a pretend model and cannot listen."
             )
             return
-        decision = self._decide(turn.session.id, turn.text, declarations)
+        decision = self._decide(turn.session, turn.text, declarations)
         if not decision or decision[0].missing:
             await turn.say(asking(decision[0]) if decision else introduction(declarations))
             return
         responses = await turn.calls(*((guess.name, guess.args) for guess in decision))
         await turn.say(" ".join(spoken(g.name, r) for g, r in zip(decision, responses, strict=True)))
 
-    def _decide(self, session: str, text: str, declarations: Iterable[Declaration]) -> Decision:
+    def _decide(self, session: object, text: str, declarations: Iterable[Declaration]) -> Decision:
         known = list(declarations)
         before = self._unfinished.pop(session, None)
         decision = choose(text, known)

@@ -1,0 +1,57 @@
+"""Commands that serve until somebody stops them."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import anyio
+
+from livetools.protocol.errors import ConfigError
+
+SIGNALS = [signal.SIGINT, signal.SIGTERM]
+
+
+async def until_stopped(
+    begin: Callable[[], None], tick: Callable[[], None] = lambda: None, every: float = 0.25
+) -> None:
+    """Return at Ctrl-C, or at a polite kill. ``begin`` is called when both are waited for, ``tick`` from then
+    on, every so many seconds.
+
+    Where signals cannot be received (Windows) Ctrl-C is a ``KeyboardInterrupt``, as ever.
+    """
+    if sys.platform == "win32":
+        begin()
+        await _tick(tick, every)
+    with anyio.open_signal_receiver(*SIGNALS) as signals:
+        begin()
+        async with anyio.create_task_group() as group:
+            group.start_soon(_tick, tick, every)
+            async for _ in signals:
+                group.cancel_scope.cancel()
+                return
+
+
+async def _tick(tick: Callable[[], None], every: float) -> None:
+    while True:
+        tick()
+        await anyio.sleep(every)
+
+
+@contextmanager
+def explained(what: str = "") -> Iterator[None]:
+    """Files that cannot be read, ports that are taken, values that are wrong: a ``ConfigError`` in one line.
+
+    ``what`` was being done, for errors that do not name a file.
+    """
+    try:
+        yield
+    except ConfigError:
+        raise
+    except OSError as error:
+        place = error.filename or what
+        raise ConfigError(f"{place}: {error.strerror or error}" if place else str(error)) from error
+    except ValueError as error:
+        raise ConfigError(str(error)) from error
