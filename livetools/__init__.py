@@ -1,5 +1,8 @@
 """Tool calling over the Gemini Live API: give a live voice or text model Python functions for hands."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from .protocol.errors import (
     AuthenticationError,
     ConcurrencyError,
@@ -52,12 +55,24 @@ from .protocol.events import (
 )
 from .protocol.link import ReconnectPolicy
 from .protocol.profiles import ModelProfile
-from .session.attach import attach, declare
-from .session.connect import connect
-from .session.exchange import Reply
-from .session.session import Session
-from .session.websocket import WebSocket
 from .tools import Hooks, Tool, ToolContext, ToolResult, Toolset, tool
+
+if TYPE_CHECKING:
+    from .session.attach import attach, declare
+    from .session.connect import connect
+    from .session.exchange import Reply
+    from .session.session import Session
+    from .session.websocket import WebSocket
+
+# What opens sessions comes with its first use: a module of tools that is imported elsewhere need not pay for it.
+_LATER = {
+    "Reply": ".session.exchange",
+    "Session": ".session.session",
+    "WebSocket": ".session.websocket",
+    "attach": ".session.attach",
+    "connect": ".session.connect",
+    "declare": ".session.attach",
+}
 
 __all__ = [
     "ApprovalRequested",
@@ -121,3 +136,14 @@ __all__ = [
     "declare",
     "tool",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_LATER[name], __name__), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

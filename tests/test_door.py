@@ -6,6 +6,8 @@ import subprocess
 import sys
 from types import ModuleType
 
+import pytest
+
 import livetools
 
 HEAVY = "google.genai websockets rich typer starlette uvicorn trio griffe yaml numpy sounddevice mcp"
@@ -26,14 +28,20 @@ def python(program: str) -> str:
 
 
 def test_all_is_exactly_what_is_visible() -> None:
+    for name in livetools.__all__:
+        getattr(livetools, name)  # what comes later is there now
     visible = {
         name
         for name, value in vars(livetools).items()
         if not name.startswith("_") and not isinstance(value, ModuleType)
-    }
-    assert sorted(livetools.__all__, key=livetools.__all__.index) == livetools.__all__
-    assert set(livetools.__all__) == visible
+    } - {"TYPE_CHECKING", "import_module"}
+    assert set(livetools.__all__) == visible == set(dir(livetools))
     assert len(livetools.__all__) == len(visible) <= 60
+
+
+def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
+    with pytest.raises(AttributeError, match="'session_of_mine'"):
+        _ = livetools.session_of_mine
 
 
 def test_every_name_of_the_contract_is_there() -> None:
@@ -47,7 +55,7 @@ def test_everything_that_is_exported_says_what_it_is() -> None:
 
 def test_importing_loads_nothing_heavy() -> None:
     loaded = python("import sys, livetools; print(*sys.modules)").split()
-    heavy = [name for name in HEAVY.split() if name in loaded]
+    heavy = [name for name in [*HEAVY.split(), "livetools.session"] if name in loaded]
     assert not heavy
 
 
