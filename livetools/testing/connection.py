@@ -22,8 +22,6 @@ from .wire import clip_reason
 
 Receiver: TypeAlias = Callable[[bytes], Awaitable[None]]
 
-CLOSE_TIMEOUT = 2.0  # seconds for the client to answer a close frame
-
 
 class Gone(Exception):
     """The socket is closed: nothing can be sent on it."""
@@ -135,7 +133,7 @@ class Connection:
                     await receiver(message)
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
-        """Send a close frame; the reader ends when the client has answered it, or after two seconds."""
+        """Send a close frame; the reader ends when the client has answered it, or has gone."""
         if self.open:
             self._protocol.send_close(code, clip_reason(reason))
             self.closed_by = "server"

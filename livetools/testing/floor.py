@@ -57,6 +57,7 @@ class Floor:
             return
         turn = self.speaker = self.waiting.popleft()
         self.begun = True
+        self.session.said = speech.Said()
         if turn.wake is not None:
             turn.wake.set()
         else:

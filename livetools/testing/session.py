@@ -49,6 +49,7 @@ class FakeSession:
     async def ask(self, turn: Turn, calls: Iterable[tuple[str, dict[str, Any]]]) -> list[FakeCall]:
         """Send one ``toolCall`` and enter its calls in the book."""
         connection = self._stands(turn)
+        self.said.closed = False
         asked = [self._new_call(name, args, connection.number) for name, args in calls]
         self._enter(asked)
         entries = [
@@ -126,7 +127,7 @@ class FakeSession:
                 await self.server.clock.sleep_until(self.server.clock.now() + played * self.server.pace)
         if self.profile.empty_frames:
             await self.send({})  # seen between content frames on 3.x (2026-09-17)
-        self.said.add(self.setup, self.profile, text, audio, self.server.clock.now())
+        self.said.add(self.setup, self.profile, text, audio)
         self.history.append({"role": "model", "parts": [{"text": text}]})
 
     async def send_raw(self, turn: Turn, frame: Message | str | bytes) -> None:
@@ -172,7 +173,7 @@ class FakeSession:
             self._stands(turn)
         await self.send({"serverContent": {"interrupted": True}})
         await self.send(speech.turn_complete(self, "IDLE"))
-        self.said = speech.Said()
+        self.said = speech.Said(closed=True)
 
     async def go_away(self, left: float | None) -> None:
         await self.send({"goAway": {} if left is None else {"timeLeft": seconds(left)}})

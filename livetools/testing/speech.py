@@ -20,17 +20,17 @@ PIECE = 24  # characters of text a message, about what the service streams
 
 @dataclass(slots=True)
 class Said:
-    """What a turn has said so far, for its usage and the time that playing it takes."""
+    """What a turn has said so far, for its usage and its end."""
 
     text: str = ""
     seconds: float = 0.0
-    since: float | None = None  # when the first sound went out
+    closed: bool = False  # `interrupted` and its turnComplete were sent, and nothing since
 
-    def add(self, setup: Message, profile: ModelProfile, text: str, audio: bytes | None, now: float) -> None:
+    def add(self, setup: Message, profile: ModelProfile, text: str, audio: bytes | None) -> None:
         self.text += text
+        self.closed = False
         if modality(setup, profile) == "AUDIO":
             self.seconds += sound.spoken_seconds(text) if audio is None else sound.duration(audio)
-            self.since = now if self.since is None else self.since
 
 
 def modality(setup: Message, profile: ModelProfile) -> str:
@@ -89,7 +89,11 @@ def status(profile: ModelProfile, value: str) -> Message:
 
 
 def endings(session: FakeSession) -> Iterator[Message]:
-    """generationComplete, where something was said, and turnComplete with the usage."""
+    """generationComplete, where something was said, and turnComplete with the usage; nothing after an interruption
+    that was the last word.
+    """
+    if session.said.closed:
+        return
     if session.said.text or session.said.seconds or session.open_calls():
         yield {"serverContent": {"generationComplete": True}}
     if session.profile.turn_complete:

@@ -86,7 +86,7 @@ class Turn:
         await self.session.cancel(self, ids)
 
     async def interrupt(self) -> None:
-        """Send ``interrupted`` and the ``turnComplete`` that follows it. This turn goes on if it likes."""
+        """Send ``interrupted`` and the ``turnComplete`` that follows it. What this turn says then is a new one."""
         await self.session.say_interrupted(self)
 
     async def go_away(self, seconds: float | None = 10.0) -> None:

@@ -300,3 +300,21 @@ async def test_sound_begins_a_turn_when_its_stream_ends(dial):
             await client.send({"realtimeInput": {"audio": blob}}, {"realtimeInput": {"audioStreamEnd": True}})
             await client.until("turnComplete")
     assert heard == [b"\xfb\xff" * 4]
+
+
+async def test_an_interruption_that_is_the_last_word_ends_the_turn_once(dial):
+    async with FakeLiveServer() as server:
+
+        @server.model
+        async def model(turn):
+            if turn.text == "first":
+                await turn.say("I was about to")
+                await turn.interrupt()
+
+        async with dial(server) as client:
+            await client.say("first")
+            seen = await client.until("turnComplete")
+            await client.say("second")
+            seen += await client.until("turnComplete")
+    kinds = [key for each in seen for key in each["serverContent"]]
+    assert kinds == ["modelTurn", "interrupted", "turnComplete", "turnComplete"]
