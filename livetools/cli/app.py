@@ -16,6 +16,7 @@ from .logs import show_warnings
 from .record import record, replay
 from .serve import serve
 from .tools import tools
+from .voice import voice
 
 
 class Commands(TyperGroup):
@@ -38,5 +39,5 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (chat, serve, tools, check, record, replay, doctor):
+for command in (chat, voice, serve, tools, check, record, replay, doctor):
     app.command()(command)
