@@ -6,10 +6,9 @@ waits; the shell runs handlers (``Start``), and reports (``settled``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from math import inf
-from typing import Any, Protocol
 
 from . import outgoing, refusals
 from .actions import Action, Consult, Outcome, Start, Stop, Undo
@@ -23,24 +22,13 @@ from .events import (
     ToolProgress,
     ToolStarted,
 )
-from .ledger import OPEN, SERVED, Effect, Move, Phase, Record, State, move, told
-from .replies import Group, Replies, silent
+from .ledger import OPEN, SERVED, Asked, Effect, Group, Move, Phase, Record, State, move, told
+from .replies import Replies, silent
 from .slots import Slots
 from .terms import Plan
 
 #: Finished calls that are remembered, in case their id is asked again on a later link.
 REMEMBERED = 512
-
-
-class Asked(Protocol):
-    """A function call as the frame gives it."""
-
-    @property
-    def id(self) -> str | None: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def args(self) -> Mapping[str, Any]: ...  # any JSON value
 
 
 class Calls:

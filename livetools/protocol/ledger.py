@@ -32,13 +32,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from .actions import Outcome
 from .events import Call
 
 if TYPE_CHECKING:
-    from .replies import Group
     from .terms import CallPolicy
 
 
@@ -136,6 +135,31 @@ class Phase(Enum):
     LEADER = "an identical call"
     RESPONSE = "session.respond"
     NOTHING = "nothing"
+
+
+class Asked(Protocol):
+    """A function call as the frame gives it."""
+
+    @property
+    def id(self) -> str | None: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def args(self) -> Mapping[str, Any]: ...  # any JSON value
+
+
+@dataclass(slots=True, eq=False)
+class Group:
+    """The calls of one message, in their order."""
+
+    link: int
+    members: list[Record] = field(default_factory=list)
+    queued: bool = False
+
+    def complete(self) -> bool:
+        """Whether no member is still to be answered, and one at least has an answer."""
+        states = [m.state for m in self.members if m.link == self.link]
+        return State.OWED not in states and State.READY in states
 
 
 @dataclass(slots=True, eq=False)

@@ -238,9 +238,7 @@ class Machine:
             return inf
         if (self._ending and self._done()) or self._flowing():
             return self._now
-        at, line = self.calls.wake_at(), self.connection.wake_at()
-        turn = self.turns.wake_at(self.calls.blocking)
-        return at if at < line and at < turn else line if line < turn else turn
+        return min(self.calls.wake_at(), self.turns.wake_at(self.calls.blocking), self.connection.wake_at())
 
     # Outputs
 
@@ -263,7 +261,9 @@ class Machine:
 
     def frames(self) -> list[tuple[int, bytes, Receipt | None]]:
         """What is written now, in this order; what is taken counts as handed to its socket."""
-        if not (self.calls.replies or self.held or self._late or self._control or self.connection.setups):
+        if self.closed or not (
+            self.calls.replies or self.held or self._late or self._control or self.connection.setups
+        ):
             return []
         frames: list[tuple[int, bytes, Receipt | None]] = [(n, f, None) for n, f in self.connection.setups]
         self.connection.setups.clear()
@@ -342,7 +342,7 @@ class Machine:
         self.held.fail(self._ended())
         for receipt in self._moving:
             receipt.fail(self._ended())
-        self._moving, self._late, self._control = [], [], []
+        self._moving = []
         if self._exchange is not None:
             self._exchange.changed = True
 
@@ -361,18 +361,15 @@ class Machine:
 
     def _put(self, item: Item, now: float) -> Receipt:
         self._now = now
-        receipt = item.receipt
-        assert receipt is not None
+        assert item.receipt is not None
         if self.closed:
-            receipt.fail(self._ended())
+            item.receipt.fail(self._ended())
         else:
             self.held.put(item)
-        return receipt
+        return item.receipt
 
     def _ended(self) -> Exception:
-        if self._error is not None:
-            return self._error
-        return SessionClosed(1000, "", "", False, "the session was closed; open another")
+        return self._error or SessionClosed(1000, "", "", False, "the session was closed; open another")
 
     def _flowing(self) -> bool:
         """Whether input that was dropped for a while goes through again, and that is still to be told."""

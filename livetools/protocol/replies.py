@@ -9,26 +9,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from . import outgoing
-from .ledger import Effect, Move, Record, State
+from .ledger import Effect, Group, Move, Record, State
 from .terms import CallPolicy, Plan
-
-
-@dataclass(slots=True, eq=False)
-class Group:
-    """The calls of one message, in their order."""
-
-    link: int
-    members: list[Record] = field(default_factory=list)
-    queued: bool = False
-
-    def complete(self) -> bool:
-        """Whether no member is still to be answered, and one at least has an answer."""
-        states = [m.state for m in self.members if m.link == self.link]
-        return State.OWED not in states and State.READY in states
 
 
 @dataclass(frozen=True, slots=True)
