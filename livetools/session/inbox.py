@@ -8,7 +8,7 @@ everything.
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Mapping, Sequence
 
 from livetools.protocol.errors import ConcurrencyError
@@ -30,10 +30,7 @@ class Inbox:
 
     def __init__(self, bound: int = BOUND) -> None:
         self._bound = bound
-        self._events: OrderedDict[int, tuple[Event, int]] = OrderedDict()  # with weights, by number
-        self._audio: deque[int] = deque()  # numbers, oldest first; those that are gone are skipped
-        self._turn = 0  # the first number of the turn that runs
-        self._number = 0
+        self._events: deque[tuple[Event, int]] = deque()  # with their weights
         self._size = 0
         self._wake = make_wake()
         self._awaited = False
@@ -42,20 +39,18 @@ class Inbox:
 
     def put(self, event: Event) -> None:
         """Take an event; never waits."""
-        self._number += 1
-        weight = FLAT
         if type(event) is AudioChunk:
-            weight += len(event.data)
-            self._audio.append(self._number)
-        elif not self._awaited:  # an event that is waited for is gone before its weight matters
-            weight += _weight(event)
-        self._events[self._number] = event, weight
-        self._size += weight
+            weight = FLAT + len(event.data)
+        elif self._awaited:
+            weight = FLAT  # it is gone before its weight matters
+        else:
+            weight = FLAT + _weight(event)
         if type(event) is Interrupted:
             self._take_back()
-            self._events.move_to_end(self._number, last=False)
-        elif type(event) is TurnComplete:
-            self._turn = self._number
+            self._events.appendleft((event, weight))
+        else:
+            self._events.append((event, weight))
+        self._size += weight
         if self._size > self._bound:
             self._shed()
         if self._awaited:
@@ -85,30 +80,43 @@ class Inbox:
                 self._awaited = False
         if not self._events:
             return None
-        number, (event, weight) = self._events.popitem(last=False)
+        event, weight = self._events.popleft()
         self._size -= weight
-        if self._audio and self._audio[0] == number:
-            self._audio.popleft()
         return event
 
     def _take_back(self) -> None:
-        """Audio of the turn that runs."""
-        while self._audio and self._audio[-1] > self._turn:
-            self._remove(self._audio.pop())
+        """Remove the audio of the turn that runs: what stands behind the last end of a turn."""
+        turn: list[tuple[Event, int]] = []
+        while self._events and type(self._events[-1][0]) is not TurnComplete:
+            entry = self._events.pop()
+            if type(entry[0]) is AudioChunk:
+                self._size -= entry[1]
+            else:
+                turn.append(entry)
+        self._events.extend(reversed(turn))
 
     def _shed(self) -> None:
+        """Drop a tenth of the bound at once, so that each event pays for its own passage only."""
         if not self.dropped:
             log.warning(
                 "events are not read: past %d MiB the oldest are dropped, audio first", self._bound >> 20
             )
-        while self._size > self._bound and len(self._events) > 1:
-            oldest = self._audio.popleft() if self._audio else next(iter(self._events))
-            self.dropped += self._remove(oldest)
+        room = self._bound * 9 // 10
+        kept: deque[tuple[Event, int]] = deque()
+        newest = self._events.pop()
+        for entry in self._events:
+            if self._size > room and type(entry[0]) is AudioChunk:
+                self._drop(entry)
+            else:
+                kept.append(entry)
+        while self._size > room and kept:
+            self._drop(kept.popleft())
+        kept.append(newest)
+        self._events = kept
 
-    def _remove(self, number: int) -> bool:
-        _, weight = self._events.pop(number, (None, 0))
-        self._size -= weight
-        return weight > 0
+    def _drop(self, entry: tuple[Event, int]) -> None:
+        self._size -= entry[1]
+        self.dropped += 1
 
 
 def _weight(value: object, depth: int = 0) -> int:
