@@ -20,12 +20,13 @@ from livetools.protocol.events import (
 )
 from livetools.session.clock import Clock, SystemClock
 
+from .pcm import seconds_of
 from .playback import Output
 
 if TYPE_CHECKING:
     from livetools.session.session import Session
 
-_PAUSE = 1.0  # seconds
+_PAUSE = 1.0  # seconds; what follows a longer one is a new stream
 
 
 async def talk(
@@ -47,10 +48,14 @@ async def talk(
     An interruption empties ``output`` at once, and only that: speech that follows is played, though a service
     may say ``interrupted`` just before a new answer (langwatch/scenario#360).
 
-    Raises what ended the session, what ``source`` or ``tell`` raised, bare; :class:`LiveToolsError` when
-    nothing at all came for ``patience`` seconds after the end of ``source``. Cancelling stops both ways.
+    When nothing comes for ``patience`` seconds after the end of ``source`` and of the speech that has arrived,
+    and no call is open, that is the end too: some answers have no end of their own (a call answered
+    ``silent``, a turn lost with its connection).
+
+    Raises what ended the session, what ``source`` or ``tell`` raised, bare; :class:`LiveToolsError` when the
+    model has not moved at all within ``patience``. Cancelling stops both ways.
     """
-    conversation = _Conversation(session, output, tell)
+    conversation = _Conversation(session, output, tell, clock or SystemClock())
     errors: list[Exception] = []
 
     async def alone(run: Callable[[], Awaitable[None]]) -> None:
@@ -64,7 +69,7 @@ async def talk(
     async def speak() -> None:
         try:
             await conversation.speak(source)
-            await conversation.answer(patience, clock or SystemClock())
+            await conversation.answer(patience)
         except SessionClosed as closed:
             if closed.code != 1000:
                 raise
@@ -81,12 +86,16 @@ async def talk(
 class _Conversation:
     """What is known of it: whether all was said, and whether the model has answered."""
 
-    def __init__(self, session: Session, output: Output, tell: Callable[[Event], object]) -> None:
+    def __init__(
+        self, session: Session, output: Output, tell: Callable[[Event], object], clock: Clock
+    ) -> None:
         self.session = session
         self.output = output
         self.tell = tell
+        self.clock = clock
         self.events = 0  # of any kind
         self.moves = 0  # the model spoke, called or ended a turn
+        self.speaks_until = 0.0  # by the clock: 3.x end a turn when it has been heard, not when it was sent
         self.open: set[str] = set()  # calls
         self.answered = False
         self.cut = False  # interrupted, and the end of that turn has not come yet
@@ -106,9 +115,11 @@ class _Conversation:
                 self.moves += 1
                 self.answered = self.cut = False
                 self.output.write(pcm, rate)
+                self.speaks_until = max(self.speaks_until, self.clock.now()) + seconds_of(pcm, rate)
             case Interrupted():
                 self.answered, self.cut = False, True
                 self.output.flush()
+                self.speaks_until = 0.0
             case VoiceActivity(kind="start"):
                 self.answered = False
             case ToolStarted(call=call):
@@ -127,20 +138,22 @@ class _Conversation:
         async for pcm in source:
             await self.session.send_audio(pcm)
 
-    async def answer(self, patience: float, clock: Clock) -> None:
+    async def answer(self, patience: float) -> None:
         """Return when the model had answered before the last word was sent; else ``listen`` ends it all."""
         self.said = True
-        await self._end_of_stream(clock)
+        await self._end_of_stream()
         while not self.answered:
             before = self.events
-            await clock.sleep_until(clock.now() + patience)
-            if self.events == before and not self.open and not self.answered:
-                raise LiveToolsError(
-                    f"The model said nothing for {patience:g} s after the end of the sound. Is there speech in "
-                    "it, of 16 kHz, and half a second of silence at its end?"
-                )
+            await self.clock.sleep_until(max(self.clock.now(), self.speaks_until) + patience)
+            if self.events == before and not self.open:
+                break
+        if not self.moves:
+            raise LiveToolsError(
+                f"The model said nothing for {patience:g} s after the end of the sound. Is there speech in it, "
+                "of 16 kHz, and half a second of silence at its end?"
+            )
 
-    async def _end_of_stream(self, clock: Clock) -> None:
+    async def _end_of_stream(self) -> None:
         """Say that the sound has ended, if silence did not.
 
         The service asks for it when a stream pauses for more than a second. Sent at once, it meets the call
@@ -148,6 +161,6 @@ class _Conversation:
         """
         if not self.answered and not self.open:
             before = self.moves
-            await clock.sleep_until(clock.now() + _PAUSE)
+            await self.clock.sleep_until(self.clock.now() + _PAUSE)
             if self.moves == before:
                 await self.session.end_audio()

@@ -172,6 +172,14 @@ async def test_what_the_source_raises_is_raised_bare():
             await talk(session, broken(), Listener())
 
 
+async def passes(clock: FakeClock, *steps: float) -> None:
+    """Let the time pass, once somebody waits for it."""
+    for seconds in steps:
+        while not clock.sleepers:
+            await anyio.lowlevel.checkpoint()
+        clock.advance(seconds)
+
+
 async def test_silence_that_nobody_answers_ends_with_advice():
     clock = FakeClock()
     async with FakeLiveServer() as server, connect(MODEL, **server.options) as session:
@@ -182,10 +190,29 @@ async def test_silence_that_nobody_answers_ends_with_advice():
 
         async with anyio.create_task_group() as group:
             group.start_soon(wait)
-            for seconds in (1.0, 20.0):
-                while not clock.sleepers:
-                    await anyio.lowlevel.checkpoint()
-                clock.advance(seconds)
+            await passes(clock, 1.0, 20.0)
+
+
+async def test_an_answer_that_has_no_end_is_over_when_nothing_follows_it():
+    clock, output = FakeClock(), Listener()
+    async with FakeLiveServer() as server:
+
+        @server.model
+        async def model(turn):
+            await turn.say("And then", audio=bytes(2400))
+            await anyio.sleep_forever()
+
+        async def later() -> None:
+            while not output.playback.waiting:
+                await anyio.lowlevel.checkpoint()
+            await passes(clock, 1.0, *[20.0] * 9)
+
+        async with connect(MODEL, **server.options) as session:
+            async with anyio.create_task_group() as group:
+                group.start_soon(later)
+                await talk(session, said(QUESTION, bytes(16000)), output, clock=clock)
+                group.cancel_scope.cancel()
+    assert output.heard == 2400
 
 
 async def test_sound_without_silence_at_its_end_is_ended_after_a_second():
@@ -193,8 +220,7 @@ async def test_sound_without_silence_at_its_end_is_ended_after_a_second():
     async with FakeLiveServer() as server, connect(MODEL, **server.options) as session:
         async with anyio.create_task_group() as group:
             group.start_soon(lambda: talk(session, said(QUESTION), output, clock=clock))
-            while not clock.sleepers:
-                await anyio.lowlevel.checkpoint()
+            await passes(clock, 0.0)
             assert not any("audioStreamEnd" in str(frame.message) for frame in server.frames)
             clock.advance(1.0)
         assert any("audioStreamEnd" in str(frame.message) for frame in server.frames)
