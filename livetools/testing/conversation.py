@@ -45,7 +45,7 @@ class User:
         while not self._turns:
             await self._wait()
         turn = self._turns.popleft()
-        self.session.floor.speaker = turn
+        self.session.floor.take(turn)
         if text is not None and turn.text.strip() != text.strip():
             raise AssertionError(f"the user says {turn.text!r}, the script expects {text!r}")
         return turn

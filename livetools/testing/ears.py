@@ -44,6 +44,11 @@ class Ears:
         """Whether nothing was said since the last turn."""
         return not self.audio and not self.texts
 
+    @property
+    def user_speaks(self) -> bool:
+        """Whether the user is speaking now."""
+        return self.in_activity or self._in_speech
+
     @staticmethod
     def rate_of(mime: str) -> int:
         """The sample rate that a MIME type names; 16 kHz where it names none."""

@@ -81,7 +81,8 @@ async def deliver(session: FakeSession, connection: Connection, frame: Message |
     server = session.server
     raw = {} if isinstance(frame, dict) else {"_text": frame if isinstance(frame, str) else repr(frame)}
     server.record("server", connection.number, frame if isinstance(frame, dict) else raw)
-    await server.clock.sleep_until(connection.silent_until)
+    if connection.silent_until:
+        await server.clock.sleep_until(connection.silent_until)
     if not isinstance(frame, dict):
         text = isinstance(frame, str)
         await connection.send(frame.encode() if isinstance(frame, str) else frame, text=text)

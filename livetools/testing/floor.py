@@ -55,13 +55,17 @@ class Floor:
         """Give the floor to the next in line, if it is free."""
         if self.speaker is not None or not self.waiting or self.session.connection is None:
             return
-        turn = self.speaker = self.waiting.popleft()
-        self.begun = True
-        self.session.said = speech.Said()
+        turn = self.waiting.popleft()
+        self.take(turn)
         if turn.wake is not None:
             turn.wake.set()
         else:
             self.session.server.listener.start_task(self._run, turn)
+
+    def take(self, turn: Turn) -> None:
+        """This turn speaks now."""
+        self.speaker, self.begun = turn, True
+        self.session.said = speech.Said()
 
     async def _run(self, turn: Turn) -> None:
         session = self.session
@@ -91,12 +95,17 @@ class Floor:
 
     async def take_back(self, turn: Turn, scheduling: str) -> None:
         """The answer to a call that did not block is there: speak of it now, when it is quiet, or never."""
+        if self.user is not None:  # a script says itself what is said when
+            if self.speaker is None:
+                self.take(turn)
+            return
         if turn.over:
             raise TurnCancelled("the client has interrupted this turn")
-        if scheduling == "SILENT":
+        honoured = self.session.profile.scheduling == "honoured"
+        if scheduling == "SILENT" and honoured:
             turn.muted = True
             return
-        if scheduling == "INTERRUPT" and self.speaker is not None:
+        if scheduling == "INTERRUPT" and honoured and not self.session.ears.user_speaks:
             await self.session.interrupt_floor()
         turn.wake = anyio.Event()
         self.waiting.append(turn)

@@ -23,6 +23,7 @@ from .wire import Message, Refused, decode
 if TYPE_CHECKING:
     from .server import FakeLiveServer
 
+ONLY_FIRST = "setup must be the first message and only the first"
 TOO_LONG = (
     "Connection aborted because the client failed to close the connection after receiving a GoAway signal "
     "once the session duration limit was reached."
@@ -107,8 +108,8 @@ class _Guest:
             return
         for kind, body in read.items():
             if kind == "setup":
-                raise Refused(1007, "setup must be the first message and only the first", "setup came twice")
-            if isinstance(body, dict):
+                self._judge(Refused(1007, ONLY_FIRST, "setup came twice"))
+            elif isinstance(body, dict):
                 self._judge(strict.message_fault(self.session, kind, body))
                 await self.session.hear(kind, body)
 
@@ -116,11 +117,7 @@ class _Guest:
         assert self.who is not None
         setup = read.get("setup")
         if not isinstance(setup, dict):
-            raise Refused(
-                1007,
-                "setup must be the first message and only the first",
-                f"{next(iter(read), '{}')} came first",
-            )
+            raise Refused(1007, ONLY_FIRST, f"{next(iter(read), '{}')} came first")
         setup = self.server.tokens.constrain(self.who.credential, setup)
         facts = self.server.profile or find(str(setup.get("model", "")), vertex=self.who.vertex)
         self._judge(strict.setup_fault(strict.Arrival(self.server, self.who, setup, facts)))

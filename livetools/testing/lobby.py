@@ -72,7 +72,7 @@ class Lobby:
                 session.history.clear()
         if session is None:
             return self._new(setup, profile)
-        session.setup, session.profile = setup, profile
+        session.resume(setup, profile)
         if session.floor.user is not None:
             session.floor.user.arrived(with_handle=bool(handle))
         return session

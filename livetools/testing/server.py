@@ -97,7 +97,6 @@ class FakeLiveServer(Address):
         self.clock = clock or SystemClock()
         self.chance = random.Random(seed)
         self.journal = Journal()
-        self._model = model or echo
         self.limits = Limits()
         self.faults = Faults()
         self.pace = 0.0
@@ -108,6 +107,7 @@ class FakeLiveServer(Address):
         self.reception = Reception(self)
         self.playback: Playback | None = None
         self.recording: Recording | None = None
+        self._model = model or echo
         self._thread: tuple[AbstractContextManager[BlockingPortal], BlockingPortal] | None = None
 
     # -- what it answers with
@@ -235,10 +235,7 @@ class FakeLiveServer(Address):
     async def _down(self) -> None:
         await self.listener.close()
 
-    # -- handles and tokens
-
-    def resumable(self, handle: str) -> FakeSession | None:
-        return self.lobby.resumable(handle)
+    # -- tokens
 
     def mint_token(self, *, uses: int = 1, setup: Message | None = None) -> str:
         """An ephemeral token, ``auth_tokens/…``: good for ``uses`` sessions (0: any number) opened within a

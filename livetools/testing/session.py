@@ -108,7 +108,9 @@ class FakeSession:
 
     async def answer(self, turn: Turn, call: FakeCall) -> Message:
         """Wait for one answer. A turn that waits for a ``NON_BLOCKING`` call gives up the floor meanwhile."""
-        if not call.done.is_set() and not call.blocking and self.floor.speaker is turn:
+        speaker = self.floor.speaker
+        speaks = speaker is turn or (self.floor.user is not None and speaker is not None)
+        if speaks and not call.done.is_set() and not call.blocking:
             await self.floor.leave()
         await call.done.wait()
         if call.state != "answered":
@@ -118,6 +120,7 @@ class FakeSession:
         return call.response
 
     async def say(self, turn: Turn, text: str, audio: bytes | None) -> None:
+        """Send an utterance, at the server's pace."""
         self._stands(turn)
         if turn.muted:
             return
@@ -131,6 +134,7 @@ class FakeSession:
         self.history.append({"role": "model", "parts": [{"text": text}]})
 
     async def send_raw(self, turn: Turn, frame: Message | str | bytes) -> None:
+        """Send any frame; what an object calls and cancels is counted."""
         connection = self._stands(turn)
         if isinstance(frame, dict):
             self._count(frame, connection.number)
@@ -169,6 +173,7 @@ class FakeSession:
             await self.connection.ping(uuid.uuid4().bytes, lambda: _arrived(calls))
 
     async def say_interrupted(self, turn: Turn | None = None) -> None:
+        """Send ``interrupted``, and the ``turnComplete`` that ends the turn."""
         if turn is not None:
             self._stands(turn)
         await self.send({"serverContent": {"interrupted": True}})
@@ -176,11 +181,13 @@ class FakeSession:
         self.said = speech.Said(closed=True)
 
     async def go_away(self, left: float | None) -> None:
+        """Announce the end of the connection; a client that leaves after it owes nothing."""
         await self.send({"goAway": {} if left is None else {"timeLeft": seconds(left)}})
         if self.connection is not None:
             self.connection.told_to_go = True
 
     async def close(self, code: int, reason: str) -> None:
+        """Close the connection, if one stands."""
         if self.connection is not None:
             connection = self.connection
             self.server.record("server", connection.number, {"_close": {"code": code, "reason": reason}})
@@ -188,6 +195,7 @@ class FakeSession:
             await connection.close(code, reason)
 
     async def drop(self) -> None:
+        """Cut the connection, if one stands."""
         if self.connection is not None:
             connection = self.connection
             self.server.record("server", connection.number, {"_close": {"code": 1006, "reason": ""}})
@@ -195,6 +203,7 @@ class FakeSession:
             await connection.drop()
 
     async def fault(self, turn: Turn, kind: Fault) -> None:
+        """Misbehave once, now."""
         await faults.commit(kind, self, self._stands(turn), None)
 
     # -- the wire
@@ -227,11 +236,17 @@ class FakeSession:
         user = self.floor.user
         return user is not None and not user.done and self.connection is None
 
+    def resume(self, setup: Message, profile: ModelProfile) -> None:
+        """Another setup for the same conversation: all but what was said begins anew."""
+        self.setup, self.profile = setup, profile
+        self.ears = Ears(self)
+        self.ears.seeding = self.ears.seeding and not self.history
+
     async def attach(self, connection: Connection) -> None:
         """A socket for this conversation, new or resumed: complete the setup."""
         self.connection = connection
         self.connections.append(connection.number)
-        self.ears.heard, self.ended_at = 0, None
+        self.ended_at = None
         switches = self.server.faults
         if switches.early_content:
             await self.send(faults.UNKNOWN)
@@ -257,11 +272,13 @@ class FakeSession:
         """The socket is gone, or about to go: its open calls cannot be answered any more."""
         if self.connection is not connection:
             return
-        by_client = connection.closed_by == "client" and not connection.told_to_go
-        if not by_client:
-            for call in self.open_calls():
+        left = connection.closed_by == "client" and not connection.told_to_go
+        for call in self.open_calls():
+            self.book.lost.append(call)
+            if left:  # on its own account: it owed the answer, and still does
+                call.done.set()
+            else:
                 call.end("lost")
-                self.book.lost.append(call)
         self.connection = None
         self.ended_at = self.server.clock.now()
         self.said = speech.Said()
@@ -289,6 +306,7 @@ class FakeSession:
         assert self.connection is not None
         for response in responses:
             call = self.book.find(response, self.connection.number)
+            self.book.lost = [each for each in self.book.lost if each is not call]
             if call is None:
                 self.server.note(f"an answer to no call, ignored: {response}")
             elif call.state == "open":
@@ -311,7 +329,6 @@ class FakeSession:
         return {**response, "response": {"error": "a system error occurred"}}
 
     def _late(self, call: FakeCall, response: Message) -> None:
-        self.book.lost = [each for each in self.book.lost if each is not call]
         self.server.note(f"an answer to a call that is {call.state}, ignored: {call}: {response}")
         if call.state == "cancelled" and not call.crossing:
             self.server.journal.late.append(call)

@@ -228,7 +228,7 @@ def _handle(arrival: Arrival) -> Verdict:
     handle = arrival.config("sessionResumption", "handle")
     if not handle:
         return None
-    session = arrival.server.resumable(handle)
+    session = arrival.server.lobby.resumable(handle)
     if session is None:
         return Refused(*arrival.facts.unknown_handle, f"the handle {handle!r} is unknown or has expired")
     if _name(session.setup) != _name(arrival.setup):

@@ -81,3 +81,24 @@ async def test_a_user_who_says_something_else_fails_the_script(dial):
 
     with pytest.raises(AssertionError, match="the user says 'good bye', the script expects 'hello'"):
         await scenario()
+
+
+async def test_a_script_may_wait_for_an_answer_with_the_turn_that_asked_while_another_is_on(dial, text_of):
+    tools = [{"functionDeclarations": [{"name": "slow", "behavior": "NON_BLOCKING"}]}]
+    async with FakeLiveServer() as server:
+
+        @server.conversation
+        async def script(user):
+            turn = await user.says("one")
+            id = await turn.start_call("slow")
+            await user.says("two")
+            answer = await turn.answer(id)
+            await turn.say(f"It is {answer['output']}.")
+
+        async with dial(server, tools=tools) as client:
+            await client.say("one")
+            (call,) = (await client.until("turnComplete"))[0]["toolCall"]["functionCalls"]
+            await client.say("two")
+            await client.until("turnComplete")
+            await client.answer(call, output="done")
+            assert text_of(await client.until("turnComplete")) == "It is done."

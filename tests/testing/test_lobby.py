@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from livetools.testing import FakeClock, FakeLiveServer
+from livetools.testing import FakeClock, FakeLiveServer, TurnCancelled
 
 pytestmark = pytest.mark.anyio
 
@@ -207,3 +207,29 @@ async def test_many_conversations_go_on_at_once_without_mixing(dial, text_of):
             for n in range(20):
                 group.start_soon(one, n)
     assert len(server.sessions) == 20
+
+
+async def test_a_call_that_the_client_left_open_ends_the_turn_that_waits_for_it(dial):
+    ended = []
+
+    async def scenario():
+        async with FakeLiveServer() as server:
+
+            @server.model
+            async def model(turn):
+                try:
+                    await turn.call("f")
+                except TurnCancelled as error:
+                    ended.append(str(error))
+                    raise
+
+            async with dial(server) as client:
+                await client.say("go")
+                await client.until("toolCall")
+            with anyio.fail_after(5):
+                while not ended:
+                    await anyio.lowlevel.checkpoint()
+
+    with pytest.raises(AssertionError, match="never answered: f"):
+        await scenario()
+    assert "will not be answered" in ended[0]
