@@ -48,6 +48,7 @@ class Microphone:
         self._reading = False
 
     def __enter__(self) -> Microphone:
+        self._ended = False
         self._stream = self._card.open(self._hear, self._end, self._seconds)
         return self
 

@@ -79,6 +79,16 @@ async def test_leaving_the_context_closes_the_card_and_ends_the_loop(cards):
     assert card.streams[0].state == "closed"
 
 
+async def test_it_can_be_opened_again(cards):
+    card, microphone = cards(USB), Microphone()
+    for opening in range(2):
+        with microphone:
+            with anyio.move_on_after(0):
+                await anext(microphone)  # waits, where it would say that the device has stopped
+            hear(card.streams[opening], BLOCK)
+            assert await anext(microphone) == BLOCK
+
+
 async def test_a_device_that_goes_away_is_an_error_after_what_it_heard(cards):
     card = cards(USB)
     with Microphone() as microphone:
