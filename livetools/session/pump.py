@@ -1,16 +1,13 @@
-"""The machine's hands: perform what it asks, show what it tells, write what it wants written, and keep its
-time.
+"""The machine's hands: perform what it asks, show what it tells, and keep its time. The pen writes for it.
 
 Whoever feeds the machine (a worker with a result, a verb of the user's) also drains it, and writes the
-frames itself: no writer task and no lock lie on the path of a call. While somebody writes already, the
-newcomer's frames are picked up by that writer. What the readers and the clock cause to be written goes to
-one task, the pen, for they must never wait for a socket; so does what a cancelled writer leaves behind.
+frames itself: no task and no lock lie on the path of a call. The readers and the clock never wait for a
+socket; what they cause to be written is left to the pen's own task.
 """
 
 from __future__ import annotations
 
 import logging
-from collections import deque
 from collections.abc import Callable
 
 import anyio
@@ -19,16 +16,15 @@ from anyio.abc import TaskGroup
 from livetools.protocol.actions import Action, Close, Consult, Dial, End, Hangup, Outcome, Start, Stop, Undo
 from livetools.protocol.errors import SessionClosed
 from livetools.protocol.events import Event, SessionStarted
-from livetools.protocol.held import Receipt
 from livetools.protocol.machine import Machine
 
 from .clock import Clock
-from .framelog import FrameLog
 from .inbox import Inbox
+from .lag import LagMonitor
+from .pen import Pen
 from .runner import Runner
 from .socket import Sockets
-from .transport import Gone
-from .wake import make_wake
+from .transport import Transport
 
 log = logging.getLogger("livetools.session")
 
@@ -48,14 +44,11 @@ class Pump:
     def __init__(self, machine: Machine, clock: Clock, taps: list[Callable[[Event], None]]) -> None:
         self.machine, self.clock, self.taps = machine, clock, taps
         self.inbox = Inbox()
+        self.lag = LagMonitor(lambda: self.runner.in_loop())
         self.over = anyio.Event()
         self.error: Exception | None = None
         self.told = False  # somebody was raised the error
-        self._frames: FrameLog | None = FrameLog.wanted()
-        self._out: deque[tuple[int, bytes, Receipt | None]] = deque()
-        self._writing = False
-        self._more = False  # the machine may have frames that nobody has taken yet
-        self._pen = make_wake()
+        self.pen = Pen(machine, self)
         self._nap: tuple[float, anyio.CancelScope] | None = None  # the clock sleeps until then
 
     async def run(self, group: TaskGroup, ready: Callable[[], None]) -> None:
@@ -69,7 +62,8 @@ class Pump:
 
         self.taps.append(started)
         group.start_soon(self._keep_time)
-        group.start_soon(self._write)
+        group.start_soon(self.pen.run)
+        group.start_soon(self.lag.run)
         self.machine.connect(self.clock.now())
         self.drain()
         try:
@@ -85,41 +79,20 @@ class Pump:
     def drain(self) -> None:
         """Take the frames, unless a writer is at it and will; perform the actions, show the events. Never
         waits."""
-        if self._writing:
-            self._more = True  # what waits behind a slow socket stays in the machine, which bounds it
-        else:
-            self._out.extend(self.machine.frames())
-        self._show()
+        self.pen.collect()
+        self.show()
 
     async def follow(self) -> None:
         """What follows an input of a task that may wait."""
         self.drain()
-        await self.flush()
+        await self.pen.flush()
 
-    async def flush(self) -> None:
-        """Write what is to be written, unless somebody does so already.
+    def transport(self, link: int) -> Transport | None:
+        """The connection of this number, if it stands."""
+        return self.sockets.transport(link)
 
-        Cancelling loses nothing: what was not written is left to the pen.
-        """
-        if self._writing:
-            return
-        self._writing = True
-        try:
-            while True:
-                while self._out:
-                    await self._send(*self._out.popleft())
-                if not self._more:
-                    break
-                self._more = False
-                self._out.extend(self.machine.frames())
-                self._show()
-        except BaseException:
-            self._pen.set()
-            raise
-        finally:
-            self._writing = False
-
-    def _show(self) -> None:
+    def show(self) -> None:
+        """Perform the actions and show the events."""
         machine = self.machine
         for action in machine.actions():
             _perform(self, action)
@@ -131,34 +104,10 @@ class Pump:
             self._nap[1].cancel()
             self._nap = None
 
-    async def _send(self, link: int, frame: bytes, receipt: Receipt | None) -> None:
-        transport = self.sockets.transport(link)
-        if transport is None:
-            return  # it is gone, and the machine knows what it owes
-        if self._frames is not None:
-            self._frames.sent(link, frame)
-        try:
-            await transport.send(frame)
-        except Gone as end:
-            self.disconnected(link, Close(end.code, end.reason, end.by_us))
-            return
-        except BaseException:
-            if receipt is not None:
-                receipt.sent()  # a send that was cancelled was sent
-            raise
-        if receipt is not None:
-            receipt.sent()
-
     def _background(self) -> None:
         """After an input of a task that must not wait for a socket."""
         self.drain()
-        if self._out and not self._writing:
-            self._pen.set()
-
-    async def _write(self) -> None:
-        while True:
-            await self._pen.wait()
-            await self.flush()
+        self.pen.leave()
 
     async def _keep_time(self) -> None:
         """Wake the machine when it wants to be; a later deadline does not shorten the sleep, an earlier one
@@ -183,16 +132,15 @@ class Pump:
 
     def received(self, link: int, data: bytes) -> None:
         """A message came."""
-        if self._frames is not None:
-            self._frames.received(link, data)
+        if self.pen.log is not None:
+            self.pen.log.received(link, data)
         self.machine.receive(link, data, self.clock.now())
         self._background()
 
     def disconnected(self, link: int, close: Close) -> None:
         """A connection ended, or never was."""
-        kept = [entry for entry in self._out if entry[0] != link]  # the machine writes again what it owes
-        self._out = deque(kept)
-        self.machine.disconnected(link, close, self.clock.now())
+        self.pen.forget(link)
+        self.machine.disconnected(link, self.lag.explain(close), self.clock.now())
         self._background()
 
     # What the runner tells

@@ -73,6 +73,11 @@ class Runner:
             "waiting_for_thread": threads.waiting,
         }
 
+    def in_loop(self) -> list[str]:
+        """The names of the handlers that run in the loop itself."""
+        jobs = [worker.job for worker in self._busy.values()]
+        return [job.call.name for job in jobs if job is not None and job.future is None]
+
     def start(self, run: int, call: Call) -> None:
         """Run the handler of this call; its outcome is reported once."""
         tool = self.tools[call.name]

@@ -1,0 +1,100 @@
+"""Frames, written in order by whoever has some, one writer at a time.
+
+While somebody writes, the newcomer's frames stay in the machine, which bounds what waits behind a slow
+socket, and that writer takes them up. What a cancelled writer leaves, and what those cause who must not
+wait, the pen's own task writes.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from typing import Protocol
+
+from livetools.protocol.actions import Close
+from livetools.protocol.held import Receipt
+from livetools.protocol.machine import Machine
+
+from .framelog import FrameLog
+from .transport import Gone, Transport
+from .wake import make_wake
+
+
+class Desk(Protocol):
+    """Whom the pen asks for a connection, and tells what came of it."""
+
+    def transport(self, link: int) -> Transport | None: ...
+    def show(self) -> None: ...
+    def disconnected(self, link: int, close: Close) -> None: ...
+
+
+class Pen:
+    """Writes what the machine wants written. Made in the loop. ``log`` notes frames, where somebody wants
+    it."""
+
+    def __init__(self, machine: Machine, desk: Desk) -> None:
+        self.log = FrameLog.wanted()
+        self._machine, self._desk = machine, desk
+        self._out: deque[tuple[int, bytes, Receipt | None]] = deque()
+        self._writing = False
+        self._more = False  # the machine may have frames that nobody has taken yet
+        self._wake = make_wake()
+
+    def collect(self) -> None:
+        """Take the machine's frames, or leave them to the writer who is at it."""
+        if self._writing:
+            self._more = True
+        else:
+            self._out.extend(self._machine.frames())
+
+    def leave(self) -> None:
+        """Let the pen's own task write what was collected."""
+        if self._out and not self._writing:
+            self._wake.set()
+
+    def forget(self, link: int) -> None:
+        """This connection is gone: the machine writes again what it owes."""
+        self._out = deque(entry for entry in self._out if entry[0] != link)
+
+    async def run(self) -> None:
+        """Write what is left to this task, as long as the session runs."""
+        while True:
+            await self._wake.wait()
+            await self.flush()
+
+    async def flush(self) -> None:
+        """Write everything, unless somebody is at it already. Cancelling loses nothing: the task goes on."""
+        if self._writing:
+            return
+        self._writing = True
+        try:
+            while True:
+                while self._out:
+                    await self._send(*self._out.popleft())
+                if not self._more:
+                    break
+                self._more = False
+                self._out.extend(self._machine.frames())
+                self._desk.show()
+        except BaseException:
+            self._wake.set()
+            raise
+        finally:
+            self._writing = False
+
+    async def _send(self, link: int, frame: bytes, receipt: Receipt | None) -> None:
+        transport = self._desk.transport(link)
+        if transport is None:
+            return  # it is gone, and the machine knows what it owes
+        if self.log is not None:
+            self.log.sent(link, frame)
+        try:
+            await transport.send(frame)
+        except Gone as end:
+            self._desk.disconnected(link, Close(end.code, end.reason, end.by_us))
+            return
+        except BaseException:
+            if receipt is not None:
+                receipt.sent()  # a send that was cancelled was sent
+            raise
+        if receipt is not None:
+            receipt.sent()
