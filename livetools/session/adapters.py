@@ -35,12 +35,13 @@ def opening(url: str, options: dict[str, Any]) -> AbstractAsyncContextManager[An
         return connect_trio(
             url, create_connection=_without_redirects(OnTrio), close_timeout=CLOSE_TIMEOUT, **options
         )
-    # write_limit 0: a send returns when the kernel has the frame, not when a buffer of ours has it
+    # write_limit 1: a send returns when the kernel has the frame, not when a buffer of ours has it. 0 says the
+    # same over TCP, but over TLS asyncio takes an empty buffer for a full one, and a send waits for ever.
     return connect(
         url,
         create_connection=_without_redirects(ClientConnection),
         close_timeout=CLOSE_TIMEOUT,
-        write_limit=0,
+        write_limit=1,
         **options,
     )
 
