@@ -17,6 +17,7 @@ from .record import record, replay
 from .serve import serve
 from .tools import tools
 from .voice import voice
+from .web import web
 
 
 class Commands(TyperGroup):
@@ -27,8 +28,13 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except LiveToolsError as error:
-            typer.secho(f"livetools: {error}", fg=typer.colors.RED, err=True)
-            raise typer.Exit(1) from None
+            text = str(error)
+        except OSError as error:
+            if error.filename is None:  # no file of the user's: a pipe that broke, or a fault of ours
+                raise
+            text = f"{error.filename}: {error.strerror}"
+        typer.secho(f"livetools: {text}", fg=typer.colors.RED, err=True)
+        raise typer.Exit(1)
 
 
 app = typer.Typer(
@@ -39,5 +45,5 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (chat, voice, serve, tools, check, record, replay, doctor):
+for command in (chat, voice, web, serve, tools, check, record, replay, doctor):
     app.command()(command)
