@@ -86,6 +86,7 @@ class _Guest:
         self.server, self.connection, self.who = server, connection, who
         self.session: FakeSession | None = None
         self.life = anyio.CancelScope()
+        self.lull = anyio.CancelScope()
 
     async def hear(self, data: bytes) -> None:
         """One frame of the client: read, judged, acted upon. What is refused closes the connection."""
@@ -125,6 +126,8 @@ class _Guest:
         self.session = self.server.lobby.admit(setup, facts)
         await self.session.attach(self.connection)
         self.server.listener.start_task(self._live)
+        if facts.handle_every is not None:
+            self.server.listener.start_task(self._give_handles, facts.handle_every)
 
     async def _live(self) -> None:
         """The time that a connection has: goAway, and then the hard close."""
@@ -135,6 +138,15 @@ class _Guest:
             await self.session.go_away(limits.time_left)
             await server.clock.sleep_until(server.clock.now() + limits.time_left)
             await self.session.close(1008, TOO_LONG)
+
+    async def _give_handles(self, every: float) -> None:
+        """A handle now and then, from models that give them unasked; never while something is under way."""
+        clock = self.server.clock
+        with self.lull, contextlib.suppress(TurnCancelled):
+            while self.session is not None:
+                await clock.sleep_until(clock.now() + every)
+                if self.session.floor.speaker is None and not self.session.open_calls():
+                    await self.session.send_handle()
 
     def _judge(self, fault: Refused | None) -> None:
         if fault is not None:
@@ -154,5 +166,6 @@ class _Guest:
     def left(self) -> None:
         """The socket is done with: tell its conversation."""
         self.life.cancel()
+        self.lull.cancel()
         if self.session is not None:
             self.session.detach(self.connection)

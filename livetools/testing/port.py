@@ -48,10 +48,12 @@ class Port:
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
             self._group = group
             listener = await SocketListener.from_socket(bound)
-            group.start_soon(_listen, listener, serve, group)
-            ready()
-            await stopping.wait()
-            await listener.aclose()
+            try:
+                group.start_soon(_listen, listener, serve, group)
+                ready()
+                await stopping.wait()
+            finally:
+                await anyio.aclose_forcefully(listener)
             await farewell()
 
         self._tasks = Host("livetools fake server")

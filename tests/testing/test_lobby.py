@@ -233,3 +233,15 @@ async def test_a_call_that_the_client_left_open_ends_the_turn_that_waits_for_it(
     with pytest.raises(AssertionError, match="never answered: f"):
         await scenario()
     assert "will not be answered" in ended[0]
+
+
+async def test_3_1_gives_a_handle_every_now_and_then_while_nothing_is_under_way(dial):
+    clock = FakeClock()
+    async with FakeLiveServer(clock=clock) as server:
+        async with dial(server, model="models/gemini-3.1-flash-live-preview") as client:
+            first = (await handle_of(client))["newHandle"]
+            with anyio.fail_after(5):
+                while clock.sleepers < 2:
+                    await anyio.lowlevel.checkpoint()
+            clock.advance(1.2)
+            assert (await handle_of(client))["newHandle"] != first
