@@ -133,7 +133,7 @@ class Held:
         return taken
 
     def heard(self, ends: int) -> None:
-        """The model spoke, after ``ends`` turn ends: what it could have read by now has arrived."""
+        """The server said something, after ``ends`` turn ends: what it could have read by now has arrived."""
         if self._sent:
             self._sent = [item for item in self._sent if item.after > ends]
 

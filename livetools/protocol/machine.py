@@ -284,7 +284,7 @@ class Machine:
             self._late.clear()
         if self.held:
             for item in self.held.take(self.calls.blocking()):
-                item.after = self.turns.ends + (not self.turns.idle)
+                item.after = self.turns.ends + self.turns.due
                 frames.append((link, item.frame, item.receipt))
                 if item.prompts:
                     self._conversing = True

@@ -49,7 +49,7 @@ class Reception:
 
     def receive(self, link: int, data: bytes | str, now: float) -> None:
         """Take a frame in. Never raises for what a server sends."""
-        message = parse(data)
+        message, ends = parse(data), self.turns.ends
         if message.setup_complete is not None:
             self.session_id = message.setup_complete.session_id
             self.excused = False
@@ -69,7 +69,7 @@ class Reception:
             self._ended(TurnComplete(None, message.status))
         if events or message.calls:
             self.calls.heard()
-            self.held.heard(self.turns.ends)
+            self.held.heard(ends)  # the end of an earlier turn says nothing of what came after it
         if message.resumption is not None:
             self._handle(message.resumption, now)
         if message.go_away is not None:

@@ -36,7 +36,7 @@ class Exchange:
         self.done = False
         self.interrupted = False
         self.began = False  # its text was written
-        self.skip = False  # an earlier turn ends first
+        self.skip = 0  # earlier turns that end first
         self.calls: set[int] = set()  # runs whose answer is still owed
         self.notify: Callable[[], None] | None = None
         self.changed = False
@@ -68,9 +68,14 @@ class Turns:
         self._stalled = False
 
     @property
+    def due(self) -> int:
+        """Turn ends that are still to come, as far as is known."""
+        return max(self.prompts, self.owed, self.open or self.thinking)
+
+    @property
     def idle(self) -> bool:
         """Nothing is due from the model."""
-        return not (self.prompts or self.owed or self.open or self.thinking)
+        return not self.due
 
     def waiting_for(self) -> str:
         """What is due, in words."""
@@ -93,7 +98,7 @@ class Turns:
         """A complete user turn was written, for this exchange or for none."""
         if exchange is not None and exchange is self.exchange:
             exchange.began = True
-            exchange.skip = not self.idle
+            exchange.skip = self.due
         self.prompts += 1
         self._moved(now)
 
@@ -131,7 +136,7 @@ class Turns:
         """``interrupted``: the model was cut off; the end of its turn follows."""
         exchange = self.exchange
         if self._cutting:
-            self._cutting = False
+            self._cutting = self._heard = False  # what was heard is not what the answer brings
         elif exchange is not None and exchange.began and not exchange.skip:
             exchange.interrupted = True
         self._playing = now
@@ -177,10 +182,12 @@ class Turns:
         if served or self._stall_at() > now:
             return None
         self._stalled = True
-        if self.exchange is not None and self.exchange.began and not self.exchange.calls:
+        exchange = self.exchange
+        if exchange is None or not exchange.calls:  # what did not come by now is not counted on
             self.prompts = self.owed = 0
             self.open = self.thinking = False
-            self._over()
+            if exchange is not None and exchange.began:
+                self._over()
         return now - self._progress
 
     def wake_at(self, served: Callable[[], bool]) -> float:
@@ -201,8 +208,7 @@ class Turns:
         self._patience = now + AMBIGUOUS if waits else inf
         exchange = self.exchange
         if exchange is not None and exchange.skip:
-            exchange.skip = False
-            exchange.events.clear()
+            exchange.skip -= 1
         elif exchange is not None and exchange.interrupted:
             self._over()
         self._settle()

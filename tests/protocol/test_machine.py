@@ -397,6 +397,30 @@ def test_what_an_earlier_turn_says_is_not_part_of_the_exchange() -> None:
     assert [e.text for e in exchange.events if hasattr(e, "text")] == ["two"]
 
 
+def test_an_exchange_waits_for_every_turn_that_is_due_before_it() -> None:
+    d = Driver(plan()).live()
+    for text in ("one", "two"):
+        d.machine.send_text(text, d.now)
+        d.drain()
+    exchange = asked(d)
+    d.say("to one").turn_complete().say("to two").turn_complete()
+    assert not exchange.done
+    d.say("to three").turn_complete()
+    assert exchange.done
+    assert [e.text for e in exchange.events if hasattr(e, "text")] == ["to three"]
+
+
+def test_a_turn_that_never_came_takes_no_answer_away_from_the_next_exchange() -> None:
+    d = Driver(plan(stall_timeout=3)).live()
+    d.machine.send_text("nobody answers this", d.now)
+    d.drain().later(60)
+    assert d.names.count("Stalled") == 1
+    exchange = asked(d)
+    d.say("yes").turn_complete()
+    assert exchange.done
+    assert [e.text for e in exchange.events if hasattr(e, "text")] == ["yes"]
+
+
 def test_two_exchanges_at_once_are_an_error() -> None:
     d = Driver(plan()).live()
     asked(d)
@@ -629,6 +653,24 @@ def test_text_that_a_dead_socket_may_have_swallowed_is_sent_again_and_the_exchan
     d.say("yes").turn_complete()
     assert exchange.done
     assert not exchange.interrupted
+
+
+def test_the_end_of_an_earlier_turn_does_not_prove_that_a_later_text_was_read() -> None:
+    d = Driver(plan(), PATIENT).live()
+    for text in ("one", "two", "three"):
+        d.machine.send_text(text, d.now)
+        d.drain()
+    d.say("to one").turn_complete().say("to two").turn_complete().drop(1006)
+    d.later(0.3).establish()
+    assert d.texts() == ["one", "two", "three", "three"]
+
+
+def test_a_text_that_was_answered_is_not_sent_again() -> None:
+    d = Driver(plan(), PATIENT).live()
+    d.machine.send_text("one", d.now)
+    d.drain().turn_complete().drop(1006)
+    d.later(0.3).establish()
+    assert d.texts() == ["one"]
 
 
 def test_a_generation_that_the_dead_socket_was_in_the_middle_of_ends_as_interrupted() -> None:
