@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import datetime
+import decimal
+import enum
 import functools
 import inspect
+import pathlib
 import re
 import sys
 import types
 import typing
-from typing import Annotated, Any, NotRequired, Required, Union
+import uuid
+from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Required, Union
 
 from typing_extensions import ReadOnly
 
@@ -109,3 +114,32 @@ def is_context(annotation: Any) -> bool:
     if origin in (Union, types.UnionType):
         return any(is_context(a) for a in typing.get_args(annotation))
     return annotation is ToolContext or origin is ToolContext
+
+
+CONTAINERS = frozenset((list, dict, set, frozenset, tuple, Union, types.UnionType))
+PLAIN = CONTAINERS | {str, int, float, bool, bytes, type(None), Any, decimal.Decimal, uuid.UUID, pathlib.Path}
+PLAIN |= {datetime.date, datetime.datetime, datetime.time, datetime.timedelta}
+
+
+def is_plain(annotation: Any) -> bool:
+    """Whether pydantic is known to take this annotation, so that nothing need be built to find out."""
+    if typing.get_origin(annotation) is Literal:
+        return True
+    if typing.get_origin(annotation) in CONTAINERS:
+        return all(a is Ellipsis or is_plain(a) for a in typing.get_args(annotation))
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+        return True
+    return isinstance(annotation, typing.Hashable) and annotation in PLAIN
+
+
+class Argument(NamedTuple):
+    """A parameter that the model fills."""
+
+    name: str
+    annotation: Any
+    default: Any  # inspect.Parameter.empty: required
+    kind: inspect._ParameterKind
+
+    @property
+    def required(self) -> bool:
+        return self.default is inspect.Parameter.empty and self.kind is not inspect.Parameter.VAR_POSITIONAL

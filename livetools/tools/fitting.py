@@ -5,16 +5,12 @@ from __future__ import annotations
 import base64
 import binascii
 import collections.abc
-import datetime
-import decimal
 import enum
 import functools
 import inspect
-import pathlib
 import sys
 import types
 import typing
-import uuid
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal, NotRequired, Union
 
@@ -30,24 +26,9 @@ class _Typed(typing.TypedDict):
 
 # before 3.12 they do not tell pydantic what it must know, and it refuses them
 FOREIGN_TYPED_DICT: Any = type(_Typed) if sys.version_info < (3, 12) else ()
-CONTAINERS = frozenset((list, dict, set, frozenset, tuple, Union, types.UnionType))
-PLAIN = CONTAINERS | {str, int, float, bool, bytes, type(None), Any, decimal.Decimal, uuid.UUID, pathlib.Path}
-PLAIN |= {datetime.date, datetime.datetime, datetime.time, datetime.timedelta}
-
 CALLABLE: Any = collections.abc.Callable
 LISTED: Mapping[Any, Any] = {collections.abc.Iterable: list, collections.abc.Collection: list}
 """What pydantic validates only as it is read, or does not take, and what is taken instead."""
-
-
-def is_plain(annotation: Any) -> bool:
-    """Whether pydantic is known to take this annotation, so that nothing need be built to find out."""
-    if typing.get_origin(annotation) is Literal:
-        return True
-    if typing.get_origin(annotation) in CONTAINERS:
-        return all(a is Ellipsis or is_plain(a) for a in typing.get_args(annotation))
-    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
-        return True
-    return isinstance(annotation, typing.Hashable) and annotation in PLAIN
 
 
 def fit(annotation: Any, seen: dict[Any, Any] | None = None) -> Any:

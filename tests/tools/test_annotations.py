@@ -16,6 +16,7 @@ from livetools.tools.annotations import (
     function_of,
     is_context,
     is_method,
+    is_plain,
     place_of,
     resolve,
 )
@@ -118,8 +119,15 @@ def test_the_fields_of_a_typed_dict_know_whether_they_are_required() -> None:
     assert fields_of(City) == {"name": (str, True), "size": (int, False)}
 
 
+def test_plain_annotations_need_no_building() -> None:
+    assert all(
+        map(is_plain, (int, list[int], dict[str, list[int]], int | None, tuple[int, ...], Any, None | int))
+    )
+    assert not any(map(is_plain, (Box, list[Box], Annotated[int, Box()], type, Box | int)))
+
+
 def test_importing_the_tools_loads_nothing_heavy() -> None:
-    heavy = ["google.genai", "websockets", "rich", "typer", "starlette", "trio", "griffe"]
+    heavy = ["google.genai", "websockets", "rich", "typer", "starlette", "trio", "griffe", "pydantic"]
     code = f"import sys, livetools.tools; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)
     assert done.stdout.strip() == "[]"

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Collection, Iterable
-from typing import Annotated, Any, Literal, LiteralString, NotRequired, Required, TypedDict, Union
+from typing import Annotated, Any, Literal, LiteralString, NotRequired, Required, TypedDict
 
 import pytest
 from pydantic import TypeAdapter, ValidationError
 
 from livetools.tools import Tool
-from livetools.tools.fitting import fit, is_plain
-
-
-class Box:
-    pass
+from livetools.tools.fitting import fit
 
 
 class City(TypedDict, total=False):
@@ -29,13 +25,6 @@ class Colour(enum.Enum):
 
 def taken(annotation: Any, value: object) -> Any:
     return TypeAdapter(fit(annotation)).validate_python(value)
-
-
-def test_plain_annotations_need_no_building() -> None:
-    assert all(
-        map(is_plain, (int, list[int], dict[str, list[int]], int | None, tuple[int, ...], Any, None | int))
-    )
-    assert not any(map(is_plain, (Box, list[Box], Annotated[int, Box()], type, Union[Box, int])))  # noqa: UP007
 
 
 def test_a_typed_dict_of_the_standard_library_is_taken_on_every_python() -> None:

@@ -1,0 +1,160 @@
+"""The pydantic type behind a function's parameters: it validates a call and says the schema.
+
+Apart from :mod:`.signature`, so that ``import livetools`` need not import pydantic (some 50 ms).
+"""
+
+from __future__ import annotations
+
+import enum
+import functools
+import inspect
+import json
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
+import typing_extensions
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.errors import PydanticUserError
+
+from livetools.protocol.errors import ToolDefinitionError
+
+from .annotations import Argument
+from .arguments import explain
+from .fitting import fit
+from .generate import ToolSchema
+
+
+class Validator:
+    """The arguments of a call, and, for a function with ``**kwargs``, what else may come.
+
+    ``rest`` is the annotation of ``**kwargs``, ``None`` for a function without. ``fail`` makes the error for what
+    cannot be declared, with its place. The types are built at their first use.
+    """
+
+    def __init__(
+        self, arguments: Mapping[str, Argument], rest: Any, fail: Callable[[str], ToolDefinitionError]
+    ) -> None:
+        self._arguments, self._rest, self._fail = arguments, rest, fail
+
+    @functools.cached_property
+    def _adapter(self) -> TypeAdapter[dict[str, Any]]:
+        try:
+            return _adapter(self._arguments)
+        except (PydanticUserError, TypeError, NameError, ValueError) as error:
+            raise self._blame(error) from error
+
+    @functools.cached_property
+    def _rest_adapter(self) -> TypeAdapter[dict[str, Any]]:
+        return TypeAdapter(dict[str, fit(self._rest)])  # type: ignore[misc, arg-type]  # the user's annotation
+
+    def _blame(self, error: Exception) -> ToolDefinitionError:
+        """The error with the name of the parameter that causes it."""
+        for argument in self._arguments.values():
+            try:
+                _adapter({argument.name: argument}).json_schema(schema_generator=ToolSchema)
+            except Exception as reason:
+                text = str(reason).strip().splitlines()[0]
+                kind = getattr(argument.annotation, "__name__", None) or str(argument.annotation)
+                return self._fail(
+                    f"parameter {argument.name!r}: {kind} cannot be declared to a model ({text})"
+                )
+        return self._fail(f"its parameters cannot be declared to a model ({error})")
+
+    def json_schema(self) -> dict[str, Any]:
+        """The arguments as plain JSON Schema, with their defaults. A new dict each time."""
+        try:
+            schema = self._adapter.json_schema(schema_generator=ToolSchema)
+        except PydanticUserError as error:
+            raise self._blame(error) from error
+        for name, inner in schema.get("properties", {}).items():
+            argument = self._arguments.get(name)
+            default = None if argument is None else _sayable(argument.default)
+            if default is not None:
+                inner.setdefault("default", default)
+        if self._rest is not None:
+            rest = self._rest_adapter.json_schema(schema_generator=ToolSchema)
+            schema["additionalProperties"] = rest.get("additionalProperties", True)
+        return schema
+
+    def validate(self, name: str, args: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments as the function wants them; those left out stay out, so that its own defaults hold.
+
+        A value that does not fit is looked at again: a text that holds JSON, a whole number written ``3.0``,
+        ``null`` for a parameter that has a default. Raises ``InvalidArguments``.
+        """
+        if self._rest is None:
+            return self._fitted(name, self._adapter, dict(args))
+        own = {k: v for k, v in args.items() if k in self._arguments}
+        rest = {k: v for k, v in args.items() if k not in self._arguments}
+        return {**self._fitted(name, self._rest_adapter, rest), **self._fitted(name, self._adapter, own)}
+
+    def _fitted(
+        self, name: str, adapter: TypeAdapter[dict[str, Any]], args: dict[str, Any]
+    ) -> dict[str, Any]:
+        validate = adapter.validator.validate_python
+        try:
+            return validate(args)  # type: ignore[no-any-return]  # a dict by construction
+        except ValidationError as error:
+            again = self._second_reading(args, error)
+        try:
+            return validate(again)  # type: ignore[no-any-return]  # a dict by construction
+        except ValidationError as error:
+            as_sent = {k: v for k, v in args.items() if not isinstance(again.get(k), list | dict)}
+            raise explain(name, error, {**again, **as_sent}, list(self._arguments)) from None
+
+    def _second_reading(self, args: dict[str, Any], error: ValidationError) -> dict[str, Any]:
+        """The arguments, those that did not fit read with more patience."""
+        again = dict(args)
+        for name in {detail["loc"][0] for detail in error.errors(include_url=False, include_input=False)}:
+            if not isinstance(name, str) or name not in args:
+                continue
+            argument = self._arguments.get(name)
+            if args[name] is None and argument is not None and not argument.required:
+                del again[name]
+            else:
+                again[name] = _patient(args[name])
+        return again
+
+
+def _adapter(arguments: Mapping[str, Argument]) -> TypeAdapter[dict[str, Any]]:
+    """A TypedDict and no model: its fields may bear any name (``model_config``, ``self``, ``_x``)."""
+    fields: dict[str, Any] = {}
+    for argument in arguments.values():
+        annotation = fit(argument.annotation)
+        if argument.kind is inspect.Parameter.VAR_POSITIONAL:
+            annotation = list[annotation]  # type: ignore[valid-type]  # an annotation of the user's
+        fields[argument.name] = annotation if argument.required else typing_extensions.NotRequired[annotation]
+    shape = typing_extensions.TypedDict("arguments", fields)  # type: ignore[misc]  # made at run time
+    shape.__pydantic_config__ = ConfigDict(extra="forbid", json_schema_extra=_without_title)  # type: ignore[attr-defined]
+    return TypeAdapter(cast(Any, shape))
+
+
+def _without_title(schema: dict[str, Any]) -> None:
+    schema.pop("title", None)
+
+
+def _sayable(default: object) -> str | float | None:
+    """A default as a model is told of it: a text, a number, true or false, an enum of those; else
+    ``None``.
+    """
+    plain = default.value if isinstance(default, enum.Enum) else default
+    if isinstance(plain, str | int) or (isinstance(plain, float) and math.isfinite(plain)):
+        return plain
+    return None
+
+
+def _patient(value: object) -> object:
+    """A text that holds JSON as that JSON; a number such as 3.0 as 3, at any depth."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError):
+            return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, list):
+        return [_patient(v) if not isinstance(v, str) else v for v in value]
+    if isinstance(value, dict):
+        return {k: _patient(v) if not isinstance(v, str) else v for k, v in value.items()}
+    return value

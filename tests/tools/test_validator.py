@@ -1,0 +1,74 @@
+"""The pydantic type behind a function's parameters."""
+
+from __future__ import annotations
+
+import inspect
+from enum import Enum
+from typing import Any
+
+import pytest
+
+from livetools.protocol.errors import ToolDefinitionError
+from livetools.tools.annotations import Argument
+from livetools.tools.arguments import InvalidArguments
+from livetools.tools.validator import Validator
+
+EMPTY = inspect.Parameter.empty
+KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+
+class Colour(Enum):
+    RED = "r"
+
+
+def validator(rest: Any = None, **arguments: tuple[Any, Any]) -> Validator:
+    made = {name: Argument(name, hint, default, KEYWORD) for name, (hint, default) in arguments.items()}
+    return Validator(made, rest, ToolDefinitionError)
+
+
+@pytest.mark.parametrize(
+    ("hint", "default", "said"),
+    [(int, 3, 3), (str, "", ""), (bool, False, False), (Colour, Colour.RED, "r"), (float, 1.5, 1.5)],
+)
+def test_a_default_that_json_can_say_is_said(hint: Any, default: Any, said: Any) -> None:
+    assert validator(x=(hint, default)).json_schema()["properties"]["x"]["default"] == said
+
+
+@pytest.mark.parametrize("default", [None, float("nan"), object(), [], {}])
+def test_another_default_is_not(default: Any) -> None:
+    assert "default" not in validator(x=(Any, default)).json_schema()["properties"]["x"]
+
+
+def test_only_the_value_that_does_not_fit_is_read_again() -> None:
+    both = validator(x=(Any, EMPTY), y=(list[int], EMPTY))
+    assert both.validate("f", {"x": "[1]", "y": "[1]"}) == {"x": "[1]", "y": [1]}
+    assert both.validate("f", {"x": 3.0, "y": [3.0]}) == {"x": 3.0, "y": [3]}
+
+
+def test_null_is_the_default_only_where_there_is_one() -> None:
+    assert validator(x=(int, 5)).validate("f", {"x": None}) == {}
+    assert validator(x=(int | None, 5)).validate("f", {"x": None}) == {"x": None}
+    with pytest.raises(InvalidArguments, match="x should be a whole number, not null"):
+        validator(x=(int, EMPTY)).validate("f", {"x": None})
+
+
+def test_what_else_may_come_is_validated_too() -> None:
+    rest = validator(int, x=(str, EMPTY))
+    assert rest.validate("f", {"x": "a", "more": "3"}) == {"x": "a", "more": 3}
+    assert rest.json_schema()["additionalProperties"] == {"type": "integer"}
+    with pytest.raises(InvalidArguments, match="more should be a whole number"):
+        rest.validate("f", {"x": "a", "more": "b"})
+    assert validator(EMPTY).validate("f", {"more": [1]}) == {"more": [1]}
+
+
+def test_the_arguments_that_came_are_not_changed() -> None:
+    args = {"x": "[1.0]"}
+    validator(x=(list[int], EMPTY)).validate("f", args)
+    assert args == {"x": "[1.0]"}
+
+
+def test_the_parameter_that_cannot_be_declared_is_named() -> None:
+    with pytest.raises(ToolDefinitionError, match="parameter 'y': range cannot be declared to a model"):
+        validator(x=(int, EMPTY), y=(range, EMPTY)).json_schema()
+    with pytest.raises(ToolDefinitionError, match="parameter 'y'"):
+        validator(x=(int, EMPTY), y=(range, EMPTY)).validate("f", {})
