@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from dataclasses import dataclass
@@ -102,11 +103,13 @@ def _placeholder(data: object) -> object:
     )
 
 
+@functools.lru_cache(maxsize=4096)
 def camel(name: str) -> str:
     """``session_resumption`` → ``sessionResumption``; what is camelCase already stays."""
     return re.sub(r"_([a-z0-9])", lambda found: found[1].upper(), name)
 
 
+@functools.lru_cache(maxsize=4096)
 def snake(name: str) -> str:
     """``sessionResumption`` → ``session_resumption``: the casing of the service's own error texts."""
     return re.sub(r"(?<=[a-z0-9])([A-Z])", lambda found: "_" + found[1].lower(), name)

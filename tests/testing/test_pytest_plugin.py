@@ -104,6 +104,28 @@ def test_an_unmodified_program_meets_the_fake_under_each_kind_of_async_test(run)
     assert "6 passed" in output
 
 
+def test_livetools_finds_the_fake_by_the_environment_or_by_its_options(run):
+    status, output = run(
+        """
+        import livetools
+
+        def get_weather(city: str) -> str:
+            return "12 °C"
+
+        @pytest.mark.anyio
+        @pytest.mark.parametrize("anyio_backend", ["asyncio", "trio"])
+        @pytest.mark.parametrize("given", [False, True])
+        async def test_the_weather_is_spoken(live_server, given):
+            script(live_server)
+            options = live_server.options if given else {}
+            async with livetools.connect("gemini-3.8-live", tools=[get_weather], **options) as session:
+                assert str(await session.ask("Weather in Oslo?")) == "It is 12 °C."
+        """
+    )
+    assert status == 0, output
+    assert "4 passed" in output
+
+
 def test_an_unanswered_call_fails_the_test_and_the_report_shows_both_directions(run):
     status, output = run(
         """
