@@ -29,7 +29,7 @@ TOO_LONG = (
     "once the session duration limit was reached."
 )
 _GEMINI = re.compile(
-    r"/ws/google\.ai\.generativelanguage\.(v\w+)\.GenerativeService\.BidiGenerateContent(Constrained)?$"
+    r"/ws/google\.ai\.generativelanguage\.(v\w+)\.GenerativeService\.BidiGenerateContent(?:Constrained)?$"
 )
 _VERTEX = re.compile(r"/ws/google\.cloud\.aiplatform\.(v\w+)\.LlmBidiService/BidiGenerateContent$")
 
@@ -41,18 +41,17 @@ class Caller:
     vertex: bool
     version: str
     credential: str | None
-    constrained: bool = False
 
 
 def caller(request: Request) -> Caller | None:
     """Read the path and the credentials of an upgrade; ``None`` if the path is no Live endpoint.
 
-    Any API version, any prefix, doubled slashes (google-genai for JavaScript sends ``//ws/…``).
+    Any API version, any prefix, doubled slashes (google-genai for JavaScript sends ``//ws/…``). No path at all is
+    Vertex AI, as google-genai for Python 3.6.1 dials a base URL of one's own without a project.
     """
     parts = urlsplit(re.sub("/{2,}", "/", request.path))
     gemini, vertex = _GEMINI.search(parts.path), _VERTEX.search(parts.path)
-    found = gemini or vertex
-    if found is None:
+    if not (gemini or vertex or parts.path in ("", "/")):
         return None
     query = parse_qs(parts.query)
     authorization = request.headers.get("Authorization") or ""
@@ -62,7 +61,9 @@ def caller(request: Request) -> Caller | None:
         or authorization.partition(" ")[2]
         or None
     )
-    return Caller(vertex is not None, found[1], credential, bool(gemini and gemini[2]))
+    if gemini:
+        return Caller(False, gemini[1], credential)
+    return Caller(True, vertex[1] if vertex else "v1beta1", credential)
 
 
 @contextlib.asynccontextmanager

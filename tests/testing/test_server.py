@@ -60,6 +60,7 @@ async def test_frames_are_binary_pretty_printed_and_camel_case(dial):
         GEMINI.format("v1beta") + "Constrained?access_token=auth_tokens/x",
         "/ws/google.cloud.aiplatform.v1beta1.LlmBidiService/BidiGenerateContent",
         "/ws/google.cloud.aiplatform.v1.LlmBidiService/BidiGenerateContent",
+        "/",
     ],
 )
 async def test_each_spelling_of_the_endpoint_is_served(dial, text_of, path):
