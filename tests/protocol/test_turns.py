@@ -1,0 +1,382 @@
+"""Whose move it is, for every order of frames that a model family was seen to send; and what always holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import inf
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.driver import Driver, plan
+
+from livetools.protocol.errors import ConcurrencyError
+from livetools.protocol.events import OutputTranscript, Stalled, TextChunk
+from livetools.protocol.link import ReconnectPolicy
+from livetools.protocol.terms import CallPolicy
+from livetools.protocol.turns import AMBIGUOUS, Exchange, Turns
+
+BLOCKING = CallPolicy("tool", timeout=None)
+ASYNC = CallPolicy("tool", timeout=None, behavior="NON_BLOCKING", ends_turn=True, takes_scheduling=True)
+HALF_CASCADE = CallPolicy("tool", timeout=None, ends_turn=True)  # on Vertex
+THINKING = CallPolicy("tool", timeout=None, behavior="NON_BLOCKING", ends_turn=True)
+
+# What a server sends, and what we do.
+WORDS = {"serverContent": {"outputTranscription": {"text": "word "}}}
+GENERATED = {"serverContent": {"generationComplete": True}}
+COMPLETE = {"serverContent": {"turnComplete": True}, "usageMetadata": {"totalTokenCount": 9}}
+CUT = {"serverContent": {"interrupted": True}}
+CALL = {"toolCall": {"functionCalls": [{"id": "c1", "name": "tool", "args": {}}]}}
+CANCEL = {"toolCallCancellation": {"ids": ["c1"]}}
+HEARD = {"serverContent": {"inputTranscription": {"text": "what I said"}}}
+CODE = {"serverContent": {"modelTurn": {"parts": [{"executableCode": {"code": "default_api.tool()"}}]}}}
+NO_HANDLE = {"sessionResumptionUpdate": {}}
+GO_AWAY = {"goAway": {"timeLeft": "50s"}}
+BUSY = {"interactionStatus": "IN_PROGRESS"}
+IDLE = {"serverContent": {"interactionStatus": "IDLE"}}
+COMPLETE_BUSY = {"serverContent": {"turnComplete": True, "interactionStatus": "IN_PROGRESS"}}
+COMPLETE_IDLE = {"serverContent": {"turnComplete": True, "interactionStatus": "IDLE"}}
+DECLINED = {"serverContent": {"turnComplete": True, "turnCompleteReason": "NEED_MORE_INPUT"}}
+ALL_AT_ONCE = {
+    "serverContent": {
+        "outputTranscription": {"text": "word"},
+        "modelTurn": {"parts": [{"inlineData": {"mimeType": "audio/pcm", "data": "AAAA"}}]},
+        "turnComplete": True,
+    }
+}
+
+
+def unserved() -> bool:
+    return False
+
+
+@dataclass
+class Order:
+    """Frames as they come (a string: our answer goes out, with this scheduling), and what the exchange is then."""
+
+    name: str
+    steps: list[Any]
+    policy: CallPolicy = BLOCKING
+    status: bool = False
+    interrupted: bool = False
+    after: float = 0.0  # seconds until it is over
+    words: int | None = None
+    fields: dict[str, Any] = field(default_factory=dict)
+
+
+ORDERS = [
+    # an ordinary turn
+    Order("generation, then turn", [WORDS, WORDS, GENERATED, COMPLETE], words=2),
+    Order("everything in one message", [ALL_AT_ONCE], words=1),
+    Order("what the user said comes late", [WORDS, HEARD, GENERATED, HEARD, COMPLETE], words=1),
+    Order("no words at all", [DECLINED], words=0),
+    Order("handles and goAway between the frames", [NO_HANDLE, WORDS, GO_AWAY, WORDS, NO_HANDLE, COMPLETE]),
+    # cut off
+    Order("interrupted, then complete", [WORDS, CUT, COMPLETE], interrupted=True),
+    Order("interrupted in the playback", [WORDS, GENERATED, CUT, COMPLETE], interrupted=True),
+    # blocking calls
+    Order("one turn around a blocking call", [CALL, "", WORDS, GENERATED, COMPLETE]),
+    Order("code, then the call it stands for", [CODE, CALL, "", WORDS, COMPLETE]),
+    Order("words before a blocking call", [WORDS, CALL, "", WORDS, COMPLETE], words=2),
+    Order("words after a blocking call, too", [CALL, WORDS, "", WORDS, COMPLETE], words=2),
+    Order("generationComplete with the call", [CALL, GENERATED, "", WORDS, COMPLETE]),
+    Order("a blocking call that is cancelled", [CALL, CUT, CANCEL, COMPLETE], interrupted=True),
+    # a model whose call ends its turn by itself (half-cascade on Vertex)
+    Order("a turn of its own for the call", [CALL, COMPLETE, "", WORDS, COMPLETE], HALF_CASCADE),
+    # calls that do not block
+    Order("the result comes in a new turn", [CALL, WORDS, COMPLETE, "", WORDS, COMPLETE], ASYNC, words=2),
+    Order("the call alone ends its turn", [CALL, COMPLETE, "", WORDS, COMPLETE], ASYNC),
+    Order("the turn ends with the call", [{**CALL, **COMPLETE}, "", WORDS, COMPLETE], ASYNC),
+    Order("the answer before the empty turn", [CALL, "", COMPLETE, WORDS, COMPLETE], ASYNC),
+    Order("the answer is spoken of in that turn", [CALL, "", WORDS, COMPLETE], ASYNC, after=AMBIGUOUS),
+    Order("when idle", [CALL, WORDS, "WHEN_IDLE", GENERATED, COMPLETE, WORDS, COMPLETE], ASYNC),
+    Order("silent, after the turn", [CALL, WORDS, COMPLETE, "SILENT"], ASYNC),
+    Order("silent, before the turn ends", [CALL, WORDS, "SILENT", WORDS, COMPLETE], ASYNC),
+    Order("cutting in", [CALL, WORDS, "INTERRUPT", WORDS, CUT, COMPLETE, WORDS, COMPLETE], ASYNC),
+    Order("a call cancelled when its turn is over", [CALL, COMPLETE, CANCEL], ASYNC),
+    # background reasoning: IDLE ends a turn, turnComplete does not
+    Order("idle beside turnComplete", [WORDS, COMPLETE_BUSY, WORDS, COMPLETE_IDLE], THINKING, True, words=2),
+    Order("idle by itself", [WORDS, COMPLETE_BUSY, WORDS, IDLE], THINKING, True),
+    Order(
+        "a call after turnComplete",
+        [WORDS, COMPLETE_BUSY, {**CALL, **BUSY}, "", WORDS, COMPLETE_IDLE],
+        THINKING,
+        True,
+    ),
+    Order("a call, filler, idle", [CALL, "", WORDS, COMPLETE_BUSY, WORDS, IDLE], THINKING, True),
+    Order("an old status name is no end", [WORDS, {"interactionStatus": "REQUIRES_ACTION"}, COMPLETE_IDLE]),
+]
+
+
+def begin(order: Order) -> tuple[Driver, Exchange]:
+    d = Driver(plan(order.policy, status_signal=order.status, **order.fields)).live()
+    exchange, _ = d.machine.ask("?", d.now)
+    return d.drain(), exchange
+
+
+def take(d: Driver, step: Any) -> None:
+    if isinstance(step, str):
+        d.settle("c1", scheduling=step or None)
+    else:
+        d.server(step)
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=lambda o: o.name)
+def test_an_exchange_ends_with_the_last_frame_that_is_due_and_not_before(order: Order) -> None:
+    d, exchange = begin(order)
+    for step in order.steps[:-1]:
+        take(d, step)
+        assert not exchange.done, f"over after {step}"
+    take(d, order.steps[-1])
+    if order.after:
+        assert not exchange.done
+        d.later(order.after - 0.01)
+        assert not exchange.done
+        d.later(0.02)
+    assert exchange.done
+    assert exchange.interrupted is order.interrupted
+    assert d.machine.turns.idle
+    assert "Stalled" not in d.names
+    if order.words is not None:
+        assert sum(isinstance(e, OutputTranscript | TextChunk) for e in exchange.events) == order.words
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=lambda o: o.name)
+def test_wherever_the_model_falls_silent_a_stall_ends_the_exchange(order: Order) -> None:
+    for cut in range(len(order.steps)):
+        d, exchange = begin(order)
+        for step in order.steps[:cut]:
+            take(d, step)
+        waiting = [c["name"] for c in d.machine.stats()["calls"]]
+        d.later(60.0)
+        assert exchange.done or waiting == ["tool"], "silent, and nobody is named who owes something"
+        assert waiting or "Stalled" in d.names
+
+
+@pytest.mark.parametrize("order", ORDERS, ids=lambda o: o.name)
+def test_wherever_the_line_is_cut_the_exchange_ends_or_goes_on(order: Order) -> None:
+    for cut in range(len(order.steps)):
+        d = Driver(plan(order.policy, status_signal=order.status, answer_lost=True), ReconnectPolicy()).live()
+        exchange, _ = d.machine.ask("?", d.now)
+        d.drain()
+        for step in order.steps[:cut]:
+            take(d, step)
+        d.drop()
+        d.later(0.5)
+        d.establish()
+        if not exchange.done:
+            assert d.texts().count("?") == 2, "neither over nor asked again"
+            d.server(WORDS).turn_complete()
+        assert exchange.done or d.machine.stats()["calls"]
+
+
+def test_transcription_alone_ends_no_exchange_and_owes_nothing() -> None:
+    """A model that only transcribes says ``generationComplete`` and never ``turnComplete``."""
+    d = Driver(plan(stall_timeout=3)).live()
+    d.server({"voiceActivity": {"type": "ACTIVITY_START"}}).server(HEARD).server(GENERATED)
+    d.server({"voiceActivity": {"type": "ACTIVITY_END"}}).later(60)
+    assert d.machine.turns.idle
+    assert "Stalled" not in d.names
+
+
+def test_interrupted_with_nothing_under_way_owes_nothing() -> None:
+    d = Driver(plan(stall_timeout=3)).live().server(CUT).later(60)
+    assert d.machine.turns.idle
+    assert "Stalled" not in d.names
+
+
+def test_two_answers_with_nothing_heard_between_them_are_spoken_of_as_one() -> None:
+    d = Driver(plan(ASYNC)).live()
+    exchange, _ = d.machine.ask("?", d.now)
+    d.drain().call(("a", "tool"), ("b", "tool")).turn_complete()
+    d.settle("a").settle("b").say("both").turn_complete()
+    assert exchange.done
+
+
+def test_two_answers_with_words_between_them_are_spoken_of_in_turn() -> None:
+    d = Driver(plan(ASYNC)).live()
+    exchange, _ = d.machine.ask("?", d.now)
+    d.drain().call(("a", "tool"), ("b", "tool")).turn_complete().settle("a").say("the first")
+    d.settle("b").turn_complete()
+    assert not exchange.done
+    d.say("the second").turn_complete()
+    assert exchange.done
+
+
+def test_text_that_cuts_the_models_reply_is_answered_next() -> None:
+    d = Driver(plan()).live()
+    d.machine.send_text("first", d.now)
+    d.drain().say("A long answer")
+    exchange, _ = d.machine.ask("second", d.now)
+    d.drain().server(CUT).turn_complete()
+    assert not exchange.done
+    d.say("the second answer").turn_complete()
+    assert exchange.done
+    assert not exchange.interrupted
+
+
+@pytest.mark.parametrize("stalls_in", ["the answer", "the turn", "the response"])
+def test_a_stall_says_what_is_waited_for(stalls_in: str) -> None:
+    d = Driver(plan(BLOCKING, stall_timeout=3)).live()
+    d.machine.send_text("?", d.now)
+    d.drain()
+    if stalls_in == "the turn":
+        d.say("half")
+    elif stalls_in == "the response":
+        d.call(("c1", "tool")).settle("c1")
+    d.later(3.1)
+    [told] = [e for e in d.events if isinstance(e, Stalled)]
+    assert (
+        told.waiting_for
+        == {
+            "the answer": "the model's answer to the user's turn",
+            "the turn": "the end of the model's turn",
+            "the response": "the model's words on a function response",
+        }[stalls_in]
+    )
+    assert told.seconds == pytest.approx(3.0)
+
+
+def test_a_stall_is_told_once_and_again_after_the_model_went_on() -> None:
+    turns = Turns(3.0, False)
+    turns.prompted(0.0)
+    assert turns.tick(3.0, False) == 3.0
+    assert turns.tick(60.0, False) is None
+    turns.content(60.0)
+    assert turns.tick(63.5, False) == 3.5
+
+
+def test_one_exchange_at_a_time() -> None:
+    turns = Turns(3.0, False)
+    turns.ask()
+    with pytest.raises(ConcurrencyError, match="await that one first"):
+        turns.ask()
+
+
+# What always holds
+
+
+class Model:
+    """A lawful model beside the turns: it knows what it still has to say, and ends each turn it begins."""
+
+    def __init__(self, ends_turn: bool) -> None:
+        self.turns = Turns(20.0, False)
+        self.ends_turn = ends_turn
+        self.now = 0.0
+        self.exchange = self.turns.ask()
+        self.turns.prompted(self.now, self.exchange)
+        self.turn, self.called, self.due = True, 0, 0  # in a turn; calls open; turns due for answers
+        self.answers = 0
+
+    def can(self) -> list[str]:
+        moves = ["word"] if self.turn else []
+        if self.turn and self.called + self.answers < 3:
+            moves.append("call")
+        if self.called and (self.turn or self.ends_turn):
+            moves.append("answer")
+        if self.turn and (self.ends_turn or not self.called):
+            moves.append("complete")
+        if not self.turn and self.due:
+            moves.append("begin")
+        return moves
+
+    def play(self, move: str) -> None:
+        self.now += 0.1
+        if move == "word":
+            self.turns.content(self.now)
+        elif move == "begin":
+            self.turn, self.due = True, 0
+            self.turns.content(self.now)
+        elif move == "call":
+            self.called += 1
+            self.turns.called(self.called + self.answers, self.ends_turn, self.now)
+        elif move == "answer":
+            self.answers += 1
+            self.called -= 1
+            self.turns.answered(self.answers, self.ends_turn, None, self.now)
+            self.due = 1 if self.ends_turn else 0
+        else:
+            self.turn = False
+            self.turns.complete(None, self.now)
+
+    @property
+    def over(self) -> bool:
+        return not (self.turn or self.called or self.due)
+
+
+@given(ends_turn=st.booleans(), data=st.data())
+@settings(derandomize=True, max_examples=150, deadline=None)
+def test_an_exchange_with_a_lawful_model_ends_when_all_is_said_and_never_before(
+    ends_turn: bool, data: st.DataObject
+) -> None:
+    model = Model(ends_turn)
+    for _ in range(data.draw(st.integers(0, 14))):
+        if not (moves := model.can()):
+            break
+        model.play(data.draw(st.sampled_from(moves)))
+        assert model.over or not model.exchange.done, "over, and the model has more to say"
+    while moves := model.can():
+        model.play(next(m for m in ("answer", "complete", "begin") if m in moves))
+        assert model.over or not model.exchange.done, "over, and the model has more to say"
+    model.turns.tick(model.now + AMBIGUOUS, False)
+    assert model.exchange.done
+    assert model.turns.idle
+
+
+INPUTS = st.sampled_from(
+    [
+        ("prompted",),
+        ("content",),
+        ("called",),
+        ("answered", None),
+        ("answered", "SILENT"),
+        ("answered", "INTERRUPT"),
+        ("closed",),
+        ("interrupted",),
+        ("complete", None),
+        ("complete", "IDLE"),
+        ("complete", "IN_PROGRESS"),
+        ("status", "IDLE"),
+        ("status", "IN_PROGRESS"),
+        ("lost", True),
+        ("lost", False),
+        ("tick",),
+    ]
+)
+
+
+@given(inputs=st.lists(INPUTS, max_size=25), status=st.booleans(), ends_turn=st.booleans())
+@settings(derandomize=True, max_examples=200, deadline=None)
+def test_after_any_order_of_inputs_silence_ends_the_exchange_and_the_clock_runs_on(
+    inputs: list[tuple[Any, ...]], status: bool, ends_turn: bool
+) -> None:
+    turns, now = Turns(20.0, status), 0.0
+    exchange = turns.ask()
+    turns.prompted(now, exchange)
+    for n, (what, *args) in enumerate(inputs):
+        now += 0.5
+        if what == "called":
+            turns.called(n, ends_turn, now)
+        elif what == "answered":
+            turns.answered(n - 1, ends_turn, args[0], now)
+        elif what == "closed":
+            turns.closed(n - 1, now)
+        elif what == "lost":
+            turns.lost(now, args[0])
+        elif what == "tick":
+            turns.tick(now, False)
+            assert turns.wake_at(unserved) > now
+        else:
+            getattr(turns, what)(*args, now)
+        assert (turns.exchange is None) == exchange.done
+        assert bool(turns.waiting_for()) != turns.idle
+    for run in list(exchange.calls):
+        turns.closed(run, now)
+    if not exchange.began and not exchange.done:
+        turns.prompted(now, exchange)  # the connection was lost, and the prompt is written again
+    while (at := turns.wake_at(unserved)) < inf:
+        assert at <= now + 20.0, "it would be silent for longer than a stall"
+        now = at
+        turns.tick(now, False)
+    assert exchange.done
