@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from .events import Event, InputDropped
 
@@ -74,6 +74,10 @@ class Item:
         return self.kind in ("audio", "video")
 
 
+#: The socket's number, what is written to it, and who waits for that.
+Frame: TypeAlias = tuple[int, bytes, Receipt | None]
+
+
 class Held:
     """The queue of what the user sends. ``take`` empties it: what is taken counts as handed to the socket."""
 
@@ -81,6 +85,8 @@ class Held:
         self.gate, self.transparent, self._tell = gate, transparent, tell
         self.backlog = 0  # bytes of media that wait
         self.dropped = {GATED: 0, AWAY: 0}  # in the whole session
+        self._last = Receipt()  # of the last frame that was taken, whatever it holds
+        self._last.sent()
         self._queue: deque[Item] = deque()
         self._sent: list[Item] = []  # not media, and nothing heard since
         self._log: deque[tuple[int, Item]] = deque()  # transparent: what the service may not have taken in
@@ -131,6 +137,17 @@ class Held:
         for item in taken:
             self._remember(item)
         return taken
+
+    @property
+    def handed(self) -> bool:
+        """Whether all that was taken has been handed to a socket: what has not, nobody can have read."""
+        return self._last.done
+
+    def follow(self, last: Frame) -> Frame:
+        """The last frame that goes out now, with a receipt: ``handed`` tells of this one."""
+        link, frame, receipt = last
+        self._last = receipt or Receipt()
+        return link, frame, self._last
 
     def heard(self, ends: int) -> None:
         """The server said something, after ``ends`` turn ends: what it could have read by now has arrived."""

@@ -25,7 +25,7 @@ from .calls import Calls
 from .connection import Connection, Standing
 from .errors import LocalProtocolError, SessionClosed
 from .events import Call, Event, Interrupted, Reconnected, SessionStarted, Stalled, TurnComplete, Usage
-from .held import Held, Item, Receipt
+from .held import Frame, Held, Item, Receipt
 from .link import On, ReconnectPolicy
 from .reception import Reception
 from .terms import Plan
@@ -259,19 +259,18 @@ class Machine:
         self._events.clear()
         return events
 
-    def frames(self) -> list[tuple[int, bytes, Receipt | None]]:
+    def frames(self) -> list[Frame]:
         """What is written now, in this order; what is taken counts as handed to its socket."""
         if self.closed or not (
             self.calls.replies or self.held or self._late or self._control or self.connection.setups
         ):
             return []
-        frames: list[tuple[int, bytes, Receipt | None]] = [(n, f, None) for n, f in self.connection.setups]
+        frames: list[Frame] = [(n, f, None) for n, f in self.connection.setups]
         self.connection.setups.clear()
         if not self.connection.usable:
             return frames
         link = self.connection.link.current
-        answers = self._control + self.calls.replies.frames(link)
-        self._control = []
+        answers, self._control = self._control + self.calls.replies.frames(link), []
         frames += [(link, frame, None) for frame in answers]
         self.held.counted(len(answers))
         for answer in self.calls.replies.answered:
@@ -289,6 +288,8 @@ class Machine:
                 if item.prompts:
                     self._conversing = True
                     self.turns.prompted(self._now, item.exchange)
+        if frames:
+            frames[-1] = self.held.follow(frames[-1])
         return frames
 
     # What the connection asks and tells

@@ -67,7 +67,7 @@ class Reception:
         alone = message.content is None or not message.content.turn_complete
         if message.status is not None and alone and self.turns.status(message.status, now):
             self._ended(TurnComplete(None, message.status))
-        if events or message.calls:
+        if (events or message.calls) and self.held.handed:
             self.calls.heard()
             self.held.heard(ends)  # the end of an earlier turn says nothing of what came after it
         if message.resumption is not None:

@@ -7,7 +7,7 @@ import math
 import pytest
 from support.driver import Driver, plan
 
-from livetools.protocol.actions import Close, Outcome
+from livetools.protocol.actions import Close, Outcome, Start
 from livetools.protocol.errors import (
     AuthenticationError,
     ConcurrencyError,
@@ -663,6 +663,23 @@ def test_the_end_of_an_earlier_turn_does_not_prove_that_a_later_text_was_read() 
     d.say("to one").turn_complete().say("to two").turn_complete().drop(1006)
     d.later(0.3).establish()
     assert d.texts() == ["one", "two", "three", "three"]
+
+
+def test_what_is_still_being_written_has_been_read_by_nobody() -> None:
+    d = Driver(plan(ECHO), PATIENT).live().call(("c1", "echo"))
+    (start,) = [a for a in d.actions if isinstance(a, Start)]
+    d.machine.settled(start.run, Outcome({"output": "seven"}), d.now)
+    receipt = d.machine.send_text("one", d.now)
+    taken = d.machine.frames()  # and their writer waits for a full socket
+    assert len(taken) == 2
+    d.machine.receive(1, '{"serverContent": {"outputTranscription": {"text": "before that"}}}', d.now)
+    d.turn_complete().say("still before that").drop(1006)
+    assert not receipt.done
+    d.later(0.3).establish()
+    assert "ToolLost" in d.names
+    assert d.texts()[0] == "one"
+    assert "seven" in d.later(60).texts()[1]
+    assert receipt.done
 
 
 def test_a_text_that_was_answered_is_not_sent_again() -> None:
