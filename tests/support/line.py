@@ -15,8 +15,10 @@ from typing import Any
 from livetools.protocol.actions import Close, Dial, End, Hangup
 from livetools.protocol.connection import Connection, Standing
 from livetools.protocol.events import Event
-from livetools.protocol.link import CLOSING, USABLE, Line, On, ReconnectPolicy
+from livetools.protocol.link import CLOSING, LATEST, UNSAID, USABLE, Line, On, ReconnectPolicy
 from livetools.protocol.terms import Plan
+
+from .search import Path
 
 POLICY = ReconnectPolicy(attempts=2, initial=0.25, maximum=1.0, jitter=0.0, budget=3)
 
@@ -35,6 +37,7 @@ class Socket:
     """What the shell knows of one socket."""
 
     link: int
+    dialled: float  # when
     open: bool = False
     gone: bool = False
     hung_up: float = inf  # when
@@ -64,7 +67,8 @@ class World:
         ("calls",),
         ("idle",),
         ("due",),
-        ("wait",),
+        ("wait", "0.1"),
+        ("wait", "60"),
         ("close",),
     )
 
@@ -77,6 +81,8 @@ class World:
         self.stands = False  # a session has begun and was not lost
         self.began_before = False
         self.since_began = 0  # dials
+        self.leave_by = inf  # when the service cuts the socket in use
+        self.dial_by = inf  # a goAway was heard, or a move failed: until then the next socket is dialled
         self.standing_now = Standing(False, True, -inf)
         self.connection = Connection(plan, policy, lambda: 0.5, self, self.tell, self.act)
 
@@ -117,6 +123,8 @@ class World:
         one.gone = True
         by_us = one.hung_up < inf
         self.connection.gone(one.link, Close(1000, "", by_us=True) if by_us else CLOSES[kind], self.now)
+        if self.stands and not one.open and self.leave_by < inf:
+            self.must_dial()
 
     def handle(self) -> None:
         if self.stands:
@@ -124,7 +132,21 @@ class World:
 
     def go_away(self, seconds: str) -> None:
         if self.stands and not self.ended:
+            self.leave_by = min(self.leave_by, self.now + (float(seconds) if seconds else UNSAID))
+            self.must_dial()
             self.connection.go_away(float(seconds) if seconds else None, self.now)
+
+    def must_dial(self) -> None:
+        """The next socket is dialled in time, unless that is done, or no dial is left."""
+        policy, moving = self.policy, any(not (s.stood or s.gone or s.hung_up < inf) for s in self.sockets)
+        if (
+            policy
+            and not moving
+            and len(self.sockets) <= policy.budget
+            and self.since_began < policy.attempts
+        ):
+            share = LATEST * max(0.0, self.leave_by - self.now)
+            self.dial_by = min(self.dial_by, self.now + max(share, policy.maximum))
 
     def calls(self) -> None:
         was = self.standing_now
@@ -141,17 +163,22 @@ class World:
             self.now = max(self.now, self.connection.wake_at())
             self.tick()
 
-    def wait(self) -> None:
-        """A moment passes, and the clock wakes it early."""
-        self.now += 0.1
+    def wait(self, seconds: str) -> None:
+        """Time passes; the clock wakes the connection early, or late."""
+        self.now += float(seconds)
         self.tick()
 
     def tick(self) -> None:
         self.connection.tick(self.now)
         assert self.connection.wake_at() > self.now, "it asks to be woken for ever"
+        assert self.now < self.dial_by or self.ended, "the time was let pass, and nothing was dialled"
+        for one in self.sockets:
+            waits = not one.open and not one.gone and one.hung_up == inf
+            assert not waits or self.now < one.dialled + self.plan.setup_timeout, "a dial without an end"
 
     def close(self) -> None:
         self.connection.on(On.CLOSE, self.now)
+        assert self.ended, "closed, and no end"
 
     # What the connection asks and tells
 
@@ -172,6 +199,7 @@ class World:
     def lost(self, now: float) -> None:
         assert self.stands, "a session was lost that did not stand"
         self.stands = False
+        self.leave_by = self.dial_by = inf
 
     def over(self, error: Exception | None, now: float) -> None:
         self.over_calls.append(error)
@@ -183,13 +211,16 @@ class World:
         if isinstance(action, Dial):
             assert not self.ended, "dialled after the end"
             assert all(s.link != action.link for s in self.sockets), "one number for two sockets"
-            self.sockets.append(Socket(action.link))
+            self.sockets.append(Socket(action.link, self.now))
             self.since_began += 1
+            self.dial_by = inf
         elif isinstance(action, Hangup):
             one = next(s for s in self.sockets if s.link == action.link)
             assert not one.gone, "hung up a socket that was gone"
             assert one.hung_up == inf, "hung up twice"
             one.hung_up = self.now
+            if self.stands and not one.open and self.leave_by < inf:
+                self.must_dial()
         else:
             assert isinstance(action, End)
             self.ended.append(action.error)
@@ -227,8 +258,10 @@ class World:
         line = self.connection.link.line
         assert line is not Line.CLOSED
         assert (line in USABLE) == self.stands == self.connection.usable or line is Line.SWAPPING
-        if not self.stands:
-            assert self.connection.wake_at() < inf, "nothing is awaited, and nothing stands"
+        if not self.stands or line in (Line.MOVING, Line.SWAPPING):
+            assert self.connection.wake_at() < inf, "something is awaited for ever"
+        current = next(s for s in self.sockets if s.link == self.connection.link.current)
+        assert line is not Line.SETUP or current.shown < inf, "a setup is awaited that was not sent"
         if line not in (Line.WAITING, Line.SWAPPING):
             assert using, "no socket, and no attempt is due"
 
@@ -244,9 +277,11 @@ class World:
             assert len(self.sockets) == 1 or fresh, "a session that cannot be opened was dialled again"
 
     def calm(self) -> None:
-        """From now on all goes well: the session comes to stand, or it has ended; nothing hangs."""
+        """From now on all goes well: the session comes to stand, if it has not ended before."""
+        ended = bool(self.ended)
         for _ in range(40):
-            if self.ended or (self.stands and self.connection.link.line in (Line.LIVE, Line.LEAVING)):
+            assert ended or not self.ended, "a service that behaves, and the session has ended"
+            if ended or (self.stands and self.connection.link.line in (Line.LIVE, Line.LEAVING)):
                 return
             if not self.sockets:
                 self.play(("connect",))
@@ -295,6 +330,7 @@ class World:
             round(link.due - self.now, 3) if link.due < inf else None,
             round(at - self.now, 3) if abs(at) < inf else at,
             round(link.leave_by - self.now, 3) if link.leave_by < inf else None,
+            round(self.dial_by - self.now, 3) if self.dial_by < inf else None,
             link.not_before > self.now,
             connection.stood,
             connection.away,
@@ -311,7 +347,7 @@ STANDING = (("connect",), ("opened", "first"), ("complete",))
 RESUMABLE = (*STANDING, ("handle",))
 
 #: Beginnings from which a few more inputs reach what few inputs from the start do not.
-BEGINNINGS: tuple[tuple[tuple[str, ...], ...], ...] = (
+BEGINNINGS: tuple[Path, ...] = (
     (),
     STANDING,
     RESUMABLE,

@@ -16,6 +16,8 @@ from livetools.protocol.events import Call, Event, ToolCancelled, ToolFinished, 
 from livetools.protocol.ledger import State
 from livetools.protocol.terms import Plan
 
+from .search import Path, search
+
 
 @dataclass(frozen=True)
 class Asked:
@@ -344,7 +346,7 @@ def responses(frame: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 #: Beginnings from which a few more inputs reach what few inputs from the start do not.
-BEGINNINGS: tuple[tuple[tuple[str, ...], ...], ...] = (
+BEGINNINGS: tuple[Path, ...] = (
     (),
     (("offer", "a"), ("settle", "a"), ("write",)),
     (("offer", "a"), ("settle", "a"), ("write",), ("hear",), ("resume",)),
@@ -355,26 +357,6 @@ BEGINNINGS: tuple[tuple[tuple[str, ...], ...], ...] = (
 )
 
 
-def explore(plan: Plan, depth: int, beginning: tuple[tuple[str, ...], ...] = ()) -> int:
-    """Every order of ``depth`` inputs after ``beginning``, breadth first: the first failure is the shortest.
-
-    Returns the number of states seen.
-    """
-    seen: set[object] = set()
-    frontier = [beginning]
-    for _ in range(depth):
-        following = []
-        for path in frontier:
-            for step in World.INPUTS:
-                world = World(plan)
-                try:
-                    for past in (*path, step):
-                        world.play(past)
-                except AssertionError as failure:
-                    raise AssertionError(f"{failure} after {[*path, step]}") from failure
-                key = world.key()
-                if key not in seen:
-                    seen.add(key)
-                    following.append((*path, step))
-        frontier = following
-    return len(seen)
+def explore(plan: Plan, depth: int, beginning: Path = ()) -> int:
+    """Every order of ``depth`` inputs after ``beginning``. Returns the number of states seen."""
+    return search(lambda: World(plan), World.INPUTS, depth, beginning)
