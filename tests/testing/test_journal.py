@@ -1,0 +1,57 @@
+"""What a server remembers, and what it holds against a client."""
+
+from __future__ import annotations
+
+import pytest
+
+from livetools.testing.calls import FakeCall
+from livetools.testing.journal import Journal
+from livetools.testing.wire import Frame
+
+
+def frame(n):
+    return Frame(float(n), "client", 1, {"n": n})
+
+
+def test_every_fault_is_named_at_once_with_the_frames():
+    call, error = FakeCall("1", "f", {"a": 1}, connection=1), ValueError("mine")
+    journal = Journal(
+        frames=[frame(1)], calls=[call], late=[call], errors=[error], complaints=["not as recorded"]
+    )
+    with pytest.raises(AssertionError) as caught:
+        journal.assert_all_answered()
+    text = str(caught.value)
+    for part in (
+        "never answered: f",
+        "after its cancellation: f",
+        "ValueError: mine",
+        "not as recorded",
+        '{"n": 1}',
+    ):
+        assert part in text
+    assert caught.value.__cause__ is error
+
+
+def test_nothing_is_held_against_whoever_answered():
+    call = FakeCall("1", "f", {}, connection=1)
+    call.end("answered")
+    Journal(calls=[call]).assert_all_answered()
+
+
+def test_beyond_its_limit_the_oldest_go_but_no_debt():
+    owed, paid = FakeCall("1", "f", {}, connection=1), FakeCall("2", "f", {}, connection=1)
+    paid.end("answered")
+    journal = Journal(limit=10, calls=[owed, *[paid] * 30])
+    for n in range(100):
+        journal.keep(frame(n))
+    assert len(journal.frames) <= 20
+    assert journal.frames[-1].message == {"n": 99}
+    assert owed in journal.calls
+
+
+def test_a_transcript_shows_the_last_frames_and_the_log():
+    journal = Journal(frames=[frame(n) for n in range(100)])
+    journal.note("something happened")
+    lines = journal.transcript().splitlines()
+    assert "… 40 earlier ones" in lines[1]
+    assert "something happened" in lines[-1]
