@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from .calls import FakeCall
 from .contents import last_turn, merged, parts_of
-from .http import error
+from .http import HttpError, error
 from .schema import decode_base64
 from .speech import pieces
 from .turn import Turn, TurnCancelled
@@ -62,6 +62,8 @@ class Exchange:
             await self.server.answer_turn(turn)
         except TurnCancelled:
             return
+        except HttpError:
+            raise  # the model closed, as it meant to
         except Exception as fault:
             self.server.journal.errors.append(fault)
             self.server.note(f"the pretend model raised {type(fault).__name__}: {fault}")

@@ -1,0 +1,70 @@
+"""Sockets that arrive and do not behave, and how everybody is sent home."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+from livetools.testing import FakeLiveServer
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.mark.parametrize("tls", [False, True])
+@pytest.mark.parametrize("data", [b"", b"\x16\x03\x01nonsense", b"GET / HTTP/1.1\r\n", b"x" * 100_000])
+async def test_a_socket_that_says_nothing_sensible_harms_nobody(dial, data, tls):
+    async with FakeLiveServer(tls=tls) as server:
+        async with await anyio.connect_tcp("127.0.0.1", server.port) as stream:
+            if data:
+                await stream.send(data)
+        async with dial(server) as client:
+            await client.say("hello")
+            await client.until("turnComplete")
+
+
+async def test_an_upgrade_that_is_none_is_answered_in_http():
+    async with FakeLiveServer() as server, await anyio.connect_tcp("127.0.0.1", server.port) as stream:
+        await stream.send(b"GET /ws/x HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n")
+        assert (await stream.receive()).startswith(b"HTTP/1.1 4")
+
+
+async def test_leaving_closes_who_is_still_there_with_1001(dial):
+    server = FakeLiveServer()
+    async with anyio.create_task_group() as group:
+        opened, seen = anyio.Event(), []
+
+        async def visitor():
+            async with dial(server) as client:
+                opened.set()
+                seen.append(await client.closed())
+
+        async with server:
+            group.start_soon(visitor)
+            await opened.wait()
+    assert seen == [(1001, "The fake server stops.")]
+
+
+async def test_an_answer_that_is_under_way_when_the_server_is_left_is_waited_for(dial):
+    server = FakeLiveServer()
+
+    @server.model
+    async def model(turn):
+        await turn.call("f")
+
+    async with anyio.create_task_group() as group:
+        called, go = anyio.Event(), anyio.Event()
+
+        async def visitor():
+            async with dial(server) as client:
+                await client.say("go")
+                (call,) = (await client.until("toolCall"))[-1]["toolCall"]["functionCalls"]
+                called.set()
+                await go.wait()
+                await client.answer(call, output=1)
+                await client.closed()
+
+        async with server:
+            group.start_soon(visitor)
+            await called.wait()
+            go.set()
+    assert server.calls[0].state == "answered"
