@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Any
 
 import typer
@@ -30,9 +31,9 @@ class Commands(TyperGroup):
         except LiveToolsError as error:
             text = str(error)
         except OSError as error:
-            if error.filename is None:  # no file of the user's: a pipe that broke, or a fault of ours
+            if error.errno == errno.EPIPE:  # whoever read us has gone: typer ends in silence
                 raise
-            text = f"{error.filename}: {error.strerror}"
+            text = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         typer.secho(f"livetools: {text}", fg=typer.colors.RED, err=True)
         raise typer.Exit(1)
 

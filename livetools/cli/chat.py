@@ -6,6 +6,7 @@ tricks, and Ctrl-C arrives where the line is read.
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Iterator
 from queue import SimpleQueue
@@ -119,6 +120,8 @@ def _decide(portal: BlockingPortal, session: Session, call: Call, view: View) ->
 def _lines(view: View) -> Iterator[str]:
     """What the user says, a line at a time: typed, or from a pipe."""
     typed = sys.stdin.isatty()
+    if isinstance(sys.stdin, io.TextIOWrapper):
+        sys.stdin.reconfigure(errors="replace")  # a byte that is no text ends no conversation
     while True:
         if typed:
             try:

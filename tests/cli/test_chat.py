@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import select
+import signal
+import subprocess
 import sys
-import time
 
 import pytest
 
@@ -126,31 +129,70 @@ def test_a_session_that_ends_in_the_middle_of_an_answer_is_told(run):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
-@pytest.mark.parametrize("key", [b"\x03", b"\x04"], ids=["Ctrl-C", "Ctrl-D"])
+@pytest.mark.parametrize("key", ["Ctrl-C", "Ctrl-D"])
 def test_on_a_terminal_it_ends_cleanly(agent, key):
-    screen, status = _typed(agent, b"Weather in Oslo?\n", b"says: 12", key)
-    assert status == 0
-    assert "Traceback" not in screen
-    assert "get_weather says: 12 °C, rain." in screen
+    with Terminal("chat", agent, "--fake") as terminal:
+        terminal.until("> ")
+        terminal.type("Weather in Oslo?\n")
+        terminal.until("get_weather says: 12 °C, rain.")
+        terminal.until("\n> ")
+        if key == "Ctrl-C":
+            terminal.interrupt()
+        else:
+            terminal.type("\x04")
+        assert terminal.process.wait(timeout=20) == 0
+    assert "Traceback" not in terminal.screen
 
 
-def _typed(agent: object, line: bytes, expected: bytes, key: bytes) -> tuple[str, int]:
-    """Type a line at a prompt, wait for the answer and the next prompt, press a key: the screen, the status."""
-    import pty
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_on_a_terminal_a_person_approves(agent):
+    with Terminal("chat", agent, "--fake") as terminal:
+        terminal.until("> ")
+        terminal.type("erase the disk sda\n")
+        terminal.until("run it? [y/N] ")
+        terminal.type("y\n")
+        terminal.until("erase says: gone")
+        terminal.type("\x04")
 
-    pid, fd = pty.fork()
-    if pid == 0:
+
+class Terminal:
+    """The command at a terminal, with somebody who reads and types."""
+
+    def __init__(self, *args: object) -> None:
+        self._fd, other = os.openpty()
         code = "from livetools.cli.main import main; main()"
-        os.execv(sys.executable, [sys.executable, "-c", code, "chat", str(agent), "--fake"])
-    screen, shown = b"", 0
-    for awaited, typed in ((b"> ", line), (expected, b""), (b"\n> ", key), (b"\0 its end", b"")):
-        until = time.monotonic() + 20
-        while awaited not in screen[shown:] and time.monotonic() < until:
-            try:
-                screen += os.read(fd, 4096)
-            except OSError:  # the other side is gone
-                break
-        shown = max(0, screen.find(awaited, shown))
-        os.write(fd, typed)
-    os.close(fd)
-    return screen.decode(errors="replace"), os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        command = [sys.executable, "-c", code, *map(str, args)]
+        self.process = subprocess.Popen(command, stdin=other, stdout=other, stderr=other)
+        os.close(other)
+        self._bytes, self._read = b"", 0
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self.process.poll() is None and exc[0] is not None:
+            self.process.kill()
+        self.process.wait(timeout=20)
+        os.close(self._fd)
+
+    @property
+    def screen(self) -> str:
+        return self._bytes.decode(errors="replace")
+
+    def type(self, text: str) -> None:
+        os.write(self._fd, text.encode())
+
+    def interrupt(self) -> None:
+        """Press Ctrl-C, again if need be: between the prompt and the read of a line it is not heard."""
+        for _ in range(10):
+            self.process.send_signal(signal.SIGINT)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self.process.wait(timeout=2)
+                return
+
+    def until(self, text: str) -> None:
+        """Read on until this stands behind what was awaited last."""
+        while text.encode() not in self._bytes[self._read :]:
+            assert select.select([self._fd], [], [], 20)[0], self.screen
+            self._bytes += os.read(self._fd, 4096)
+        self._read = self._bytes.index(text.encode(), self._read) + len(text.encode())
