@@ -110,7 +110,7 @@ class Held:
             return False
         self._queue.append(item)
         self.backlog += len(item.frame)
-        if self.backlog > MEDIA_BOUND:
+        while self.backlog > MEDIA_BOUND:
             self._shed()
         return True
 
@@ -184,8 +184,8 @@ class Held:
 
     def fail(self, error: Exception) -> None:
         """The session is over: what waits will not be sent."""
-        for item in self._queue:
-            if item.receipt is not None:
+        for item in (*self._queue, *self._sent, *(item for _, item in self._log)):
+            if item.receipt is not None:  # of what was taken, those that no socket was handed
                 item.receipt.fail(error)
         self._queue.clear()
         self._sent.clear()
@@ -201,7 +201,7 @@ class Held:
         if self.transparent:
             self._log.append((self._index, item))
             self._logged += len(item.frame)
-            if self._logged > REPLAY_BOUND:
+            while self._logged > REPLAY_BOUND:
                 self._forget()
         elif not item.media:
             self._sent.append(item)

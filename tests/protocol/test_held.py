@@ -1,0 +1,305 @@
+"""What the user sends: kept in order, within bounds, behind the gate, and written again after a loss."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+
+from livetools.protocol.events import Event, InputDropped
+from livetools.protocol.held import AWAY, GATED, MEDIA_BOUND, REPLAY_BOUND, Held, Item, Receipt
+
+ERROR = RuntimeError("over")
+
+
+def held(gate: bool = False, transparent: bool = False) -> tuple[Held, list[Event]]:
+    told: list[Event] = []
+    return Held(gate, transparent, told.append), told
+
+
+def text(name: str, after: int = 0) -> Item:
+    return Item("text", name.encode(), Receipt(), prompts=True, after=after)
+
+
+def media(name: str, size: int = 0) -> Item:
+    return Item("audio", name.encode().ljust(size, b"."))
+
+
+def names(items: list[Item]) -> list[str]:
+    return [item.frame.decode().rstrip(".") for item in items]
+
+
+# Receipts
+
+
+def test_a_receipt_is_resolved_once_and_says_so_once() -> None:
+    receipt, notified = Receipt(), []
+    receipt.notify = lambda: notified.append(1)
+    receipt.sent()
+    receipt.fail(ERROR)
+    receipt.sent()
+    assert (receipt.done, receipt.error, notified) == (True, None, [1])
+
+
+def test_at_the_end_every_receipt_fails_that_no_socket_was_handed() -> None:
+    queue, _ = held()
+    sent, swallowed, waiting = text("sent"), text("swallowed"), text("waiting")
+    queue.put(sent)
+    queue.put(swallowed)
+    queue.take(False)
+    assert sent.receipt is not None
+    sent.receipt.sent()
+    queue.put(waiting)
+    queue.fail(ERROR)
+    assert [i.receipt.error for i in (sent, swallowed, waiting) if i.receipt] == [None, ERROR, ERROR]
+    assert not queue
+    assert queue.backlog == 0
+
+
+# Media
+
+
+def test_past_its_bound_the_oldest_media_goes_first_and_it_is_told_when_it_is_over() -> None:
+    queue, told = held()
+    for name in "abc":
+        assert queue.media(media(name, MEDIA_BOUND // 2), blocked=False)
+    queue.put(text("kept"))
+    assert queue.backlog <= MEDIA_BOUND
+    assert told == []
+    assert queue.untold
+    queue.tell()
+    assert told == [InputDropped(1, AWAY)]
+    assert not queue.untold
+    assert names(queue.take(False)) == ["b", "c", "kept"]
+
+
+def test_one_big_frame_sheds_as_many_small_ones_as_it_takes() -> None:
+    queue, _ = held()
+    for _ in range(4):
+        queue.media(media("small", MEDIA_BOUND // 4), False)
+    queue.media(media("big", MEDIA_BOUND), False)
+    assert names(queue.take(False)) == ["big"]
+
+
+def test_text_is_never_shed_however_much_waits() -> None:
+    queue, _ = held()
+    queue.put(text("first"))
+    for n in range(9):
+        queue.media(media(str(n), MEDIA_BOUND // 3), blocked=False)
+    queue.put(text("last"))
+    taken = names(queue.take(False))
+    assert (taken[0], taken[-1]) == ("first", "last")
+
+
+# The gate
+
+
+def test_behind_the_gate_media_is_dropped_and_text_waits() -> None:
+    queue, told = held(gate=True)
+    queue.put(text("later"))
+    assert not queue.media(media("lost"), blocked=True)
+    assert queue.take(blocked=True) == []
+    queue.tell()
+    assert told == [InputDropped(1, GATED)]
+    assert names(queue.take(blocked=False)) == ["later"]
+
+
+def test_without_a_gate_nothing_is_held_back() -> None:
+    queue, _ = held(gate=False)
+    assert queue.media(media("heard"), blocked=True)
+    queue.put(text("too"))
+    assert names(queue.take(blocked=True)) == ["heard", "too"]
+
+
+def test_an_activity_that_began_before_the_gate_ends_and_none_begins_behind_it() -> None:
+    queue, _ = held(gate=True)
+    assert queue.activity(True, b"start", blocked=False)
+    queue.take(False)
+    assert queue.activity(False, b"end", blocked=True)
+    assert not queue.activity(True, b"again", blocked=True)
+    assert not queue.activity(False, b"its end", blocked=False)
+    assert names(queue.take(blocked=True)) == ["end"]
+
+
+# After a loss
+
+
+def test_a_text_that_a_dead_socket_may_have_swallowed_is_written_again_ahead_of_what_waits() -> None:
+    queue, _ = held()
+    queue.put(text("one"))
+    queue.take(False)
+    queue.put(text("two"))
+    queue.lose()
+    assert names(queue.take(False)) == ["one", "two"]
+
+
+def test_what_the_model_could_have_read_before_it_spoke_has_arrived() -> None:
+    queue, _ = held()
+    queue.put(text("read"))
+    queue.put(text("not yet", after=1))
+    queue.take(False)
+    queue.heard(0)
+    queue.lose()
+    assert names(queue.take(False)) == ["not yet"]
+
+
+def test_media_and_activities_are_not_written_again() -> None:
+    queue, _ = held()
+    queue.activity(True, b"start", False)
+    queue.media(media("speech"), False)
+    queue.put(Item("end", b"stream end"))
+    queue.take(False)
+    queue.lose()
+    assert queue.take(False) == []
+
+
+def test_the_exchange_whose_prompt_is_written_again_is_named() -> None:
+    queue, _ = held()
+    item = text("asked")
+    item.exchange = marker = object()  # type: ignore[assignment]
+    queue.put(item)
+    queue.take(False)
+    assert queue.lose() is marker
+    queue.take(False)
+    queue.heard(0)
+    assert queue.lose() is None
+
+
+def test_transparent_everything_after_what_was_taken_in_is_written_again_in_order() -> None:
+    queue, _ = held(transparent=True)
+    for n in range(4):
+        queue.media(media(f"m{n}"), False)
+    queue.put(text("t"))
+    queue.take(False)
+    queue.consumed(2)
+    queue.heard(0)  # says nothing here: the index does
+    queue.lose()
+    assert names(queue.take(False)) == ["m2", "m3", "t"]
+
+
+def test_transparent_answers_count_as_messages_and_a_new_link_counts_anew() -> None:
+    queue, _ = held(transparent=True)
+    queue.counted(1)
+    queue.put(text("second"))
+    queue.take(False)
+    queue.consumed(1)
+    queue.lose()
+    assert names(queue.take(False)) == ["second"]
+    queue.consumed(1)
+    queue.lose()
+    assert queue.take(False) == []
+
+
+def test_transparent_the_replay_is_bounded_and_media_goes_first() -> None:
+    queue, _ = held(transparent=True)
+    queue.put(text("kept"))
+    for n in range(12):
+        queue.media(media(f"m{n}", REPLAY_BOUND // 10), False)
+        queue.take(False)
+    queue.lose()
+    again = names(queue.take(False))
+    assert again[0] == "kept"
+    assert again[-1] == "m11"
+    assert len(again) < 12
+
+
+# Whatever happens
+
+
+class Line(RuleBasedStateMachine):
+    """A user, a socket that takes what it can, a server that speaks, a line that breaks."""
+
+    @initialize(gate=st.booleans())
+    def begin(self, gate: bool) -> None:
+        self.held, self.told = held(gate)
+        self.blocked = False
+        self.put: list[str] = []  # texts, as they were given
+        self.receipts: dict[str, Receipt] = {}
+        self.notified: list[str] = []
+        self.written: list[str] = []  # texts, as the server got them
+        self.wire: list[Item] = []  # taken, and not written yet
+        self.refused = 0
+
+    @rule()
+    def say(self) -> None:
+        name = f"t{len(self.put)}"
+        item = text(name)
+        assert item.receipt is not None
+        item.receipt.notify = lambda: self.notified.append(name)
+        self.put.append(name)
+        self.receipts[name] = item.receipt
+        self.held.put(item)
+
+    @rule(size=st.sampled_from([10, MEDIA_BOUND // 3]))
+    def speak(self, size: int) -> None:
+        taken = self.held.media(media("m", size), self.blocked)
+        self.refused += not taken
+        assert taken or (self.held.gate and self.blocked)
+        assert self.held.backlog <= MEDIA_BOUND
+
+    @rule()
+    def block(self) -> None:
+        self.blocked = not self.blocked
+
+    @rule()
+    def drain(self) -> None:
+        taken = self.held.take(self.blocked)
+        assert not (self.held.gate and self.blocked and taken)
+        self.wire += taken
+
+    @rule(count=st.integers(1, 3))
+    def write(self, count: int) -> None:
+        for item in self.wire[:count]:
+            if item.receipt is not None:
+                self.written.append(item.frame.decode())
+                item.receipt.sent()
+        del self.wire[:count]
+
+    @rule()
+    def hear(self) -> None:
+        if not self.wire:
+            self.held.heard(0)
+
+    @rule()
+    def lose(self) -> None:
+        self.wire = []
+        self.held.lose()
+
+    def teardown(self) -> None:
+        """In the end the line is good, or the session is over: nothing was lost, and each receipt is resolved."""
+        if not hasattr(self, "held"):
+            return
+        if len(self.put) % 2:
+            self.blocked = False
+            self.drain()
+            self.write(len(self.wire))
+            first = list(dict.fromkeys(self.written))
+            assert first == self.put, "a text was lost, or overtook another"
+            assert all(receipt.error is None for receipt in self.receipts.values())
+        else:
+            self.held.fail(ERROR)
+        assert all(receipt.done for receipt in self.receipts.values())
+        assert sorted(self.notified) == sorted(self.put)
+        self.held.tell()
+        dropped = [e for e in self.told if isinstance(e, InputDropped)]
+        assert sum(e.count for e in dropped if e.reason == GATED) == self.refused
+        assert sum(e.count for e in dropped) == sum(self.held.dropped.values())
+
+
+def test_no_text_is_lost_or_overtaken_and_every_receipt_is_resolved() -> None:
+    run_state_machine_as_test(
+        Line, settings=settings(max_examples=60, stateful_step_count=30, deadline=None, derandomize=True)
+    )
+
+
+@pytest.mark.parametrize("kind", ["text", "content", "update"])
+def test_each_kind_that_stands_by_itself_is_written_again(kind: str) -> None:
+    queue, _ = held()
+    made: dict[str, Any] = {"kind": kind, "frame": b"again", "receipt": Receipt()}
+    queue.put(Item(**made))
+    queue.take(False)
+    queue.lose()
+    assert names(queue.take(False)) == ["again"]
