@@ -6,7 +6,8 @@ for good. What JSON has no word for becomes, at any depth:
 ==================================  ==========================================================================
 dataclass, pydantic, attrs,         object
 namedtuple, mapping
-list, tuple, set, iterator          array (a set sorted where it can be; at most 10,000 values of an iterator)
+list, tuple, set, iterator          array (a set sorted where it can be; at most 10,000 values of an iterator,
+                                    100,000 of a collection that is no list, tuple or dict)
 Enum                                its value
 date, time, datetime                ISO 8601
 timedelta                           ISO 8601, in seconds: ``PT90S``
@@ -19,6 +20,7 @@ an exception                        a ``ToolError``'s text; of any other only it
 anything else                       its ``str`` if its class wrote one, else ``<ClassName>``
 a lone surrogate                    ``\\ufffd``
 a circle, more than 60 levels       ``"…"``
+past a million values in all        ``"…"``: a few lists that hold each other many times have no end
 ==================================  ==========================================================================
 """
 
@@ -52,6 +54,8 @@ KEYS = frozenset({"output", "result", "content", "error"})  # a dict with one of
 EXACT = 2**53  # whole numbers up to here are exact in a double
 DEEPEST = 60  # levels
 MOST = 10_000  # values of an iterator
+LAZY = 100_000  # values of a sequence or mapping that need not lie in memory, such as a range
+ALL = 1_000_000  # values in one result
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -87,7 +91,7 @@ def encode(value: object, key: str = "output") -> dict[str, Json]:
     if simple is not None:
         return {key: simple(value)}
     try:
-        clean = _clean(value, ())
+        clean = _clean(value, (_Budget(),))
     except Exception:  # a property, an iterator or a __dict__ of the user's that raises
         return failure("the result could not be put into words")
     if isinstance(value, BaseException):
@@ -116,7 +120,7 @@ def outcome(value: object, key: str = "output", max_bytes: int | None = None) ->
 
 def error_outcome(error: Exception, name: str) -> Outcome:
     """What a handler raised as the outcome of its call: a ``ToolError``'s text, of anything else nothing."""
-    text = str(error) if isinstance(error, ToolError) else f"{name} failed"
+    text = _words(error) if isinstance(error, ToolError) else f"{name} failed"
     return Outcome(failure(text or f"{name} failed"), error)
 
 
@@ -129,13 +133,27 @@ def _text(value: str) -> str:
     return str(value)
 
 
-def _clean(value: object, above: tuple[int, ...]) -> Json:
-    """``value`` as JSON. ``above`` holds the ids of the containers it stands in."""
+class _Budget:
+    """How many values a result may still have."""
+
+    __slots__ = ("left",)
+
+    def __init__(self) -> None:
+        self.left = ALL
+
+
+Above: TypeAlias = tuple[Any, ...]  # a _Budget, and the ids of the containers that a value stands in
+
+
+def _clean(value: object, above: Above) -> Json:
+    """``value`` as JSON."""
     simple = _SIMPLE.get(type(value))
     if simple is not None:
         return simple(value)
-    if id(value) in above or len(above) >= DEEPEST:
+    budget = above[0]
+    if id(value) in above or len(above) > DEEPEST or budget.left <= 0:
         return "…"
+    budget.left -= 1 + (len(value) if isinstance(value, dict | list | tuple) else 0)
     above = (*above, id(value))
     if isinstance(value, dict):
         return {k if type(k) is str and k.isascii() else _key(k): _clean(v, above) for k, v in value.items()}
@@ -151,7 +169,7 @@ def _key(key: object) -> str:
     """A key of an object: text as it is, an enum by its value, anything else as JSON would write it."""
     if isinstance(key, enum.Enum):
         key = key.value
-    clean = _clean(key, ())
+    clean = _clean(key, (_Budget(),))
     if isinstance(clean, str):
         return clean
     if clean is None or isinstance(clean, bool):
@@ -182,29 +200,45 @@ def _base64(value: bytes | bytearray | memoryview) -> str:
     return base64.b64encode(value).decode()
 
 
-def _set(value: Set[object], above: tuple[int, ...]) -> Json:
+def _set(value: Set[object], above: Above) -> Json:
+    values = list(_some(value, above, LAZY))
     try:
-        return [_clean(v, above) for v in sorted(value)]  # type: ignore[type-var]  # tried
+        return [_clean(v, above) for v in sorted(values)]  # type: ignore[type-var]  # tried
     except TypeError:
-        return [_clean(v, above) for v in value]
+        return [_clean(v, above) for v in values]
 
 
-def _iterator(value: Iterable[object], above: tuple[int, ...]) -> Json:
-    return [_clean(v, above) for v in itertools.islice(value, MOST)]
+def _some(values: Iterable[object], above: Above, most: int) -> Iterator[object]:
+    """At most so many of them, and each counts."""
+    budget = above[0]
+    for value in itertools.islice(values, most):
+        budget.left -= 1
+        if budget.left <= 0:
+            return
+        yield value
 
 
-def _sequence(value: Sequence[object], above: tuple[int, ...]) -> Json:
+def _iterator(value: Iterable[object], above: Above) -> Json:
+    return [_clean(v, above) for v in _some(value, above, MOST)]
+
+
+def _mapping(value: Mapping[object, object], above: Above) -> Json:
+    return {_key(k): _clean(value[k], above) for k in _some(value, above, LAZY)}
+
+
+def _sequence(value: Sequence[object], above: Above) -> Json:
     fields = getattr(value, "_fields", None)
     if isinstance(value, tuple) and fields is not None:
         return _fields(value, fields, above)
-    return [_clean(v, above) for v in value]
+    values = value if isinstance(value, tuple) else _some(value, above, LAZY)
+    return [_clean(v, above) for v in values]
 
 
-def _fields(value: object, names: Sequence[str], above: tuple[int, ...]) -> Json:
+def _fields(value: object, names: Sequence[str], above: Above) -> Json:
     return {_text(name): _clean(getattr(value, name), above) for name in names if hasattr(value, name)}
 
 
-def _object(value: object, above: tuple[int, ...]) -> Json:
+def _object(value: object, above: Above) -> Json:
     """An instance of some class."""
     kind = type(value)
     dump = getattr(kind, "model_dump", None)
@@ -232,7 +266,7 @@ def _words(value: object) -> str:
         return f"<{kind.__name__}>"
 
 
-def _exception(value: BaseException, above: tuple[int, ...]) -> str:
+def _exception(value: BaseException, above: Above) -> str:
     return _words(value) if isinstance(value, ToolError) else type(value).__name__
 
 
@@ -248,7 +282,7 @@ _SIMPLE: dict[type, Callable[[Any], Json]] = {
     type(None): lambda v: v,
 }
 
-_KINDS: tuple[tuple[Any, Callable[[Any, tuple[int, ...]], Json]], ...] = (
+_KINDS: tuple[tuple[Any, Callable[[Any, Above], Json]], ...] = (
     (enum.Enum, lambda v, above: _clean(v.value, above)),
     (str, lambda v, _: _text(str.__str__(v))),
     (int, lambda v, _: _integer(v)),
@@ -259,7 +293,7 @@ _KINDS: tuple[tuple[Any, Callable[[Any, tuple[int, ...]], Json]], ...] = (
     (uuid.UUID | pathlib.PurePath | complex, lambda v, _: _text(str(v))),
     (bytes | bytearray | memoryview, lambda v, _: _base64(v)),
     (BaseException, _exception),
-    (Mapping, lambda v, above: {_key(k): _clean(v[k], above) for k in v}),
+    (Mapping, _mapping),
     (Set, _set),
     (Sequence, _sequence),
     (Iterator | ValuesView, _iterator),

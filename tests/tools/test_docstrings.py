@@ -87,6 +87,11 @@ def test_other_sections_stay_in_the_description() -> None:
     assert read(GOOGLE).text.endswith("Note: Call it once.")
 
 
+def test_examples_stay_in_the_description() -> None:
+    text = read("Adds.\n\nArgs:\n    x: one\n\nExamples:\n    >>> add(1)\n    2\n").text
+    assert text == "Adds.\n\nExamples:\n>>> add(1)\n2"
+
+
 @pytest.mark.parametrize("docstring", [None, ""])
 def test_no_docstring_says_nothing(docstring: str | None) -> None:
     assert read(docstring) == ("", {})

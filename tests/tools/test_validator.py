@@ -45,6 +45,11 @@ def test_only_the_value_that_does_not_fit_is_read_again() -> None:
     assert both.validate("f", {"x": 3.0, "y": [3.0]}) == {"x": 3.0, "y": [3]}
 
 
+def test_texts_inside_a_value_stay_texts() -> None:
+    listed = validator(x=(list[Any], EMPTY))
+    assert listed.validate("f", {"x": '["1", {"a": "[2]"}]'}) == {"x": ["1", {"a": "[2]"}]}
+
+
 def test_null_is_the_default_only_where_there_is_one() -> None:
     assert validator(x=(int, 5)).validate("f", {"x": None}) == {}
     assert validator(x=(int | None, 5)).validate("f", {"x": None}) == {"x": None}
