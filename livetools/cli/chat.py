@@ -6,9 +6,11 @@ tricks, and Ctrl-C arrives where the line is read.
 
 from __future__ import annotations
 
+import contextlib
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
+from functools import partial
 from queue import SimpleQueue
 from typing import Annotated
 
@@ -17,8 +19,8 @@ import typer
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from rich.console import Console
 
-from livetools.protocol.errors import LiveToolsError
-from livetools.protocol.events import ApprovalRequested, Call, Event
+from livetools.protocol.errors import LiveToolsError, ToolError
+from livetools.protocol.events import ApprovalRequested, Call, Event, ToolStarted
 from livetools.session.connect import connect
 from livetools.session.session import Session
 
@@ -61,79 +63,91 @@ def chat(
             config=thinking_config(thinking),
             **endpoint.options,
         )
-        try:
-            _talk(session, view)
-        except KeyboardInterrupt:
-            view.end()
+        unserved = {tool.name for tool in tools if tool.handler is None}
+        with contextlib.suppress(KeyboardInterrupt), start_blocking_portal() as portal:
+            with portal.wrap_async_context_manager(session):
+                _Talk(portal, session, view, unserved).run()
+        view.end()
 
 
-def _talk(session: Session, view: View) -> None:
-    heard: SimpleQueue[Event | _Answered] = SimpleQueue()
-    with start_blocking_portal() as portal, portal.wrap_async_context_manager(session):
-        portal.start_task_soon(_listen, session, heard)
-        for line in _lines(view):
-            answered = portal.start_task_soon(_exchange, session, line, heard)
-            _show(portal, session, heard, view)
+class _Talk:
+    """The conversation, seen from the terminal. ``unserved`` tools have no handler: the person answers."""
+
+    def __init__(
+        self, portal: BlockingPortal, session: Session, view: View, unserved: Collection[str]
+    ) -> None:
+        self.portal, self.session, self.view, self.unserved = portal, session, view, unserved
+        self.typed = sys.stdin.isatty()
+        self.heard: SimpleQueue[Event | _Answered] = SimpleQueue()
+
+    def run(self) -> None:
+        """Ask what is typed, a line at a time, to the end of input. Raises what ended the session."""
+        self.portal.start_task_soon(self._listen)
+        for line in self._lines():
+            answered = self.portal.start_task_soon(self._exchange, line)
+            while not isinstance(event := self.heard.get(), _Answered):
+                self._show(event)
+            self.view.end()
             answered.result()
 
+    # -- in the session's loop
 
-async def _listen(session: Session, heard: SimpleQueue[Event | _Answered]) -> None:
-    try:
-        async for event in session:
-            heard.put(event)
-    except LiveToolsError:
-        pass  # whoever asks next is raised it, too
+    async def _listen(self) -> None:
+        with contextlib.suppress(LiveToolsError):  # whoever asks next is raised it, too
+            async for event in self.session:
+                self.heard.put(event)
 
+    async def _exchange(self, text: str) -> None:
+        try:
+            await self.session.ask(text)
+            await anyio.lowlevel.checkpoint()  # the listener, woken before us, hands out what it has
+        finally:
+            self.heard.put(_ANSWERED)
 
-async def _exchange(session: Session, text: str, heard: SimpleQueue[Event | _Answered]) -> None:
-    try:
-        await session.ask(text)
-        await anyio.lowlevel.checkpoint()  # the listener, woken before us, hands out what it has
-    finally:
-        heard.put(_ANSWERED)
+    # -- at the terminal
 
+    def _lines(self) -> Iterator[str]:
+        """What the user says: typed, or from a pipe, and then shown."""
+        if isinstance(sys.stdin, io.TextIOWrapper):
+            sys.stdin.reconfigure(errors="replace")  # a byte that is no text ends no conversation
+        while (line := self._asked("> ") if self.typed else sys.stdin.readline() or None) is not None:
+            if line.strip():
+                if not self.typed:
+                    self.view.notice(f"> {line.strip()}", "")
+                yield line.strip()
 
-def _show(
-    portal: BlockingPortal, session: Session, heard: SimpleQueue[Event | _Answered], view: View
-) -> None:
-    """Show events until the exchange is over."""
-    while not isinstance(event := heard.get(), _Answered):
-        view.show(event)
-        if isinstance(event, ApprovalRequested):
-            _decide(portal, session, event.call, view)
-    view.end()
+    def _asked(self, prompt: str) -> str | None:
+        """A line of the person at the terminal; ``None`` at the end of input."""
+        try:
+            return input(prompt)
+        except EOFError:
+            self.view.console.print()
+            return None
 
+    def _show(self, event: Event) -> None:
+        self.view.show(event)
+        match event:
+            case ApprovalRequested(call):
+                self._settle(self._decide(call))
+            case ToolStarted(call) if call.name in self.unserved:
+                self._settle(self._answer(call))
 
-def _decide(portal: BlockingPortal, session: Session, call: Call, view: View) -> None:
-    """Ask the person at the terminal; in a pipe there is nobody, which is a refusal."""
-    view.notice(f"  ? {called(call)}", "yellow")
-    answer = input("    run it? [y/N] ") if sys.stdin.isatty() else ""
-    try:
-        if answer.strip().lower() in ("y", "yes"):
-            portal.call(session.approve, call)
-        else:
-            portal.call(session.refuse, call, "the user said no")
-    except LiveToolsError as error:
-        view.notice(f"  {error}", "yellow")
+    def _decide(self, call: Call) -> Callable[[], Awaitable[None]]:
+        """Whether it may run: in a pipe there is nobody to ask, which is a refusal."""
+        self.view.notice(f"  ? {called(call)}", "yellow")
+        said = self._asked("    run it? [y/N] ") if self.typed else None
+        if said and said.strip().lower() in ("y", "yes"):
+            return partial(self.session.approve, call)
+        return partial(self.session.refuse, call, "the user said no")
 
+    def _answer(self, call: Call) -> Callable[[], Awaitable[None]]:
+        """What a function without a handler returns."""
+        said = self._asked(f"    {call.name} returns: ") if self.typed else None
+        value = ToolError("nobody was there to answer") if said is None else said
+        return partial(self.session.respond, call, value)
 
-def _lines(view: View) -> Iterator[str]:
-    """What the user says, a line at a time: typed, or from a pipe."""
-    typed = sys.stdin.isatty()
-    if isinstance(sys.stdin, io.TextIOWrapper):
-        sys.stdin.reconfigure(errors="replace")  # a byte that is no text ends no conversation
-    while True:
-        if typed:
-            try:
-                line = input("> ")
-            except EOFError:
-                view.console.print()
-                return
-        else:
-            line = sys.stdin.readline()
-            if not line:
-                return
-        if line.strip():
-            if not typed:
-                view.notice(f"> {line.strip()}", "")
-            yield line.strip()
+    def _settle(self, deed: Callable[[], Awaitable[None]]) -> None:
+        try:
+            self.portal.call(deed)
+        except LiveToolsError as error:  # timed out, or cancelled meanwhile
+            self.view.notice(f"  {error}", "yellow")

@@ -60,6 +60,13 @@ def test_in_a_pipe_nobody_approves(run, agent):
     assert "the user said no" in result.stdout
 
 
+def test_in_a_pipe_nobody_answers_for_a_function_without_a_handler(run, agent):
+    agent.write_text("tools = [{'name': 'get_mood', 'description': 'The mood.'}]\n")
+    result = run("chat", agent, input="what is your mood\n")
+    assert result.exit_code == 0
+    assert "get_mood failed: nobody was there to answer." in result.stdout
+
+
 def test_what_is_missing_is_asked_for_and_remembered(run, agent):
     result = run("chat", agent, input="the weather, please\nBergen\n")
     assert "I do not find city" in result.stdout
@@ -152,6 +159,18 @@ def test_on_a_terminal_a_person_approves(agent):
         terminal.until("run it? [y/N] ")
         terminal.type("y\n")
         terminal.until("erase says: gone")
+        terminal.type("\x04")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_on_a_terminal_a_person_answers_for_a_function_without_a_handler(agent):
+    agent.write_text("tools = [{'name': 'get_mood', 'description': 'The mood.'}]\n")
+    with Terminal("chat", agent, "--fake") as terminal:
+        terminal.until("> ")
+        terminal.type("what is your mood\n")
+        terminal.until("get_mood returns: ")
+        terminal.type("sunny\n")
+        terminal.until("get_mood says: sunny.")
         terminal.type("\x04")
 
 

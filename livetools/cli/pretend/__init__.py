@@ -5,7 +5,7 @@ fills the arguments from the question by their schema. What it cannot fill it as
 for the functions it calls are real ones.
 """
 
-from .choice import Decision, Guess, choose
+from .choice import Guess, choose
 from .model import Pretend
 
-__all__ = ["Decision", "Guess", "Pretend", "choose"]
+__all__ = ["Guess", "Pretend", "choose"]

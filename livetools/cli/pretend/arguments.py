@@ -87,9 +87,11 @@ class Reader:
             elif self.tokens[at].kind != "quote":
                 continue
             if at < len(self.tokens) and at not in self.used:
-                value, _ = Reader([replace(self.tokens[at], first=False)])._value(name, schema, True)
+                run = self._run(at, free=False) or [at]
+                said = Reader([replace(self.tokens[i], first=False) for i in run])
+                value, _ = said._value(name, schema, True)
                 if value is not MISSING:
-                    self.used.update(range(here, at + 1))
+                    self.used.update(range(here, run[-1] + 1))
                     return value
         return MISSING
 
@@ -263,13 +265,8 @@ class Reader:
         for at in range(start, len(self.tokens)):
             token = self.tokens[at]
             article = not run and token.lower in ("the", "a", "an", "my")
-            if (
-                at in self.used
-                or (token.kind == "mark")
-                or (not free and token.lower in STOP and not article)
-            ):
-                break
-            if token.kind not in ("word", "quote") and not free:
+            plain = token.kind in ("word", "quote") and (token.lower not in STOP or article)
+            if at in self.used or token.kind == "mark" or not (free or plain):
                 break
             if not article:
                 run.append(at)

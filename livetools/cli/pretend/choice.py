@@ -23,10 +23,7 @@ class Guess:
     missing: list[str] = field(default_factory=list)
 
 
-Decision: TypeAlias = list[Guess]
-
-
-def choose(text: str, declarations: Iterable[Declaration]) -> Decision:
+def choose(text: str, declarations: Iterable[Declaration]) -> list[Guess]:
     """The functions to call for ``text``, none if its words point at none.
 
     Several, where each clause of the question is about a function of its own ("the weather in Oslo and the

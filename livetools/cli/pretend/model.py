@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from .choice import Decision, Declaration, Guess, choose
+from .choice import Declaration, Guess, choose
 
 if TYPE_CHECKING:
     from livetools.testing import Turn
@@ -39,7 +39,7 @@ class Pretend:
         responses = await turn.calls(*((guess.name, guess.args) for guess in decision))
         await turn.say(" ".join(spoken(g.name, r) for g, r in zip(decision, responses, strict=True)))
 
-    def _decide(self, session: object, text: str, declarations: Iterable[Declaration]) -> Decision:
+    def _decide(self, session: object, text: str, declarations: Iterable[Declaration]) -> list[Guess]:
         known = list(declarations)
         before = self._unfinished.pop(session, None)
         decision = choose(text, known)

@@ -53,6 +53,8 @@ def test_a_place_is_found_however_it_is_said(text):
 def test_a_place_of_several_words_stays_whole():
     assert filled(get_weather, "weather in New York tomorrow") == {"city": "New York"}
     assert filled(get_weather, "the weather in rio de janeiro") == {"city": "rio de janeiro"}
+    assert filled(get_weather, "the city is New York, please") == {"city": "New York"}
+    assert filled(get_weather, "city: san francisco") == {"city": "san francisco"}
 
 
 def test_a_number_goes_to_the_parameter_it_stands_beside():
