@@ -83,7 +83,9 @@ class Storm:
                 await turn.go_away(self.chance.choice([0.05, 0.5, 2.0]))
 
     async def model(self, turn: Turn) -> None:
-        n = int(turn.text) if turn.text.isdigit() else -1
+        if not turn.text.isdigit():  # a late result; the conversation may end while it is spoken of
+            return await turn.say("noted")
+        n = int(turn.text)
         self.heard.add(n)
         await self.strike(turn)
         for _ in range(self.chance.randrange(3)):
@@ -92,7 +94,7 @@ class Storm:
             await turn.answer(call)
             await self.strike(turn)
         await turn.say(f"heard {n}")
-        await self.strike(turn)
+        return await self.strike(turn)
 
     async def listen(self, session: Session) -> None:
         async for event in session:
