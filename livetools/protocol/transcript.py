@@ -306,5 +306,16 @@ def _member(part: Mapping[str, Any], *names: str) -> Mapping[str, Any] | None:
 
 
 def _weigh(part: object) -> int:
-    """About its size in bytes as JSON, with what wraps it."""
-    return len(repr(part)) + 64
+    """About its size in bytes as JSON, with what wraps it. On the path of every call: flat values are not printed."""
+    if isinstance(part, Call):
+        part = part.args
+    if not isinstance(part, Mapping):
+        return len(repr(part)) + 64
+    size = 96
+    for key, value in part.items():
+        flat = type(value)
+        size += len(str(key)) + (len(value) if flat is str else 12 if flat in _SMALL else len(repr(value)))
+    return size
+
+
+_SMALL = frozenset({int, float, bool, type(None)})
