@@ -111,7 +111,8 @@ class Connection:
             events = self._protocol.events_received()
             if lag:
                 await anyio.sleep(lag)
-            await self._flush()
+            if self._protocol.writes:  # pongs, a close
+                await self._flush()
             for event in events:
                 await self._event(event, receiver)
             if self._protocol.close_expected() and self._protocol.state is not State.OPEN:

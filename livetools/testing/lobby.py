@@ -65,11 +65,11 @@ class Lobby:
         handle = (setup.get("sessionResumption") or {}).get("handle")
         session = self.resumable(str(handle)) if handle else None
         if handle and session is not None:
-            del session.history[self._handles[handle].contents :]
+            session.history.forget(after=self._handles[handle].contents)
         elif self.script is not None:
             session = next((each for each in self.sessions if each.forsaken), None)
             if session is not None:
-                session.history.clear()
+                session.history.forget(after=0)
         if session is None:
             return self._new(setup, profile)
         session.resume(setup, profile)

@@ -292,8 +292,11 @@ def _is_base64(value: object) -> bool:
 
 def decode_base64(text: str) -> bytes:
     """The bytes of either base64 alphabet, padded or not; ``ValueError`` if it is none."""
-    standard = text.replace("-", "+").replace("_", "/").rstrip("=")
-    return base64.b64decode(standard + "=" * (-len(standard) % 4), validate=True)
+    if "-" in text or "_" in text:
+        text = text.replace("-", "+").replace("_", "/")
+    if len(text) % 4:
+        text = text.rstrip("=") + "=" * (-len(text.rstrip("=")) % 4)
+    return base64.b64decode(text, validate=True)
 
 
 _SCALARS = {

@@ -35,7 +35,7 @@ class FakeSession:
         self.server = server
         self.setup = setup
         self.profile = profile
-        self.history: list[Message] = []
+        self.history = speech.History()
         self.connections: list[int] = []
         self.connection: Connection | None = None
         self.ears = Ears(self)

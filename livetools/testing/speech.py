@@ -33,6 +33,24 @@ class Said:
             self.seconds += sound.spoken_seconds(text) if audio is None else sound.duration(audio)
 
 
+class History(list[Message]):
+    """The conversation as ``contents``, and about how many tokens they are."""
+
+    _counted = (0, 0)  # how many contents were counted, and their characters
+
+    def forget(self, after: int) -> None:
+        """Keep the first ``after`` contents."""
+        del self[after:]
+        self._counted = (0, 0)
+
+    def tokens(self) -> int:
+        """Four characters each, counted once a content."""
+        seen, characters = self._counted
+        characters += sum(len(str(content)) for content in self[seen:])
+        self._counted = len(self), characters
+        return characters // 4 + 1
+
+
 def modality(setup: Message, profile: ModelProfile) -> str:
     """What the setup asks to be answered in; absent, the model's own."""
     asked = (setup.get("generationConfig") or {}).get("responseModalities") or [profile.default_modality]
@@ -108,7 +126,7 @@ def turn_complete(session: FakeSession, interaction: str) -> Message:
 def usage(session: FakeSession) -> Message:
     """Tokens as counted: the whole history is the prompt, this turn the response; 25 a second of sound."""
     spoken = modality(session.setup, session.profile) == "AUDIO"
-    prompt = sum(len(str(content)) for content in session.history) // 4 + 1
+    prompt = session.history.tokens()
     response = round(session.said.seconds * 25) if spoken else -(-len(session.said.text) // 4)
     kind = "AUDIO" if spoken else "TEXT"
     name = "candidates" if session.profile.vertex else "response"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import array
+import operator
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -77,4 +78,4 @@ def _energy(window: bytes) -> float:
     if sys.byteorder == "big":
         samples.byteswap()
     thin = samples[::THINNING]
-    return float((sum(sample * sample for sample in thin) / max(1, len(thin))) ** 0.5)
+    return float((sum(map(operator.mul, thin, thin)) / max(1, len(thin))) ** 0.5)
