@@ -290,6 +290,7 @@ class Attached:
         self._writing = True
         try:
             while frames := self.calls.replies.frames(0):
+                self.calls.replies.answered.clear()  # of use to whoever counts turns
                 for frame in frames:
                     with anyio.CancelScope(shield=True):  # what was taken is sent
                         await self._send(json.loads(frame))
