@@ -19,7 +19,7 @@ from .transport import Gone, Transport
 from .wake import make_wake
 
 
-class Desk(Protocol):
+class Owner(Protocol):
     """Whom the pen asks for a connection, and tells what came of it."""
 
     def transport(self, link: int) -> Transport | None: ...
@@ -31,9 +31,9 @@ class Pen:
     """Writes what the machine wants written. Made in the loop. ``log`` notes frames, where somebody wants
     it."""
 
-    def __init__(self, machine: Machine, desk: Desk) -> None:
+    def __init__(self, machine: Machine, owner: Owner) -> None:
         self.log = FrameLog.wanted()
-        self._machine, self._desk = machine, desk
+        self._machine, self._owner = machine, owner
         self._out: deque[tuple[int, bytes, Receipt | None]] = deque()
         self._writing = False
         self._more = False  # the machine may have frames that nobody has taken yet
@@ -74,7 +74,7 @@ class Pen:
                     break
                 self._more = False
                 self._out.extend(self._machine.frames())
-                self._desk.show()
+                self._owner.show()
         except BaseException:
             self._wake.set()
             raise
@@ -82,7 +82,7 @@ class Pen:
             self._writing = False
 
     async def _send(self, link: int, frame: bytes, receipt: Receipt | None) -> None:
-        transport = self._desk.transport(link)
+        transport = self._owner.transport(link)
         if transport is None:
             return  # it is gone, and the machine knows what it owes
         if self.log is not None:
@@ -90,7 +90,7 @@ class Pen:
         try:
             await transport.send(frame)
         except Gone as end:
-            self._desk.disconnected(link, Close(end.code, end.reason, end.by_us))
+            self._owner.disconnected(link, Close(end.code, end.reason, end.by_us))
             return
         except BaseException:
             if receipt is not None:
