@@ -133,6 +133,7 @@ def test_a_session_that_ends_in_the_middle_of_an_answer_is_told(run):
         server.stop(check=False)
     assert result.exit_code == 1
     assert "reported as leaked" in result.stderr
+    assert "> again" not in result.stdout
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
