@@ -39,9 +39,7 @@ class FakeCall:
 
     @property
     def scheduling(self) -> str:
-        """When the model is to speak of it: beside the response, or inside it, as the documentation's
-        samples do.
-        """
+        """When the model is to speak of it: said beside the response, or inside, as Google's samples do."""
         last = self.responses[-1] if self.responses else {}
         inside = last.get("response") or {}
         return str(last.get("scheduling") or inside.get("scheduling") or "WHEN_IDLE").upper()

@@ -28,9 +28,7 @@ class Gone(Exception):
 
 
 class _Protocol(ServerProtocol):
-    """Answers a close frame without a code with 1000: an echoed 1005 kills the Node client of one
-    framework.
-    """
+    """Answers a close frame without a code with 1000: an echoed 1005 kills the Node client of a framework."""
 
     def recv_frame(self, frame: WireFrame) -> None:
         if frame.opcode is Opcode.CLOSE and not frame.data:
@@ -99,8 +97,9 @@ class Connection:
             await self._flush()
 
     async def receive(self, receiver: Receiver, lag: float = 0.0) -> None:
-        """Hand each whole message to ``receiver`` until the connection ends. Never raises for the other
-        end's faults.
+        """Hand each whole message to ``receiver`` until the connection ends, however it ends.
+
+        ``lag`` is waited, in seconds, before each piece is read.
         """
         while True:
             try:

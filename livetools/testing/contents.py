@@ -98,9 +98,7 @@ def _order_fault(contents: Sequence[Message], n: int) -> Fault:
 
 
 def last_turn(contents: Sequence[Message]) -> tuple[list[Message], list[Message]]:
-    """The user's last turn that is not an answer, and everything after it: calls and answers in their
-    steps.
-    """
+    """The user's last turn that is not an answer, and the calls and answers that follow it."""
     for n in range(len(contents) - 1, -1, -1):
         content = contents[n]
         if content.get("role", "user") == "user" and not parts_of(content, "functionResponse"):

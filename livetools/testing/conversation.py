@@ -51,8 +51,9 @@ class User:
         return turn
 
     async def reconnects(self, handle: bool | None = None) -> None:
-        """Wait for the next connection; with ``handle`` given, it must (``True``) or must not bring our
-        handle.
+        """Wait for the next connection.
+
+        Raises ``AssertionError`` if ``handle`` is true and it brings none of ours, or false and it does.
         """
         self.session.floor.speaker = None
         while not self._arrivals:

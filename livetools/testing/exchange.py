@@ -49,9 +49,7 @@ class Exchange:
         self._emit: Callable[[Message], Awaitable[None]] | None = None
 
     async def run(self, emit: Callable[[Message], Awaitable[None]]) -> None:
-        """Run the model; ``emit`` takes each part of the response. Raises ``HttpError`` where the model
-        raises.
-        """
+        """Run the model; ``emit`` takes each part of the response. An error of the model is an ``HttpError``."""
         self._emit = emit
         text = "\n".join(text for content in self._asked for text in parts_of(content, "text"))
         blobs = [blob for content in self._asked for blob in parts_of(content, "inlineData")]

@@ -51,8 +51,9 @@ class Faults:
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> Self:
-        """Switches from ``name`` or ``name=value``, as a command line gives them; ``ValueError`` names them
-        all.
+        """Switches from ``name`` or ``name=value``, as a command line gives them.
+
+        Raises ``ValueError``, which names them all, for one that there is not.
         """
         known = {each.name: each for each in fields(cls)}
         result = cls()

@@ -43,9 +43,7 @@ class Floor:
         self.next()
 
     async def _swallow(self, turn: Turn) -> None:
-        """A resumed model that still waits for a lost call spends the user's turn on closing the old
-        exchange.
-        """
+        """A resumed model that still waits for a lost call spends a user's turn on closing the old exchange."""
         lost = ", ".join(str(call) for call in self.session.book.lost)
         self.session.server.note(f"{turn.text!r} was swallowed: nobody told the model of the lost {lost}")
         self.session.book.lost.clear()

@@ -115,9 +115,7 @@ async def respond(stream: ByteStream, status: int, body: Message | str) -> None:
 
 
 class Chunks:
-    """An answer in chunks, as they come. The head goes out with the first, so that an error may still be
-    one.
-    """
+    """An answer in chunks. Its head goes out with the first: until then it may become an error."""
 
     def __init__(self, stream: ByteStream, kind: str) -> None:
         self._stream, self._kind = stream, kind

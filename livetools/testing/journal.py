@@ -15,9 +15,10 @@ SHOWN = 60  # frames in a failure's text
 
 @dataclass(slots=True)
 class Journal:
-    """The server's memory. ``late`` are calls answered after their cancellation, ``complaints`` what a
-    replay found different, ``errors`` what the model
-    raised.
+    """The server's memory.
+
+    ``late`` are calls answered after their cancellation, ``errors`` what the model raised, ``complaints`` what a
+    replay found different.
     """
 
     frames: list[Frame] = field(default_factory=list)
@@ -46,8 +47,11 @@ class Journal:
         return [call for call in self.calls if call.state == "open"]
 
     def assert_all_answered(self) -> None:
-        """Raise ``AssertionError``, with the frames, if a call was left unanswered, was answered after its
-        cancellation, or the pretend model raised (which is then its cause)."""
+        """Raise ``AssertionError`` with every fault and the frames; an error of the model is its cause.
+
+        Faults are calls left unanswered, answers after a cancellation, differences from a recording, and errors
+        of the model.
+        """
         faults = [f"never answered: {call}" for call in self.unanswered()]
         faults += [f"answered after its cancellation: {call}" for call in self.late]
         faults += self.complaints

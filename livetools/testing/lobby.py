@@ -1,6 +1,4 @@
-"""Which conversation a setup begins or resumes: the handles, how long they are good for, and the
-connections' time.
-"""
+"""Which conversation a setup begins or resumes, and how long handles and connections last."""
 
 from __future__ import annotations
 

@@ -144,9 +144,7 @@ async def _whole(exchange: Exchange, stream: ByteStream) -> None:
 
 
 async def _streamed(exchange: Exchange, stream: ByteStream, *, sse: bool) -> None:
-    """A response object a part; the last bears the finish reason. A JSON array, where no events are asked
-    for.
-    """
+    """A response object a part, the last with the finish reason; an array where no events are asked for."""
     chunks = Chunks(stream, "text/event-stream" if sse else "application/json; charset=UTF-8")
     held: list[Message] = []
 

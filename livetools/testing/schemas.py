@@ -7,7 +7,7 @@ from .wire import Message, Refused
 FORMATS = {"STRING": {"enum", "date-time"}}  # what the Gemini API takes; numbers take any
 
 
-def schema_fault(schema: Message | None, path: str) -> Refused | None:
+def schema_fault(schema: Message | None, path: str, *, vertex: bool = False) -> Refused | None:
     """The first thing in this schema that the service would close for; ``None`` if nothing is."""
     if schema is None:
         return None
@@ -24,10 +24,10 @@ def schema_fault(schema: Message | None, path: str) -> Refused | None:
         reason = f"* {path}.required[0]: property is not defined"
         return Refused(1007, reason, f"required names {missing[0]!r}, which is no property")
     wrong = schema.get("format")
-    if wrong is not None and kind in FORMATS and wrong not in FORMATS[kind]:
+    if wrong is not None and not vertex and kind in FORMATS and wrong not in FORMATS[kind]:
         reason = f"* {path}.format: only 'enum' and 'date-time' are supported for STRING type"
         return Refused(1007, reason, f"the format {wrong!r}")
     inner = [(f"{path}.properties[{name}]", each) for name, each in properties.items()]
     inner += [(f"{path}.items", schema["items"])] if "items" in schema else []
     inner += [(f"{path}.any_of[{n}]", each) for n, each in enumerate(schema.get("anyOf") or [])]
-    return next((fault for where, each in inner if (fault := schema_fault(each, where))), None)
+    return next((fault for where, each in inner if (fault := schema_fault(each, where, vertex=vertex))), None)

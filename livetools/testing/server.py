@@ -162,9 +162,7 @@ class FakeLiveServer(Address):
         return self.journal.unanswered()
 
     def assert_all_answered(self) -> None:
-        """Raise ``AssertionError`` on an unanswered call, an answer after a cancellation, an error of the
-        model.
-        """
+        """Raise ``AssertionError`` if a call is unanswered, was answered too late, or the model raised."""
         self.journal.assert_all_answered()
 
     # -- recordings
@@ -207,9 +205,7 @@ class FakeLiveServer(Address):
         return self
 
     def stop(self, *, check: bool = True) -> None:
-        """End what :meth:`start` began; idempotent. Raises as leaving the context does, unless ``check`` is
-        false.
-        """
+        """End what :meth:`start` began; idempotent. With ``check`` it raises as leaving the context does."""
         if self._thread is None:
             return
         (manager, portal), self._thread = self._thread, None
@@ -238,10 +234,9 @@ class FakeLiveServer(Address):
     # -- tokens
 
     def mint_token(self, *, uses: int = 1, setup: Message | None = None) -> str:
-        """An ephemeral token, ``auth_tokens/…``: good for ``uses`` sessions (0: any number) opened within a
-        minute.
+        """An ephemeral token, ``auth_tokens/…``, good for ``uses`` sessions (0: any number).
 
-        What ``setup`` holds (camelCase) replaces the client's own words.
+        They are opened within a minute. What ``setup`` holds (camelCase) replaces the client's own words.
         """
         name = f"auth_tokens/{self.chance.getrandbits(128):032x}"
         return self.tokens.mint(name, self.clock.now(), uses, setup)

@@ -1,6 +1,4 @@
-"""One conversation with a client: what was said and called, and whose turn it is. It outlives its
-connections.
-"""
+"""One conversation with a client, over its connections: what was said and called, and by whom."""
 
 from __future__ import annotations
 
@@ -98,9 +96,7 @@ class FakeSession:
         }
 
     def call(self, id: str) -> FakeCall:
-        """The newest call with this id (or, where calls have none, this name); ``LookupError`` if there is
-        none.
-        """
+        """The newest call of this id, or of this name where calls have no ids; else ``LookupError``."""
         known = self.book.with_id(id)
         if not known:
             raise LookupError(f"the pretend model made no call with the id {id!r}")
@@ -158,9 +154,7 @@ class FakeSession:
             call.end("cancelled")
 
     async def cancel(self, turn: Turn | None, ids: Iterable[str] = ()) -> None:
-        """Send ``toolCallCancellation`` for the calls with these ids, or for every open one of this
-        connection.
-        """
+        """Send ``toolCallCancellation`` for these ids, or for every open call of this connection."""
         if turn is not None:
             self._stands(turn)
         wanted = set(ids)
@@ -334,9 +328,7 @@ class FakeSession:
             self.server.journal.late.append(call)
 
     async def interrupt_floor(self) -> None:
-        """The client cuts in: `interrupted`, `turnComplete`, the calls that fall with the turn, in this
-        order.
-        """
+        """The client cuts in: `interrupted`, `turnComplete`, and then the calls that fall with the turn."""
         turn, self.floor.speaker = self.floor.speaker, None
         if turn is None:
             return

@@ -107,8 +107,9 @@ def status(profile: ModelProfile, value: str) -> Message:
 
 
 def endings(session: FakeSession) -> Iterator[Message]:
-    """generationComplete, where something was said, and turnComplete with the usage; nothing after an interruption
-    that was the last word.
+    """What ends a turn: generationComplete, where something was said, and turnComplete with the usage.
+
+    Nothing, where an interruption was the last word: it has ended the turn.
     """
     if session.said.closed:
         return

@@ -217,7 +217,8 @@ def _functions(arrival: Arrival) -> Verdict:
             return Refused(1007, reason, f"setup.{path}.behavior: leave it out, or say NON_BLOCKING")
         if "parameters" in declaration and "parametersJsonSchema" in declaration:
             return Refused(1007, INVALID, f"setup.{path}: parameters or parametersJsonSchema, not both")
-        if fault := schema_fault(declaration.get("parameters"), f"setup.{path}.parameters"):
+        parameters, vertex = declaration.get("parameters"), arrival.who.vertex
+        if fault := schema_fault(parameters, f"setup.{path}.parameters", vertex=vertex):
             return fault
     if len(seen) > 512:
         return Refused(1007, "At most 512 function declarations can be specified.", f"there are {len(seen)}")

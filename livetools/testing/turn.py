@@ -1,6 +1,4 @@
-"""What a pretend model holds while it answers: the user's words, and ways to reply, to call and to
-misbehave.
-"""
+"""What a pretend model holds while it answers: the user's words, and ways to reply and to misbehave."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ if TYPE_CHECKING:
 
 
 class TurnCancelled(Exception):
-    """The call was cancelled, or the socket that should carry it is gone. A pretend model need not catch
-    it.
-    """
+    """The call was cancelled, or its socket is gone. A pretend model need not catch it."""
 
 
 class Turn:
@@ -51,9 +47,7 @@ class Turn:
         return (await self.calls((name, args)))[0]
 
     async def calls(self, *calls: tuple[str, dict[str, Any]]) -> list[Message]:
-        """Call several functions in one ``toolCall`` and wait for all of them; the responses in the same
-        order.
-        """
+        """Call several functions in one ``toolCall`` and wait for all; the responses, in the same order."""
         asked = await self.session.ask(self, calls)
         return [await self.session.answer(self, call) for call in asked]
 
@@ -67,8 +61,7 @@ class Turn:
         return await self.session.answer(self, self.session.call(id))
 
     async def say(self, text: str, audio: bytes | None = None) -> None:
-        """Say it in the modality that the setup asks for: text in pieces, or sound with a transcript if
-        asked for.
+        """Say it as the setup asks: text in pieces, or sound, with a transcript where one was asked for.
 
         ``audio`` is 16-bit mono PCM at 24 kHz; without it, a tone as long as the words would take.
         """

@@ -41,9 +41,7 @@ class Refused(Exception):
 
 
 def encode(message: Message) -> bytes:
-    """Pretty-printed UTF-8 with a newline at the end: what generativelanguage.googleapis.com sends
-    (2026-09).
-    """
+    """Pretty-printed UTF-8 with a newline at the end, as the service sends it (2026-09)."""
     return json.dumps(message, indent=2, ensure_ascii=False).encode() + b"\n"
 
 

@@ -36,6 +36,10 @@ def test_what_the_service_takes_is_taken(schema):
     assert schema_fault(schema, "p") is None
 
 
+def test_vertex_takes_any_format():
+    assert schema_fault({"items": {"type": "STRING", "format": "uuid"}}, "p", vertex=True) is None
+
+
 @pytest.mark.parametrize(("schema", "reason"), BAD)
 def test_what_it_refuses_is_named_with_its_path(schema, reason):
     fault = schema_fault(schema, "p")
