@@ -91,6 +91,8 @@ def connect(
     made = as_tools([*_several(tools), *configured])
     if fields.get("tools") is not None:
         fields = {**fields, "tools": others}
+    if handle_store is not None:
+        fields = {"sessionResumption": {}, **fields}  # handles are asked for, reconnect or not
     dialer = transport if transport is not None else WebSocket()
     endpoint = resolve(
         api_key=api_key, client=client, vertexai=vertexai, project=project, location=location,

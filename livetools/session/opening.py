@@ -62,8 +62,8 @@ class Opening:
         """Open the session in the host. Returns when it stands, or has ended (``pump.error``)."""
         for warning in (*self.plan.warnings, *self.endpoint.warnings):
             log.warning("%s", warning)
-        if self.store is not None:
-            self.plan = replace(self.plan, handle=await self.store.load() or self.plan.handle)
+        if self.store is not None and self.plan.handle is None:
+            self.plan = replace(self.plan, handle=await self.store.load())
         self.transcript.user_content(self.plan.history)
         pumps: list[Pump] = []
 

@@ -60,8 +60,13 @@ async def test_a_store_gives_the_handle_and_gets_the_newest(opened: Opened) -> N
         line.server.send({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
         await line.until(HandleUpdate)
     assert store.handle == "h1"
-    async with opened(handle_store=store) as line:
+    async with opened(handle_store=store, reconnect=False) as line:
         assert line.session.handle == "h1"
+        line.server.send({"sessionResumptionUpdate": {"newHandle": "h2", "resumable": True}})
+        await line.until(HandleUpdate)
+    assert store.handle == "h2"
+    async with opened(handle_store=store, handle="mine") as line:
+        assert line.session.handle == "mine"
 
 
 async def test_what_the_plan_warns_of_is_logged_when_the_session_opens(
