@@ -26,10 +26,10 @@ class Said:
     seconds: float = 0.0
     closed: bool = False  # `interrupted` and its turnComplete were sent, and nothing since
 
-    def add(self, setup: Message, profile: ModelProfile, text: str, audio: bytes | None) -> None:
+    def add(self, setup: Message, facts: ModelProfile, text: str, audio: bytes | None) -> None:
         self.text += text
         self.closed = False
-        if modality(setup, profile) == "AUDIO":
+        if modality(setup, facts) == "AUDIO":
             self.seconds += sound.spoken_seconds(text) if audio is None else sound.duration(audio)
 
 
@@ -51,9 +51,9 @@ class History(list[Message]):
         return characters // 4 + 1
 
 
-def modality(setup: Message, profile: ModelProfile) -> str:
+def modality(setup: Message, facts: ModelProfile) -> str:
     """What the setup asks to be answered in; absent, the model's own."""
-    asked = (setup.get("generationConfig") or {}).get("responseModalities") or [profile.default_modality]
+    asked = (setup.get("generationConfig") or {}).get("responseModalities") or [facts.default_modality]
     return str(asked[0])
 
 
@@ -67,17 +67,17 @@ def pieces(text: str) -> list[str]:
     return [piece for piece in result if piece]
 
 
-def messages(setup: Message, profile: ModelProfile, text: str, audio: bytes | None) -> Iterator[Message]:
+def messages(setup: Message, facts: ModelProfile, text: str, audio: bytes | None) -> Iterator[Message]:
     """The ``serverContent`` messages of one utterance."""
-    if modality(setup, profile) == "TEXT":
+    if modality(setup, facts) == "TEXT":
         for piece in pieces(text):
-            yield _content(profile, {"text": piece})
+            yield _content(facts, {"text": piece})
         return
     transcripts = pieces(text) if "outputAudioTranscription" in setup else []
     chunks = _tones(text) if audio is None else sound.chunks(audio)
-    mime = "audio/pcm" if profile.vertex else sound.OUT_MIME
+    mime = "audio/pcm" if facts.vertex else sound.OUT_MIME
     for n, chunk in enumerate(chunks):
-        yield _content(profile, {"inlineData": {"mimeType": mime, "data": chunk}})
+        yield _content(facts, {"inlineData": {"mimeType": mime, "data": chunk}})
         if n < len(transcripts):
             yield {"serverContent": {"outputTranscription": {"text": transcripts[n]}}}
     for piece in transcripts[len(chunks) :]:
@@ -95,15 +95,15 @@ def _tones(text: str) -> list[str]:
     return [sound.tone_chunk()] * round(sound.spoken_seconds(text) / sound.CHUNK_SECONDS)
 
 
-def _content(profile: ModelProfile, part: Message) -> Message:
+def _content(facts: ModelProfile, part: Message) -> Message:
     # js-genai's recordings: no role from 2.x on the Gemini API, "model" from Vertex; 3.8 says it (2026-09-17)
-    role = {"role": "model"} if profile.vertex or profile.empty_frames else {}
+    role = {"role": "model"} if facts.vertex or facts.empty_frames else {}
     return {"serverContent": {"modelTurn": {"parts": [part]} | role}}
 
 
-def status(profile: ModelProfile, value: str) -> Message:
+def status(facts: ModelProfile, value: str) -> Message:
     """``interactionStatus``, from models that send it."""
-    return {"interactionStatus": value} if profile.idle_signal else {}
+    return {"interactionStatus": value} if facts.idle_signal else {}
 
 
 def endings(session: FakeSession) -> Iterator[Message]:
