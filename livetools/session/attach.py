@@ -7,8 +7,7 @@
     live:
         async for message in live: ...
 
-The dispatcher alone, without a connection of its own: cancellations are honoured, and each call is answered
-once.
+The dispatcher alone, without a connection of its own. Cancellations are honoured; each call is answered once.
 """
 
 from __future__ import annotations
@@ -89,12 +88,11 @@ def attach(
     max_concurrency: int | None = None,
     hooks: Sequence[Hooks] = (),
 ) -> Attached:
-    """Answer the function calls of a google-genai session: enter it, and iterate over it in place of
-    ``receive()``.
+    """Answer the function calls of a google-genai session: enter it, and iterate over it, not ``receive()``.
 
     ``model`` says what the model takes (scheduling, ``willContinue``, media); without it nothing is assumed.
-    The other parameters are those of ``connect``. Raises ``ConfigError``. ``context.session`` is ``None`` in
-    the tools.
+    The other parameters are those of ``connect``. In the tools ``context.session`` is ``None``. Raises
+    ``ConfigError``.
     """
     made = as_tools(tools)
     plan = make_plan(
@@ -125,8 +123,8 @@ class _Asked:
 
 
 class Attached:
-    """A google-genai session whose calls are answered. Iterating yields the SDK's own messages, turn after
-    turn.
+    """A google-genai session whose calls are answered. Iterating yields the SDK's own messages, over all
+    turns.
 
     Reading is what drives it: calls are taken up when the message that holds them is read. What the SDK
     raises at the end (``google.genai.errors.APIError``) comes out of the iteration, but for a clean close,

@@ -49,8 +49,7 @@ class Reply:
 
 
 def reply_of(events: Sequence[Event], interrupted: bool) -> Reply:
-    """The events of an exchange as one reply. A turn that a call divides is one answer; its pieces are
-    joined."""
+    """The events of an exchange as one reply: a turn that a call divides is one answer."""
     usage, turn = Usage(), Usage()
     rate = 24000
     audio: list[bytes] = []

@@ -19,8 +19,7 @@ log = logging.getLogger("livetools.session")
 
 
 class HandleStore(Protocol):
-    """Keeps the newest handle of one conversation. What it raises on saving is logged, and ends no
-    session."""
+    """Keeps the newest handle of one conversation. What ``save`` raises is logged, and ends no session."""
 
     async def load(self) -> str | None:
         """The handle that was saved last, if there is one."""

@@ -2,7 +2,7 @@
 
 A task group entered in the user's task ties the session to that task's stack. On asyncio that breaks exit
 stacks closed by another task, sessions closed first in, first out, sessions inside async generators,
-notebooks and pytest-asyncio fixtures (python-sdk#577 of the Model Context Protocol tells of the wound). So
+notebooks and pytest-asyncio fixtures. So
 on asyncio everything runs in **one** host task, with the anyio task group inside it; the context manager
 that made the host awaits its end. Trio has no tasks without a nursery: there a nursery is held open in the
 caller, and the same body runs in its one child, shielded from the caller's cancellation as the asyncio task
@@ -55,7 +55,7 @@ class Host:
     async def start(self, main: Main) -> None:
         """Start ``main`` and return once it is ready, or has returned before that.
 
-        Raises what ``main`` raised before it was ready. Cancelling stops what was started, and waits for its
+        Raises what ``main`` raised before it was ready. Cancelling stops what was started, and awaits its
         end.
         """
         self._scope = anyio.CancelScope(shield=True)
@@ -77,8 +77,7 @@ class Host:
             await self.stop()
 
     async def stop(self, grace: float = 0.0) -> None:
-        """Give ``main`` ``grace`` seconds to return by itself, cancel it, and wait until every task has
-        ended.
+        """Give ``main`` ``grace`` seconds to return, cancel it, and wait until every task has ended.
 
         Idempotent. Raises, once, what ``main`` or a task of the group raised. Cancelling cuts the grace
         short; the end is awaited all the same.

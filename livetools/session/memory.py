@@ -65,8 +65,7 @@ class MemoryTransport:
 class MemoryServer:
     """The server's end of one connection. Sending and faults are immediate; only ``receive`` waits.
 
-    ``full``: while true, the client's sends wait, as on a socket that nobody reads. ``end`` tells how it
-    ended.
+    ``full``: while true, the client's sends wait, as on a socket that nobody reads. ``end``: how it ended.
     """
 
     def __init__(self, url: str, headers: Mapping[str, str]) -> None:

@@ -28,8 +28,7 @@ class Owner(Protocol):
 
 
 class Pen:
-    """Writes what the machine wants written. Made in the loop. ``log`` notes frames, where somebody wants
-    it."""
+    """Writes what the machine wants written. Made in the loop. ``log`` notes frames, if somebody wants it."""
 
     def __init__(self, machine: Machine, owner: Owner) -> None:
         self.log = FrameLog.wanted()

@@ -66,8 +66,8 @@ class Session:
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close the session, stop its tools and wait for their end. Bounded: threads that block are left
-        alone."""
+        """Close the session, stop its tools and wait for their end, but for threads that block, and not for
+        long."""
         pump = self._running()
         if not pump.over.is_set():
             pump.machine.close(pump.clock.now())
@@ -94,8 +94,7 @@ class Session:
         return self
 
     async def __anext__(self) -> Event:
-        """The next event. Cancelling loses none. Ends with the session; raises, once, the error that ended
-        it."""
+        """The next event. Cancelling loses none. Raises, once, the error that ended the session."""
         pump = self._running()
         event = await pump.inbox.get()
         if event is not None:
@@ -110,8 +109,7 @@ class Session:
 
         Interrupted, or cut by a change of connections, it returns what was heard (``reply.interrupted``).
         Raises ``TimeoutError`` after ``timeout`` seconds, ``ConcurrencyError`` beside another exchange, and
-        what ended the session. Cancelling gives the answer up, not the turn: the model speaks on, in the
-        events.
+        what ended the session. Cancelling gives the answer up, not the turn: the events go on.
         """
         pump = self._live()
         self.transcript.user_text(text)
@@ -150,8 +148,7 @@ class Session:
         turns: Sequence[Mapping[str, Any]] | Mapping[str, Any],  # contents, as google-genai's
         turn_complete: bool = True,
     ) -> None:
-        """Send turns (``{"role": ..., "parts": [...]}``, google-genai's types too); returns as ``send_text``
-        does.
+        """Send turns (``{"role": ..., "parts": [...]}``, google-genai's types too), as ``send_text`` does.
 
         Raises ``LocalProtocolError`` on models that take content only before the first turn (3.1).
         """
@@ -167,8 +164,8 @@ class Session:
         """Send 16-bit little-endian mono PCM at ``rate`` Hz. Chunks of 20 to 100 ms serve best.
 
         Late audio is worth nothing: it is dropped, and told (``InputDropped``), where the model would close
-        for it, and past 2 MiB that the line does not take. Raises ``LocalProtocolError`` when ``rate``
-        changes.
+        for it, and past 2 MiB that the line does not take. Raises ``LocalProtocolError`` for another
+        ``rate``.
         """
         self._rate = self._rate or rate
         if rate != self._rate:
@@ -190,8 +187,7 @@ class Session:
 
     @asynccontextmanager
     async def activity(self) -> AsyncIterator[None]:
-        """Push-to-talk: the user speaks inside the block. Needs automatic activity detection off in the
-        config."""
+        """Push-to-talk: the user speaks inside the block. The config must turn automatic detection off."""
         pump = self._live()
         pump.machine.activity(True, pump.clock.now())
         await pump.follow()
@@ -223,12 +219,11 @@ class Session:
         await pump.settled(self._open_run(call), done)
 
     async def approve(self, call: Call) -> None:
-        """Let a call run that waits for it (``ApprovalRequested``). Raises ``LocalProtocolError`` if it does
-        not."""
+        """Let a call run that waits (``ApprovalRequested``); ``LocalProtocolError`` if it does not wait."""
         await self._decide(call, None)
 
     async def refuse(self, call: Call, reason: str = "") -> None:
-        """Refuse a call that waits; the model reads ``reason``. Raises ``LocalProtocolError`` if it does not
+        """Refuse a call that waits; the model reads ``reason``. ``LocalProtocolError`` if it does not
         wait."""
         await self._decide(call, reason)
 
@@ -246,8 +241,7 @@ class Session:
 
     @property
     def handle(self) -> str | None:
-        """The newest handle: ``connect(handle=...)`` goes on from here, in another process too, for two
-        hours."""
+        """The newest handle: ``connect(handle=...)`` goes on from here, for two hours, in any process."""
         return self._running().machine.handle
 
     @property
@@ -266,8 +260,7 @@ class Session:
         return self._opening.plan.profile
 
     def stats(self) -> dict[str, Any]:  # plain values
-        """Who owes what, by name: open calls, what is due from the model, threads in use, what was
-        dropped."""
+        """Who owes what, by name: open calls, what is due from the model, threads in use, what was lost."""
         pump = self._running()
         return {
             **pump.machine.stats(),
