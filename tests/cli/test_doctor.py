@@ -59,7 +59,9 @@ def test_a_model_that_must_think_is_told_how_much(run, serve):
     bare = run("doctor", "--base-url", server.url, "--model", model)
     assert bare.exit_code == 1
     assert "wants a thinking level" in bare.stdout
-    assert run("doctor", "--base-url", server.url, "--model", model, "--thinking", "low").exit_code == 0
+    told = run("doctor", "--base-url", server.url, "--model", model, "--thinking", "low")
+    assert f"✔ {model} is there, and is live" in told.stdout
+    assert server.sessions[0].setup["generationConfig"]["thinkingConfig"] == {"thinkingLevel": "LOW"}
 
 
 def test_without_a_key_there_is_no_way(run):
