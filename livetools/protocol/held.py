@@ -62,7 +62,7 @@ class Receipt:
 class Item:
     """One frame of the user's."""
 
-    kind: str  # text, content, update, audio, video, activity, end
+    kind: str  # text, content, update, cut, audio, video, activity, end
     frame: bytes
     receipt: Receipt | None = None
     exchange: Exchange | None = None
@@ -98,6 +98,11 @@ class Held:
 
     def __bool__(self) -> bool:
         return bool(self._queue)
+
+    @property
+    def prompting(self) -> bool:
+        """Whether something waits that the model will answer."""
+        return any(item.prompts for item in self._queue)
 
     def put(self, item: Item) -> None:
         """Queue what is not media."""

@@ -165,7 +165,7 @@ class Machine:
         if self.turns.idle or self.closed:
             return
         if self.plan.content_mid_session:
-            self.held.put(Item("content", outgoing.cut_off()))
+            self.held.put(Item("cut", outgoing.cut_off()))
         self.turns.interrupted(now)
         self._tell(Interrupted())
         self.reception.muted = True
@@ -278,7 +278,7 @@ class Machine:
             ends_turn = policy is not None and policy.ends_turn
             self.turns.answered(answer.record.run, ends_turn, answer.scheduling, self._now)
         self.calls.replies.answered.clear()
-        if self._late and self.turns.idle:
+        if self._late and self.turns.idle and not self.held.prompting:
             self._put_text("\n".join(self._late), self._now, None)
             self._late.clear()
         if self.held:

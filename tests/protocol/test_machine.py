@@ -211,6 +211,16 @@ def test_a_result_that_goes_as_text_does_not_cut_the_model_off() -> None:
     assert "42 rows" in d.turn_complete().texts()[0]
 
 
+def test_a_late_result_waits_for_the_answer_to_a_text_that_waited_with_it() -> None:
+    d = Driver(plan(ECHO), PATIENT).live().call(("c1", "echo")).drop(1006).settle("c1", "seven")
+    exchange = asked(d)
+    d.later(0.3).establish()
+    assert d.texts() == ["?"]
+    d.say("yes").turn_complete()
+    assert exchange.done
+    assert "seven" in d.texts()[1]
+
+
 def test_generators_stream_and_close() -> None:
     policy = CallPolicy("ticks", streams=True, behavior="NON_BLOCKING", takes_scheduling=True, ends_turn=True)
     d = Driver(plan(policy)).live().call(("c1", "ticks"))
@@ -688,6 +698,16 @@ def test_a_text_that_was_answered_is_not_sent_again() -> None:
     d.drain().turn_complete().drop(1006)
     d.later(0.3).establish()
     assert d.texts() == ["one"]
+
+
+def test_an_interruption_of_a_dead_socket_is_not_repeated_on_the_next() -> None:
+    d = Driver(plan(), PATIENT).live()
+    d.machine.send_text("one", d.now)
+    d.drain().machine.interrupt(d.now)
+    d.drain()
+    assert len(d.sent("clientContent")) == 2
+    d.drop(1006).later(0.3).establish()
+    assert d.sent("clientContent")[2:] == d.sent("clientContent")[:1]
 
 
 def test_a_generation_that_the_dead_socket_was_in_the_middle_of_ends_as_interrupted() -> None:
