@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 import anyio
 
+from .roles import Session
 from .turn import Turn, TurnCancelled
-
-if TYPE_CHECKING:
-    from .session import FakeSession
 
 
 class User:
@@ -29,7 +27,7 @@ class User:
             await turn.say("Done.")
     """
 
-    def __init__(self, session: FakeSession) -> None:
+    def __init__(self, session: Session) -> None:
         self.session = session
         self.done = False  # the script has returned
         self._turns: deque[Turn] = deque()

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from .roles import Session
 from .schema import decode_base64
 from .turn import Turn
 from .vad import Edge
 from .wire import Message, seconds
-
-if TYPE_CHECKING:
-    from .session import FakeSession
 
 AUDIO_KEPT = 16000 * 2 * 300  # bytes of one user turn: five minutes at 16 kHz
 LEAD_IN = 16000  # bytes of sound kept before speech is heard: half a second at 16 kHz
@@ -24,7 +22,7 @@ class Ears:
     ``audioStreamEnd`` where no turn has come of the stream yet.
     """
 
-    def __init__(self, session: FakeSession) -> None:
+    def __init__(self, session: Session) -> None:
         self.session = session
         self.texts: list[str] = []
         self.audio = bytearray()

@@ -8,19 +8,16 @@ response. What was said before the last answers was said then, and is not repeat
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import Any, NoReturn
 
 from .calls import FakeCall
 from .contents import last_turn, merged, parts_of
 from .http import HttpError, error
+from .roles import Server
 from .schema import decode_base64
 from .speech import pieces
 from .turn import Turn, TurnCancelled
 from .wire import Message
-
-if TYPE_CHECKING:
-    from .server import FakeLiveServer
-    from .session import FakeSession
 
 
 class _Paused(TurnCancelled):
@@ -34,8 +31,9 @@ class Exchange:
     errors of the service.
     """
 
-    def __init__(self, server: FakeLiveServer, body: Message, model: str) -> None:
+    def __init__(self, server: Server, body: Message, model: str) -> None:
         self.server = server
+        self.id = f"{server.chance.getrandbits(64):016x}"
         self.setup = body
         self.model = model
         self.history: list[Message] = body.get("contents") or []
@@ -55,7 +53,7 @@ class Exchange:
         blobs = [blob for content in self._asked for blob in parts_of(content, "inlineData")]
         sound = [b for b in blobs if str(b.get("mimeType", "")).startswith("audio/")]
         audio = b"".join(decode_base64(str(blob.get("data", ""))) for blob in sound)
-        turn = Turn(cast("FakeSession", self), text, audio)  # it has the verbs that a turn uses
+        turn = Turn(self, text, audio)
         try:
             await self.server.answer_turn(turn)
         except TurnCancelled:
@@ -166,7 +164,7 @@ class Exchange:
                 "promptTokensDetails": [{"modality": "TEXT", "tokenCount": prompt}],
             },
             "modelVersion": self.model,
-            "responseId": f"{self.server.chance.getrandbits(64):016x}",
+            "responseId": self.id,
         }
         self.server.record("server", 0, answer)
         return answer

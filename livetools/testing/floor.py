@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from typing import TYPE_CHECKING
 
 import anyio
 
 from . import speech
+from .roles import Script, Session
+from .said import Said
 from .turn import Turn, TurnCancelled
-
-if TYPE_CHECKING:
-    from .conversation import User
-    from .session import FakeSession
 
 
 class Floor:
@@ -22,11 +19,11 @@ class Floor:
     interrupts.
     """
 
-    def __init__(self, session: FakeSession) -> None:
+    def __init__(self, session: Session) -> None:
         self.session = session
         self.speaker: Turn | None = None
         self.waiting: deque[Turn] = deque()
-        self.user: User | None = None  # of a script, which hears the turns instead of a model
+        self.user: Script | None = None  # of a script, which hears the turns instead of a model
         self.begun = False  # the model had a turn
 
     async def user_spoke(self, turn: Turn, *, interrupts: bool) -> None:
@@ -63,7 +60,7 @@ class Floor:
     def take(self, turn: Turn) -> None:
         """This turn speaks now."""
         self.speaker, self.begun = turn, True
-        self.session.said = speech.Said()
+        self.session.said = Said()
 
     async def _run(self, turn: Turn) -> None:
         session = self.session
@@ -85,7 +82,7 @@ class Floor:
         session = self.session
         for message in speech.endings(session):
             await session.send(message)
-        session.said = speech.Said()
+        session.said = Said()
         if session.profile.resumption and "sessionResumption" in session.setup and not session.open_calls():
             await session.send_handle()
         self.speaker = None

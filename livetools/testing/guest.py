@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
-from urllib.parse import parse_qs, urlsplit
 
 import anyio
 from websockets.http11 import Request
@@ -15,59 +11,21 @@ from websockets.http11 import Request
 from livetools.protocol.profiles import find
 
 from . import schema, strict
+from .caller import Caller, caller
 from .connection import Connection, Receiver
-from .session import FakeSession
+from .roles import Server, Session
 from .turn import TurnCancelled
 from .wire import Message, Refused, decode
-
-if TYPE_CHECKING:
-    from .server import FakeLiveServer
 
 ONLY_FIRST = "setup must be the first message and only the first"
 TOO_LONG = (
     "Connection aborted because the client failed to close the connection after receiving a GoAway signal "
     "once the session duration limit was reached."
 )
-_GEMINI = re.compile(
-    r"/ws/google\.ai\.generativelanguage\.(v\w+)\.GenerativeService\.BidiGenerateContent(?:Constrained)?$"
-)
-_VERTEX = re.compile(r"/ws/google\.cloud\.aiplatform\.(v\w+)\.LlmBidiService/BidiGenerateContent$")
-
-
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """Who connects: which API and version, and with what key or token."""
-
-    vertex: bool
-    version: str
-    credential: str | None
-
-
-def caller(request: Request) -> Caller | None:
-    """Read the path and the credentials of an upgrade; ``None`` if the path is no Live endpoint.
-
-    Any API version, any prefix, doubled slashes (google-genai for JavaScript sends ``//ws/…``). No path at all is
-    Vertex AI, as google-genai for Python 3.6.1 dials a base URL of one's own without a project.
-    """
-    parts = urlsplit(re.sub("/{2,}", "/", request.path))
-    gemini, vertex = _GEMINI.search(parts.path), _VERTEX.search(parts.path)
-    if not (gemini or vertex or parts.path in ("", "/")):
-        return None
-    query = parse_qs(parts.query)
-    authorization = request.headers.get("Authorization") or ""
-    credential = (
-        request.headers.get("x-goog-api-key")
-        or next(iter(query.get("key") or query.get("access_token") or []), None)
-        or authorization.partition(" ")[2]
-        or None
-    )
-    if gemini:
-        return Caller(False, gemini[1], credential)
-    return Caller(True, vertex[1] if vertex else "v1beta1", credential)
 
 
 @contextlib.asynccontextmanager
-async def admit(server: FakeLiveServer, connection: Connection, request: Request) -> AsyncIterator[Receiver]:
+async def admit(server: Server, connection: Connection, request: Request) -> AsyncIterator[Receiver]:
     """Receive a client for as long as its socket stands; gives what takes its frames."""
     who = caller(request)
     if who is None:
@@ -83,9 +41,9 @@ async def admit(server: FakeLiveServer, connection: Connection, request: Request
 class _Guest:
     """One socket's way from its first frame to its conversation."""
 
-    def __init__(self, server: FakeLiveServer, connection: Connection, who: Caller | None) -> None:
+    def __init__(self, server: Server, connection: Connection, who: Caller | None) -> None:
         self.server, self.connection, self.who = server, connection, who
-        self.session: FakeSession | None = None
+        self.session: Session | None = None
         self.life = anyio.CancelScope()
         self.lull = anyio.CancelScope()
 

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from livetools.protocol.profiles import ModelProfile
 
 from .conversation import Script, User, play
+from .roles import Server
 from .session import FakeSession
 from .wire import Message
-
-if TYPE_CHECKING:
-    from .server import FakeLiveServer
-
-
-@dataclass(slots=True)
-class Limits:
-    """Times in seconds of the server's clock, as measured on the service (2026-09-10, two runs)."""
-
-    go_away: float = 540.0  # of a connection: goAway is sent
-    time_left: float = 50.0  # after which it is closed with 1008
-    handle: float = 2 * 3600.0  # how long a handle is good for after its connection ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +21,7 @@ class _Handle:
 class Lobby:
     """The conversations of one server."""
 
-    def __init__(self, server: FakeLiveServer) -> None:
+    def __init__(self, server: Server) -> None:
         self.server = server
         self.sessions: list[FakeSession] = []
         self.script: Script | None = None

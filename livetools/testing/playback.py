@@ -5,17 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections import deque
 from collections.abc import AsyncIterator
-from typing import TYPE_CHECKING
 
 from websockets.http11 import Request
 
 from . import schema
 from .connection import Connection, Gone, Receiver
 from .recording import Recording, differences
+from .roles import Server
 from .wire import Frame, Message, Refused, decode, encode
-
-if TYPE_CHECKING:
-    from .server import FakeLiveServer
 
 
 class Playback:
@@ -33,7 +30,7 @@ class Playback:
 
     @contextlib.asynccontextmanager
     async def admit(
-        self, server: FakeLiveServer, connection: Connection, request: Request
+        self, server: Server, connection: Connection, request: Request
     ) -> AsyncIterator[Receiver]:
         """Play the next connection to this client."""
         if not self._scripts:
@@ -52,9 +49,7 @@ class Playback:
 class _Player:
     """One connection: what is still to come of it."""
 
-    def __init__(
-        self, server: FakeLiveServer, connection: Connection, script: deque[Frame], pace: float
-    ) -> None:
+    def __init__(self, server: Server, connection: Connection, script: deque[Frame], pace: float) -> None:
         self.server, self.connection, self.script, self.pace = server, connection, script, pace
         self.heard = 0
         self.time = script[0].time if script else 0.0

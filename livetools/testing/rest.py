@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
 
 import anyio
 from anyio.abc import ByteStream
@@ -20,12 +19,10 @@ from . import schema
 from .contents import contents_fault
 from .exchange import Exchange
 from .http import Chunks, HttpError, HttpRequest, error, read_request, respond
+from .roles import Server
 from .schemas import schema_fault
 from .strict import BAD_NAME, NAME
 from .wire import Message, Refused
-
-if TYPE_CHECKING:
-    from .server import FakeLiveServer
 
 _GENERATE = re.compile(
     r"/(?P<version>v\w+)/(?:.+/)?models/(?P<model>[^/:]+)[:/](?P<verb>(?:streamG|g)enerateContent)$"
@@ -35,7 +32,7 @@ _TOKENS = re.compile(r"/(?P<version>v\w+)/auth_tokens$")
 LISTED = ("gemini-3.8-flash", "gemini-2.5-flash", "gemini-3.8-live", "gemini-3.1-flash-live-preview")
 
 
-async def serve(server: FakeLiveServer, stream: ByteStream, head: bytes) -> None:
+async def serve(server: Server, stream: ByteStream, head: bytes) -> None:
     """Answer one HTTP request, whatever it is."""
     try:
         request = await read_request(stream, head)
@@ -56,7 +53,7 @@ async def serve(server: FakeLiveServer, stream: ByteStream, head: bytes) -> None
         return  # the client has gone
 
 
-def _mint(server: FakeLiveServer, request: HttpRequest) -> Message:
+def _mint(server: Server, request: HttpRequest) -> Message:
     _check_key(server, request)
     body = _json(request)
     known = {"uses", "expireTime", "newSessionExpireTime", "bidiGenerateContentSetup", "fieldMask", "name"}
@@ -78,7 +75,7 @@ def _models(found: re.Match[str]) -> Message:
     return {"models": models} if found["model"] is None else models[0]
 
 
-def _check_key(server: FakeLiveServer, request: HttpRequest) -> None:
+def _check_key(server: Server, request: HttpRequest) -> None:
     bearer = request.headers.get("authorization", "").partition(" ")[2]
     key = request.headers.get("x-goog-api-key") or request.query.get("key") or bearer
     if server.api_keys is None or key in server.api_keys:
@@ -110,9 +107,7 @@ def _unknown(name: str, path: str) -> str:
 # -- generateContent
 
 
-async def _generate(
-    server: FakeLiveServer, stream: ByteStream, request: HttpRequest, found: re.Match[str]
-) -> None:
+async def _generate(server: Server, stream: ByteStream, request: HttpRequest, found: re.Match[str]) -> None:
     if request.method != "POST":
         raise error(404, f"{request.method} is not for generateContent.")
     _check_key(server, request)

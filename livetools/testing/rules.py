@@ -24,12 +24,10 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from . import guess
-
-if TYPE_CHECKING:
-    from .turn import Turn
+from .turn import Turn
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,14 +35,15 @@ from .connection import Connection, Receiver
 from .conversation import Script
 from .faults import Faults
 from .journal import Journal
-from .lobby import Limits, Lobby
+from .limits import Limits
+from .lobby import Lobby
 from .playback import Playback
 from .port import Port
 from .reception import Reception
 from .recording import Recording
 from .session import FakeSession
 from .tokens import Tokens
-from .turn import Turn
+from .turn import Talk, Turn
 from .urls import Address
 from .vad import ActivityDetector, EnergyDetector
 from .wire import Frame, Message
@@ -265,7 +266,7 @@ class FakeLiveServer(Address):
     async def answer_turn(self, turn: Turn) -> None:
         await self._model(turn)
 
-    async def model_failed(self, session: FakeSession, error: Exception) -> None:
+    async def model_failed(self, session: Talk, error: Exception) -> None:
         """The pretend model raised: the client sees what a failing service shows, the test gets the error."""
         self.journal.errors.append(error)
         self.note(f"the pretend model raised {type(error).__name__}: {error}")

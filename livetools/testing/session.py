@@ -4,21 +4,20 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from livetools.protocol.profiles import ModelProfile
 
-from . import faults, speech
+from . import deeds, speech
 from .calls import Book, FakeCall
 from .connection import Connection, Gone
 from .ears import Ears
 from .faults import Fault
 from .floor import Floor
+from .roles import Server
+from .said import History, Said
 from .turn import Turn, TurnCancelled
 from .wire import Message, seconds
-
-if TYPE_CHECKING:
-    from .server import FakeLiveServer
 
 
 class FakeSession:
@@ -28,17 +27,17 @@ class FakeSession:
     ``contents``, ``connections`` the numbers of the sockets that carried it.
     """
 
-    def __init__(self, server: FakeLiveServer, setup: Message, profile: ModelProfile) -> None:
+    def __init__(self, server: Server, setup: Message, profile: ModelProfile) -> None:
         self.id = str(uuid.UUID(int=server.chance.getrandbits(128), version=4))
         self.server = server
         self.setup = setup
         self.profile = profile
-        self.history = speech.History()
+        self.history = History()
         self.connections: list[int] = []
         self.connection: Connection | None = None
         self.ears = Ears(self)
         self.floor = Floor(self)
-        self.said = speech.Said()
+        self.said = Said()
         self.book = Book()
         self.ended_at: float | None = None  # when the last connection went; None while one stands
 
@@ -172,7 +171,7 @@ class FakeSession:
             self._stands(turn)
         await self.send({"serverContent": {"interrupted": True}})
         await self.send(speech.turn_complete(self, "IDLE"))
-        self.said = speech.Said(closed=True)
+        self.said = Said(closed=True)
 
     async def go_away(self, left: float | None) -> None:
         """Announce the end of the connection; a client that leaves after it owes nothing."""
@@ -198,7 +197,7 @@ class FakeSession:
 
     async def fault(self, turn: Turn, kind: Fault) -> None:
         """Misbehave once, now."""
-        await faults.commit(kind, self, self._stands(turn), None)
+        await deeds.commit(kind, self, self._stands(turn), None)
 
     # -- the wire
 
@@ -214,7 +213,7 @@ class FakeSession:
         if self.connection is None:
             raise TurnCancelled("no connection stands")
         try:
-            await faults.deliver(self, self.connection, frame)
+            await deeds.deliver(self, self.connection, frame)
         except Gone as error:
             raise TurnCancelled(str(error)) from None
 
@@ -243,7 +242,7 @@ class FakeSession:
         self.ended_at = None
         switches = self.server.faults
         if switches.early_content:
-            await self.send(faults.UNKNOWN)
+            await self.send(deeds.UNKNOWN)
         if switches.never_setup:
             return
         complete = {"sessionId": self.id} if self.profile.vertex else {}
@@ -275,7 +274,7 @@ class FakeSession:
                 call.end("lost")
         self.connection = None
         self.ended_at = self.server.clock.now()
-        self.said = speech.Said()
+        self.said = Said()
         self.floor.line_gone()
 
     async def hear(self, kind: str, body: Message) -> None:

@@ -4,57 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from livetools.protocol.profiles import ModelProfile
 
 from . import audio as sound
+from .roles import Session
+from .said import modality
 from .wire import Message
 
-if TYPE_CHECKING:
-    from .session import FakeSession
-
 PIECE = 24  # characters of text a message, about what the service streams
-
-
-@dataclass(slots=True)
-class Said:
-    """What a turn has said so far, for its usage and its end."""
-
-    text: str = ""
-    seconds: float = 0.0
-    closed: bool = False  # `interrupted` and its turnComplete were sent, and nothing since
-
-    def add(self, setup: Message, facts: ModelProfile, text: str, audio: bytes | None) -> None:
-        self.text += text
-        self.closed = False
-        if modality(setup, facts) == "AUDIO":
-            self.seconds += sound.spoken_seconds(text) if audio is None else sound.duration(audio)
-
-
-class History(list[Message]):
-    """The conversation as ``contents``, and about how many tokens they are."""
-
-    _counted = (0, 0)  # how many contents were counted, and their characters
-
-    def forget(self, after: int) -> None:
-        """Keep the first ``after`` contents."""
-        del self[after:]
-        self._counted = (0, 0)
-
-    def tokens(self) -> int:
-        """Four characters each, counted once a content."""
-        seen, characters = self._counted
-        characters += sum(len(str(content)) for content in self[seen:])
-        self._counted = len(self), characters
-        return characters // 4 + 1
-
-
-def modality(setup: Message, facts: ModelProfile) -> str:
-    """What the setup asks to be answered in; absent, the model's own."""
-    asked = (setup.get("generationConfig") or {}).get("responseModalities") or [facts.default_modality]
-    return str(asked[0])
 
 
 def pieces(text: str) -> list[str]:
@@ -106,7 +64,7 @@ def status(facts: ModelProfile, value: str) -> Message:
     return {"interactionStatus": value} if facts.idle_signal else {}
 
 
-def endings(session: FakeSession) -> Iterator[Message]:
+def endings(session: Session) -> Iterator[Message]:
     """What ends a turn: generationComplete, where something was said, and turnComplete with the usage.
 
     Nothing, where an interruption was the last word: it has ended the turn.
@@ -119,12 +77,12 @@ def endings(session: FakeSession) -> Iterator[Message]:
         yield turn_complete(session, "IN_PROGRESS" if session.open_calls() else "IDLE")
 
 
-def turn_complete(session: FakeSession, interaction: str) -> Message:
+def turn_complete(session: Session, interaction: str) -> Message:
     content: Message = {"turnComplete": True} | status(session.profile, interaction)
     return {"serverContent": content, "usageMetadata": usage(session)}
 
 
-def usage(session: FakeSession) -> Message:
+def usage(session: Session) -> Message:
     """Tokens as counted: the whole history is the prompt, this turn the response; 25 a second of sound."""
     spoken = modality(session.setup, session.profile) == "AUDIO"
     prompt = session.history.tokens()

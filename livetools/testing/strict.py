@@ -10,17 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from livetools.protocol.profiles import ModelProfile
 
+from .caller import Caller
+from .roles import Server, Session
 from .schemas import schema_fault
 from .wire import Message, Refused
-
-if TYPE_CHECKING:
-    from .guest import Caller
-    from .server import FakeLiveServer
-    from .session import FakeSession
 
 Verdict: TypeAlias = Refused | None
 
@@ -36,7 +33,7 @@ BAD_NAME = (
 class Arrival:
     """A setup and who sent it, before there is a session."""
 
-    server: FakeLiveServer
+    server: Server
     who: Caller
     setup: Message
     facts: ModelProfile
@@ -59,7 +56,7 @@ def setup_fault(arrival: Arrival) -> Verdict:
     return next((fault for rule in SETUP if (fault := rule(arrival))), None)
 
 
-def message_fault(session: FakeSession, kind: str, body: Message) -> Verdict:
+def message_fault(session: Session, kind: str, body: Message) -> Verdict:
     """The first rule that this message breaks, in the state that the session is in."""
     return next((fault for rule in MESSAGES.get(kind, ()) if (fault := rule(session, body))), None)
 
@@ -96,7 +93,7 @@ def _model(arrival: Arrival) -> Verdict:
             f"{name} is not found for API version {arrival.who.version}, or is not supported for "
             "bidiGenerateContent. Call ModelService.ListModels to see the list of available models."
         )
-    return Refused(1008, reason, "no model family of this name; FakeLiveServer(profile=...) takes any name")
+    return Refused(1008, reason, "no model family of this name; Server(profile=...) takes any name")
 
 
 def _modality(arrival: Arrival) -> Verdict:
@@ -271,7 +268,7 @@ SETUP: tuple[Callable[[Arrival], Verdict], ...] = (
 # -- what follows it
 
 
-def _roles(session: FakeSession, body: Message) -> Verdict:
+def _roles(session: Session, body: Message) -> Verdict:
     for content in body.get("turns") or []:
         role = content.get("role")
         if role is None and session.profile.needs_role:
@@ -287,7 +284,7 @@ def _roles(session: FakeSession, body: Message) -> Verdict:
     return None
 
 
-def _mid_session(session: FakeSession, _: Message) -> Verdict:
+def _mid_session(session: Session, _: Message) -> Verdict:
     if session.profile.content_mid_session != "refused" or session.ears.seeding or not session.floor.begun:
         return None
     return Refused(
@@ -295,21 +292,21 @@ def _mid_session(session: FakeSession, _: Message) -> Verdict:
     )
 
 
-def _affective(session: FakeSession, _: Message) -> Verdict:
+def _affective(session: Session, _: Message) -> Verdict:
     asked = (session.setup.get("generationConfig") or {}).get("enableAffectiveDialog")
     if asked and session.profile.affective_dialog == "refused":
         return Refused(1007, INVALID, "this model has no affective dialog, and says so only now")
     return None
 
 
-def _chunks(session: FakeSession, body: Message) -> Verdict:
+def _chunks(session: Session, body: Message) -> Verdict:
     if "mediaChunks" in body and session.profile.media_chunks == "refused":
         reason = "realtime_input.media_chunks is deprecated. Use audio, video, or text instead."
         return Refused(1007, reason, "mediaChunks is the older models'")
     return None
 
 
-def _activity(session: FakeSession, body: Message) -> Verdict:
+def _activity(session: Session, body: Message) -> Verdict:
     manual, active = session.ears.manual, session.ears.in_activity
     if not manual and ("activityStart" in body or "activityEnd" in body):
         reason = "Explicit activity control is not supported when automatic activity detection is enabled."
@@ -321,7 +318,7 @@ def _activity(session: FakeSession, body: Message) -> Verdict:
     return None
 
 
-def _rate(session: FakeSession, body: Message) -> Verdict:
+def _rate(session: Session, body: Message) -> Verdict:
     mime = str((body.get("audio") or {}).get("mimeType") or "")
     if "audio" not in body:
         return None
@@ -334,7 +331,7 @@ def _rate(session: FakeSession, body: Message) -> Verdict:
     return None
 
 
-def _blocked(session: FakeSession, body: Message) -> Verdict:
+def _blocked(session: Session, body: Message) -> Verdict:
     if session.profile.input_while_blocked != "closes" or "text" in body:
         return None
     waiting = [call for call in session.open_calls() if call.blocking]
@@ -344,7 +341,7 @@ def _blocked(session: FakeSession, body: Message) -> Verdict:
     return Refused(1008, reason, f"realtime input while a blocking call is open: {waiting[0]}")
 
 
-def _responses(session: FakeSession, body: Message) -> Verdict:
+def _responses(session: Session, body: Message) -> Verdict:
     for response in body.get("functionResponses") or []:
         if "scheduling" in response and session.profile.scheduling == "refused":
             reason = "Function response scheduling is not supported for this model."
@@ -356,14 +353,14 @@ def _responses(session: FakeSession, body: Message) -> Verdict:
     return None
 
 
-def _update(session: FakeSession, _: Message) -> Verdict:
+def _update(session: Session, _: Message) -> Verdict:
     if session.profile.context_update != "refused":
         return None
     reason = 'Invalid JSON payload received. Unknown name "contextUpdate": Cannot find field.'
     return Refused(1007, reason, "contextUpdate is of 3.8 and later")
 
 
-MESSAGES: dict[str, tuple[Callable[[FakeSession, Message], Verdict], ...]] = {
+MESSAGES: dict[str, tuple[Callable[[Session, Message], Verdict], ...]] = {
     "clientContent": (_affective, _roles, _mid_session),
     "realtimeInput": (_affective, _chunks, _activity, _rate, _blocked),
     "toolResponse": (_responses,),

@@ -2,19 +2,59 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any, Protocol
 
+import anyio
+
+from .calls import FakeCall
+from .faults import Fault
 from .wire import Message
-
-if TYPE_CHECKING:
-    import anyio
-
-    from .faults import Fault
-    from .session import FakeSession
 
 
 class TurnCancelled(Exception):
     """The call was cancelled, or its socket is gone. A pretend model need not catch it."""
+
+
+class Talk(Protocol):
+    """What a turn speaks through: a Live session, or one request by REST."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def setup(self) -> Message: ...
+
+    @property
+    def history(self) -> list[Message]:
+        """The conversation as ``contents``."""
+        ...
+
+    def declarations(self) -> dict[str, Message]:
+        """The declared functions, by name."""
+        ...
+
+    def call(self, id: str) -> FakeCall: ...
+
+    async def ask(self, turn: Turn, calls: Iterable[tuple[str, dict[str, Any]]]) -> list[FakeCall]: ...
+
+    async def answer(self, turn: Turn, call: FakeCall) -> Message: ...
+
+    async def say(self, turn: Turn, text: str, audio: bytes | None) -> None: ...
+
+    async def send_raw(self, turn: Turn, frame: Message | str | bytes) -> None: ...
+
+    async def cancel(self, turn: Turn | None, ids: Iterable[str] = ()) -> None: ...
+
+    async def say_interrupted(self, turn: Turn | None = None) -> None: ...
+
+    async def go_away(self, left: float | None) -> None: ...
+
+    async def close(self, code: int, reason: str) -> None: ...
+
+    async def drop(self) -> None: ...
+
+    async def fault(self, turn: Turn, kind: Fault) -> None: ...
 
 
 class Turn:
@@ -25,7 +65,7 @@ class Turn:
     raises :class:`TurnCancelled` once the client has interrupted this turn or its connection is gone.
     """
 
-    def __init__(self, session: FakeSession, text: str = "", audio: bytes = b"") -> None:
+    def __init__(self, session: Talk, text: str = "", audio: bytes = b"") -> None:
         self.session = session
         self.text = text
         self.audio = audio

@@ -1,0 +1,46 @@
+"""Who dials: the endpoint, its version, and the credentials of an upgrade."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from urllib.parse import parse_qs, urlsplit
+
+from websockets.http11 import Request
+
+_GEMINI = re.compile(
+    r"/ws/google\.ai\.generativelanguage\.(v\w+)\.GenerativeService\.BidiGenerateContent(?:Constrained)?$"
+)
+_VERTEX = re.compile(r"/ws/google\.cloud\.aiplatform\.(v\w+)\.LlmBidiService/BidiGenerateContent$")
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who connects: which API and version, and with what key or token."""
+
+    vertex: bool
+    version: str
+    credential: str | None
+
+
+def caller(request: Request) -> Caller | None:
+    """Read the path and the credentials of an upgrade; ``None`` if the path is no Live endpoint.
+
+    Any API version, any prefix, doubled slashes (google-genai for JavaScript sends ``//ws/…``). No path at all is
+    Vertex AI, as google-genai for Python 3.6.1 dials a base URL of one's own without a project.
+    """
+    parts = urlsplit(re.sub("/{2,}", "/", request.path))
+    gemini, vertex = _GEMINI.search(parts.path), _VERTEX.search(parts.path)
+    if not (gemini or vertex or parts.path in ("", "/")):
+        return None
+    query = parse_qs(parts.query)
+    authorization = request.headers.get("Authorization") or ""
+    credential = (
+        request.headers.get("x-goog-api-key")
+        or next(iter(query.get("key") or query.get("access_token") or []), None)
+        or authorization.partition(" ")[2]
+        or None
+    )
+    if gemini:
+        return Caller(False, gemini[1], credential)
+    return Caller(True, vertex[1] if vertex else "v1beta1", credential)
