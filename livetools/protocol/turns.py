@@ -199,9 +199,10 @@ class Turns:
     # Inside
 
     def _end(self, now: float) -> None:
-        waits = self.owed > 1 and self._heard  # two ends were due, but this may have been the only one
+        crossed = self.status_signal and self.owed > 0 and not self._heard  # the answer met the call's own IDLE
+        waits = crossed or (self.owed > 1 and self._heard)  # or two ends were due, but this may be the only one
         self.prompts = max(0, self.prompts - 1)
-        self.owed = max(0, self.owed - 1)
+        self.owed = self.owed if crossed else max(0, self.owed - 1)
         self.open = self.thinking = self._cutting = False
         self.ends, self.ended_at = self.ends + 1, now
         self._moved(now)

@@ -378,6 +378,18 @@ def test_with_status_a_turn_ends_at_idle_wherever_it_stands() -> None:
     assert d.events[-1] == TurnComplete(None, "IDLE")
 
 
+def test_with_status_an_idle_that_crosses_the_answer_is_not_the_word_on_it() -> None:
+    d = Driver(plan(ASYNC, status_signal=True)).live()
+    exchange = asked(d)
+    d.call(("c1", "later")).settle("c1").turn_complete(interactionStatus="IDLE")
+    assert not exchange.done
+    d.say("it is 5").turn_complete(interactionStatus="IDLE")
+    assert exchange.done
+    exchange = asked(d)
+    d.call(("c2", "later")).settle("c2").turn_complete(interactionStatus="IDLE").later(2.1)
+    assert exchange.done, "nothing was to be said"
+
+
 def test_an_interrupted_exchange_returns_at_the_end_of_its_turn() -> None:
     d = Driver(plan(ECHO)).live()
     exchange = asked(d)
