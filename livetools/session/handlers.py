@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import inspect
 import logging
@@ -25,6 +24,7 @@ from livetools.tools import ToolContext, ToolResult
 from livetools.tools.results import error_outcome, outcome
 
 from .threads import DaemonThreads, result_of
+from .wake import on_trio
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -94,17 +94,11 @@ class Handlers:
             if hooks:
                 await self._hook(hooks, "before", job.call)
             done = await self._handle(job, tool)
-        except anyio.get_cancelled_exc_class():
-            if not _is_stray():
-                raise
-            done = error_outcome(RuntimeError("what it waited for was cancelled"), tool.name)
-        except KeyboardInterrupt:
-            raise
-        except Exception as error:
-            withdrawn = job.stopped and isinstance(error, futures.CancelledError)
-            done = cancelled() if withdrawn else error_outcome(error, tool.name)
         except BaseException as error:  # sys.exit() in a tool ends the tool, not the session
-            done = error_outcome(RuntimeError(repr(error)), tool.name)
+            if not is_of_the_user(error):
+                raise
+            withdrawn = job.stopped and isinstance(error, futures.CancelledError)
+            done = cancelled() if withdrawn else error_outcome(_plain(error), tool.name)
         if hooks:
             await self._after(hooks, job.call, done)
         return done
@@ -131,14 +125,21 @@ class Handlers:
                 return await self._stream(job, tool, steps)
             case _:
                 value = await self._in_thread(job, tool, partial(handler, *positional, **keyword))
-        return outcome(value, self.key, tool.options["max_result_bytes"])
+        return value if type(value) is Outcome else outcome(value, self.key, tool.options["max_result_bytes"])
 
     async def _in_thread(self, job: Job, tool: Tool, function: Callable[[], Any]) -> Any:
         executor = tool.options["executor"]
         if executor is None:
-            value = await self.threaded(job, partial(copy_context().run, function))
+            most = tool.options["max_result_bytes"]
+            value = await self.threaded(job, partial(copy_context().run, self._made, function, most))
             return await value if inspect.isawaitable(value) else value
         return await self._submitted(job, executor.submit(function.func, *function.args, **function.keywords))  # type: ignore[attr-defined]  # a partial: other processes take no closures
+
+    def _made(self, function: Callable[[], Any], most: int | None) -> Any:
+        """The outcome of a sync function, put into words in its thread: a lazy or a large result takes
+        time."""
+        value = function()
+        return value if inspect.isawaitable(value) else outcome(value, self.key, most)
 
     async def threaded(self, job: Job | None, function: Callable[[], Any]) -> Any:
         """Run a sync function in a thread of the session's."""
@@ -197,7 +198,9 @@ class Handlers:
                 if name == "before":
                     raise
                 log.warning("the hook %s.%s failed", type(hook).__name__, name, exc_info=error)
-            except Exception as error:
+            except BaseException as error:
+                if not is_of_the_user(error):
+                    raise
                 log.warning("the hook %s.%s failed", type(hook).__name__, name, exc_info=error)
 
 
@@ -224,16 +227,23 @@ class _Steps:
             await self._handlers.threaded(None, partial(self._context.run, self._generator.close))
 
 
+def _plain(error: BaseException) -> Exception:
+    """As an exception that may be handed on."""
+    return error if isinstance(error, Exception) else RuntimeError(f"it raised {type(error).__name__}")
+
+
+def is_of_the_user(error: BaseException) -> bool:
+    """Whether what a callable of the user's raised ends only that callable: anything but Ctrl-C, and the
+    session's own cancellation of this task."""
+    if isinstance(error, anyio.get_cancelled_exc_class()):
+        return _is_stray()
+    return not isinstance(error, KeyboardInterrupt)
+
+
 def _is_stray() -> bool:
-    """Whether a cancellation belongs to something else that the handler waited for (asyncio alone has
-    such)."""
-    if anyio.current_effective_deadline() == -math.inf:
-        return False
-    try:
-        task = asyncio.current_task()
-    except RuntimeError:
-        return False
-    return task is not None and not task.cancelling()
+    """Whether a cancellation is not the session's: it belongs to something that the handler waited for, or
+    the handler cancelled its own task (asyncio alone has such)."""
+    return not on_trio() and anyio.current_effective_deadline() != -math.inf
 
 
 def note(call: Call, done: Outcome, elapsed: float) -> None:

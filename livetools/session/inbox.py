@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import logging
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from types import MappingProxyType
 
 from livetools.protocol.errors import ConcurrencyError
 from livetools.protocol.events import AudioChunk, Event, Interrupted, TurnComplete
@@ -20,6 +21,7 @@ log = logging.getLogger("livetools.session")
 
 BOUND = 64 * 1024 * 1024  # bytes
 FLAT = 200  # what an event weighs beside its data
+LOOKED = 10_000  # values of an event that are weighed
 
 
 class Inbox:
@@ -119,18 +121,34 @@ class Inbox:
         self.dropped += 1
 
 
-def _weight(value: object, depth: int = 0) -> int:
-    """About how many bytes an event holds: its texts, and the results and messages in it."""
-    match value:
-        case str() | bytes():
-            return len(value)
-        case _ if depth > 6:
-            return FLAT
-        case Mapping():
-            return sum(FLAT + _weight(inner, depth + 1) for inner in value.values())
-        case Sequence():
-            return sum(FLAT + _weight(inner, depth + 1) for inner in value)
-        case _ if hasattr(value, "__dataclass_fields__"):
-            names = value.__dataclass_fields__
-            return sum(_weight(getattr(value, name), depth + 1) for name in names)
-    return 0
+def _weight(event: Event) -> int:
+    """About how many bytes an event holds: its texts, and the results and messages in it.
+
+    A tool's progress may be any object of the user's: one that will not be looked at weighs nothing.
+    """
+    size, looked = 0, 0
+    waiting: list[object] = [event]
+    while waiting and looked < LOOKED:
+        value = waiting.pop()
+        looked += 1
+        if issubclass(type(value), str | bytes):  # not isinstance: it would ask the value
+            size += len(value)  # type: ignore[arg-type]  # asked above
+            continue
+        inner = _inner(value)
+        size += FLAT * len(inner)
+        waiting += inner
+    return size
+
+
+def _inner(value: object) -> Sequence[object]:
+    kind = type(value)
+    try:
+        if issubclass(kind, dict | MappingProxyType):
+            return list(value.values())  # type: ignore[attr-defined]  # asked above
+        if issubclass(kind, list | tuple):
+            return value  # type: ignore[return-value]
+        if hasattr(kind, "__dataclass_fields__"):
+            return [getattr(value, name) for name in kind.__dataclass_fields__]
+    except Exception:
+        log.debug("a %s could not be weighed", kind.__name__)
+    return ()

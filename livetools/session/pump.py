@@ -72,6 +72,7 @@ class Pump:
                 await self.runner.quiet()
                 await self.sockets.gone()
         finally:
+            self._abandon()
             self.runner.close()
 
     # What the machine wants
@@ -103,6 +104,13 @@ class Pump:
         if self._nap is not None and machine.wake_at() < self._nap[0]:
             self._nap[1].cancel()
             self._nap = None
+
+    def _abandon(self) -> None:
+        """Where the session is cut off in the middle (its loop ends, Ctrl-C in a tool), nobody waits for
+        ever."""
+        if not self.over.is_set():
+            self.machine.close(self.clock.now())
+            self.show()
 
     def _background(self) -> None:
         """After an input of a task that must not wait for a socket."""

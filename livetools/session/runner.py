@@ -21,9 +21,10 @@ from livetools.protocol.actions import Outcome
 from livetools.protocol.errors import ToolError
 from livetools.protocol.events import Call
 from livetools.tools import SessionLike, Tool, ToolContext
+from livetools.tools.results import error_outcome
 
-from .handlers import Desk, Handlers, Job, cancelled, note
-from .wake import Wake, make_wake
+from .handlers import Desk, Handlers, Job, cancelled, is_of_the_user, note
+from .wake import Wake, make_wake, was_cancelled
 
 log = logging.getLogger("livetools.calls")
 
@@ -137,7 +138,7 @@ class Runner:
                     break
                 worker.job = None
                 await self._settle(job, done, began)
-                if copy_context() != base or len(self._idle) >= IDLE:
+                if _used(base) or len(self._idle) >= IDLE:
                     return
                 self._idle.append(worker)
         if worker.job is not None:
@@ -168,8 +169,10 @@ class Runner:
         try:
             verdict = bool(await self._handlers.user(self.tools[call.name].options["approval"], call.args))
         except ToolError as error:
-            verdict = str(error)
-        except Exception as error:
+            verdict = str(error_outcome(error, call.name).response["error"])
+        except BaseException as error:
+            if not is_of_the_user(error):
+                raise
             log.error("the approval of %s failed", call.name, exc_info=error)
             verdict = "its approval failed"
         await self._desk.approved(run, verdict)
@@ -180,8 +183,18 @@ class Runner:
             return
         try:
             await self._handlers.user(tool.options["undo"], call, result)
-        except Exception as error:
+        except BaseException as error:
+            if not is_of_the_user(error):
+                raise
             log.error("the undo of %s (%s) failed", call.name, call.id, exc_info=error)
+
+
+def _used(base: Context) -> bool:
+    """Whether a call left something in the worker that ran it: context variables, a cancellation."""
+    try:
+        return was_cancelled() or copy_context() != base
+    except Exception:  # two values of a variable that will not be compared
+        return True
 
 
 class _Report:

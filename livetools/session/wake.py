@@ -34,6 +34,12 @@ def on_trio() -> bool:
     return trio is not None and bool(trio.lowlevel.in_trio_task())
 
 
+def was_cancelled() -> bool:
+    """Whether somebody cancelled this task by ``Task.cancel``, and it went on (asyncio alone has that)."""
+    task = None if on_trio() else asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
 def make_wake() -> Wake:
     """A :class:`Wake` for the loop that runs now."""
     return _TrioWake() if on_trio() else _AsyncioWake()

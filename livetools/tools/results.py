@@ -20,7 +20,7 @@ an exception                        a ``ToolError``'s text; of any other only it
 anything else                       its ``str`` if its class wrote one, else ``<ClassName>``
 a lone surrogate                    ``\\ufffd``
 a circle, more than 60 levels       ``"…"``
-past a million values in all        ``"…"``: a few lists that hold each other many times have no end
+past 200,000 values in all          ``"…"`` for what follows: a few lists that hold each other have no end
 ==================================  ==========================================================================
 """
 
@@ -55,7 +55,7 @@ EXACT = 2**53  # whole numbers up to here are exact in a double
 DEEPEST = 60  # levels
 MOST = 10_000  # values of an iterator
 LAZY = 100_000  # values of a sequence or mapping that need not lie in memory, such as a range
-ALL = 1_000_000  # values in one result
+ALL = 200_000  # values in one result, then no further container is looked into
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
