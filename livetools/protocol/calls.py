@@ -136,6 +136,7 @@ class Calls:
             for record in self.replies.sent:
                 self._move(record, Move.HEARD)
             self.replies.sent.clear()
+        self.replies.acknowledged.clear()
 
     def lose(self, now: float) -> None:
         """The link is gone, and every debt on it."""

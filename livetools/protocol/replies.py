@@ -47,6 +47,7 @@ class Replies:
             outgoing.content_response if plan.reply_format == "client_content" else outgoing.tool_response
         )
         self.sent: list[Record] = []  # handed to a socket, and nothing heard since
+        self.acknowledged: list[Record] = []  # background calls, likewise
         self.answered: list[Answered] = []
         self._pending = pending  # calls that the server waits for, by run
         self._move = move
@@ -85,19 +86,22 @@ class Replies:
         """The server took the call back: nothing more is sent for it."""
         kept = [e for e in self._queue if not (isinstance(e, Interim) and e.record is record)]
         self._queue = deque(kept)
+        self.acknowledged = [r for r in self.acknowledged if r is not record]
 
     def errors(self, records: Sequence[Record], text: str) -> bytes:
         """The same error for each of these, in one message."""
         return outgoing.tool_response([self._answer(r, outgoing.failure(text)) for r in records])
 
     def unacknowledged(self) -> list[Record]:
-        """Background calls whose acknowledgement has not gone out."""
-        return [e.record for e in self._queue if isinstance(e, Interim) and State.DETACHED in e.states]
+        """Background calls whose acknowledgement has not gone out, or may not have arrived."""
+        waiting = [e.record for e in self._queue if isinstance(e, Interim) and State.DETACHED in e.states]
+        return self.acknowledged + waiting
 
     def clear(self) -> None:
         """The link is gone, and what waited for it with it."""
         self._queue.clear()
         self.sent.clear()
+        self.acknowledged = []
 
     def frames(self, link: int) -> list[bytes]:
         """What is ready for this link."""
@@ -118,6 +122,8 @@ class Replies:
                     frames.append(self.format([self._write(m) for m in ready]))
             elif entry.link == link and entry.record.state in entry.states:
                 self.answered.append(Answered(entry.record, entry.scheduling))
+                if State.DETACHED in entry.states:
+                    self.acknowledged.append(entry.record)
                 frames.append(self.format([entry.answer]))
         self._queue.extend(behind)
         return frames + self.frames(link) if behind and frames else frames

@@ -68,7 +68,7 @@ class World:
         ("idle",),
         ("due",),
         ("wait", "0.1"),
-        ("wait", "60"),
+        ("wait", "6"),
         ("close",),
     )
 
@@ -174,7 +174,7 @@ class World:
         assert self.now < self.dial_by or self.ended, "the time was let pass, and nothing was dialled"
         for one in self.sockets:
             waits = not one.open and not one.gone and one.hung_up == inf
-            assert not waits or self.now < one.dialled + self.plan.setup_timeout, "a dial without an end"
+            assert not waits or self.now < one.dialled + 2 * self.plan.setup_timeout, "a dial without an end"
 
     def close(self) -> None:
         self.connection.on(On.CLOSE, self.now)

@@ -209,7 +209,7 @@ class World:
         if self.closed:
             return
         for book in self.books:
-            swallowed = book.answered and not book.heard and not book.acknowledged
+            swallowed = book.answered and not book.heard
             if book.link == self.link and not book.cancelled and not book.lost and (book.open or swallowed):
                 book.lost, book.reasked = True, False
                 book.expected_lost += 1
