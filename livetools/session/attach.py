@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import json
 import logging
+import math
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -22,7 +23,6 @@ from typing import Any, Protocol, Self
 import anyio
 from anyio.abc import TaskGroup
 
-from livetools.protocol import configuration
 from livetools.protocol.actions import Action, Consult, Outcome, Start, Stop, Undo
 from livetools.protocol.calls import Calls
 from livetools.protocol.errors import ConcurrencyError, ConfigError
@@ -141,6 +141,7 @@ class Attached:
         self._runner: Runner | None = None
         self._actions: list[Action] = []
         self._nap: tuple[float, anyio.CancelScope] | None = None
+        self._due = math.inf
         self._turn: AsyncIterator[Any] | None = None  # a receive() of the SDK's
         self._reading = False
         self._writing = False
@@ -242,7 +243,7 @@ class Attached:
         ready()
         try:
             while True:
-                deadline = self.calls.wake_at()
+                deadline, self._due = min(self._due, self.calls.wake_at()), math.inf
                 with anyio.CancelScope() as scope:
                     self._nap = deadline, scope
                     await self._clock.sleep_until(deadline)
@@ -276,7 +277,8 @@ class Attached:
                     runner.consult(run, call)
                 case Undo(run, call, result):
                     runner.undo(run, call, result)
-        if self._nap is not None and self.calls.wake_at() < self._nap[0]:
+        if self._nap is not None and (due := self.calls.wake_at()) < self._nap[0]:
+            self._due = due  # slept to though its call may end before: else each call would wake the clock
             self._nap[1].cancel()
             self._nap = None
 
@@ -324,4 +326,4 @@ def _asked(message: Any) -> Iterable[_Asked]:
     calls = list(getattr(tool_call, "function_calls", None) or ())
     turn = getattr(getattr(message, "server_content", None), "model_turn", None)
     calls += [part.function_call for part in getattr(turn, "parts", None) or () if part.function_call]
-    return [_Asked(call.id, call.name or "", configuration.plain(call.args or {})) for call in calls]
+    return [_Asked(call.id, call.name or "", dict(call.args or {})) for call in calls]

@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Protocol
 
 import anyio
@@ -92,7 +93,7 @@ class Sockets:
             async with self._dialer.dial(target.url, target.headers) as transport:
                 socket.transport = transport
                 self._wire.opened(link)
-                end = await _read(transport, lambda data: self._wire.received(link, data))
+                end = await _read(transport, partial(self._wire.received, link))
                 close = Close(end.code, end.reason, end.by_us)
                 del self._open[link]
                 self._changed.set()

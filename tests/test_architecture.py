@@ -1,0 +1,153 @@
+"""The rules of the house, read from the sources. No exceptions are listed, because there are none."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+PACKAGE = ROOT / "livetools"
+MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
+ROOMS = ["protocol", "tools", "formats", "session", "audio", "integrations", "testing", "cli"]
+ALLOWED = {
+    "protocol": {"protocol"},
+    "tools": {"protocol", "tools"},
+    "formats": {"protocol", "tools", "formats"},
+    "session": {"protocol", "tools", "formats", "session"},
+    "audio": {"protocol", "tools", "formats", "session", "audio"},
+    "integrations": {"protocol", "tools", "formats", "session", "audio", "integrations"},
+    "testing": {"protocol", "tools", "formats", "session", "audio", "testing"},
+    "cli": set(ROOMS),
+}
+PURE = ["asyncio", "anyio", "trio", "socket", "time", "threading", "websockets"]
+
+
+def dotted(path: Path) -> str:
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imports(path: Path) -> Iterator[str]:
+    """Every module that is imported anywhere in the file: at the top, in functions, for type checking."""
+    package = dotted(path).split(".")
+    if path.name != "__init__.py":
+        package = package[:-1]
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            module = ".".join([*base, *(node.module.split(".") if node.module else [])])
+            yield module
+            yield from (f"{module}.{alias.name}" for alias in node.names)
+
+
+def rooms_of(path: Path) -> set[str]:
+    """The rooms that a file imports from; the door counts as the session."""
+    found = set()
+    for module in imports(path):
+        parts = module.split(".")
+        if parts[0] == "livetools":
+            found.add(parts[1] if len(parts) > 1 and parts[1] in ROOMS else "session")
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_imports_point_one_way(path: Path) -> None:
+    room = path.relative_to(PACKAGE).parts[0]
+    if room in ROOMS:
+        assert rooms_of(path) <= ALLOWED[room]
+
+
+def test_no_import_runs_in_a_circle() -> None:
+    known = {dotted(path): path for path in MODULES}
+    arrows = {
+        name: {module for module in imports(path) if module in known and module != name}
+        for name, path in known.items()
+        if path.name != "__init__.py"
+    }
+    done: set[str] = set()
+
+    def walk(name: str, above: tuple[str, ...]) -> None:
+        assert name not in above, " -> ".join([*above[above.index(name) :], name])
+        if name in done:
+            return
+        for module in sorted(arrows.get(name, ())):
+            walk(module, (*above, name))
+        done.add(name)
+
+    for name in arrows:
+        walk(name, ())
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if "protocol" in p.parts], ids=name_of)
+def test_the_protocol_knows_no_loop_no_socket_and_no_clock(path: Path) -> None:
+    assert not {module.split(".")[0] for module in imports(path)} & set(PURE)
+    assert not any(isinstance(node, ast.AsyncFunctionDef | ast.Await) for node in ast.walk(tree(path)))
+
+
+def test_the_fake_server_reads_no_frame_with_the_clients_models() -> None:
+    shared = {"livetools.protocol.frames", "livetools.protocol.outgoing"}
+    assert not [name_of(p) for p in MODULES if "testing" in p.parts and set(imports(p)) & shared]
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_a_module_is_read_in_one_sitting(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_a_function_body_fits_on_a_screen(path: Path) -> None:
+    long = []
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            body = node.body[1:] if ast.get_docstring(node) is not None else node.body
+            lines = (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
+            if lines > 40:
+                long.append(f"{node.name}: {lines} lines")
+    assert not long
+
+
+@pytest.mark.parametrize("path", [p for p in MODULES if "session" in p.parts], ids=name_of)
+def test_what_holds_a_connection_has_at_most_a_dozen_attributes(path: Path) -> None:
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.ClassDef):
+            names = {
+                part.attr
+                for part in ast.walk(node)
+                if isinstance(part, ast.Attribute)
+                and isinstance(part.ctx, ast.Store)
+                and isinstance(part.value, ast.Name)
+                and part.value.id == "self"
+            }
+            assert len(names) <= 12, node.name
+
+
+def test_tasks_are_made_in_one_place() -> None:
+    makers = [p for p in MODULES if "create_task(" in p.read_text(encoding="utf-8")]
+    assert [name_of(p) for p in makers] == ["livetools/session/host.py"]
+
+
+def test_the_client_asks_a_profile_in_one_file() -> None:
+    """The fake server is another matter: a profile is what it plays."""
+    client = [path for path in MODULES if "testing" not in path.parts and path.name != "profiles.py"]
+    askers = {
+        name_of(path)
+        for path in client
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.If | ast.IfExp)
+        for part in ast.walk(node.test)
+        if isinstance(part, ast.Attribute) and ast.unparse(part.value).split(".")[-1] == "profile"
+    }
+    assert askers <= {"livetools/protocol/plan.py"}
