@@ -1,0 +1,65 @@
+"""The handle of a session in Redis: a process that dies is followed by another, on any machine, that goes on with
+the conversation.
+
+::
+
+    store = RedisHandleStore("redis://localhost", key=f"conversation:{user_id}")
+    async with livetools.connect(model, handle_store=store) as session: ...
+
+One key is one conversation, and one session at a time goes on with it: two that share a key take the handle from each
+other. Needs the extra ``livetools[redis]``.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import anyio.to_thread
+
+try:
+    import redis
+    from redis.asyncio import Redis as AsyncRedis
+except ImportError as error:
+    raise ImportError("RedisHandleStore needs redis-py: pip install 'livetools[redis]'") from error
+
+#: Seconds that a handle is good for, once its connection has ended (ai.google.dev, session management, 2026-09).
+LIFETIME = 2 * 3600.0
+#: Seconds that a client made from a URL waits for the server.
+PATIENCE = 5.0
+
+
+class RedisHandleStore:
+    """Keeps the newest handle under ``key`` for ``lifetime`` seconds after the last one came.
+
+    ``client`` is a URL (``redis://``, ``rediss://``, ``unix://``), or a client of redis-py that stays the caller's to
+    close: ``redis.Redis``, which is used in a thread and serves asyncio and trio, or ``redis.asyncio.Redis``, which
+    serves asyncio. Whoever reads the key can go on with the conversation.
+    """
+
+    def __init__(
+        self, client: str | redis.Redis | AsyncRedis, key: str, *, lifetime: float = LIFETIME
+    ) -> None:
+        if isinstance(client, str):
+            client = redis.Redis.from_url(client, socket_timeout=PATIENCE, socket_connect_timeout=PATIENCE)
+        self._client, self.key, self._lifetime = client, key, math.ceil(lifetime)
+
+    async def load(self) -> str | None:
+        """The handle that was saved last, unless its time is up. Raises ``redis.RedisError``.
+
+        Cancelling waits for Redis's answer where the client is a synchronous one.
+        """
+        client = self._client
+        if isinstance(client, AsyncRedis):
+            handle = await client.get(self.key)
+        else:
+            handle = await anyio.to_thread.run_sync(client.get, self.key)
+        return handle.decode() if isinstance(handle, bytes) else handle
+
+    async def save(self, handle: str) -> None:
+        """Keep this one, in place of the last. Raises ``redis.RedisError``; cancelling as in :meth:`load`."""
+        client = self._client
+        if isinstance(client, AsyncRedis):
+            await client.set(self.key, handle, ex=self._lifetime)
+        else:
+            await anyio.to_thread.run_sync(partial(client.set, self.key, handle, ex=self._lifetime))

@@ -1,0 +1,145 @@
+"""Handles in a real Redis, and a conversation that outlives its process."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import redis
+
+from livetools.integrations.redis import RedisHandleStore
+from livetools.testing import FakeLiveServer
+
+SERVER = shutil.which("redis-server")
+pytestmark = pytest.mark.skipif(SERVER is None, reason="redis-server is not installed")
+
+
+@pytest.fixture(scope="module")
+def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A Redis of our own, on a free port."""
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    options = [
+        "--port",
+        str(port),
+        "--bind",
+        "127.0.0.1",
+        "--save",
+        "",
+        "--dir",
+        str(tmp_path_factory.mktemp("redis")),
+    ]
+    process = subprocess.Popen([str(SERVER), *options], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            if "Ready to accept connections" in line:
+                break
+        yield f"redis://127.0.0.1:{port}/0"
+    finally:
+        process.terminate()
+        process.stdout.close()
+        process.wait()
+
+
+@pytest.fixture
+def client(url: str) -> Iterator[redis.Redis]:
+    with redis.Redis.from_url(url) as client:
+        client.flushdb()
+        yield client
+
+
+@pytest.mark.anyio
+async def test_the_newest_handle_is_kept_for_as_long_as_it_is_good(client: redis.Redis) -> None:
+    store = RedisHandleStore(client, "talk")
+    assert await store.load() is None
+    await store.save("first")
+    await store.save("second")
+    assert await store.load() == "second"
+    assert 7190 < client.ttl("talk") <= 7200
+
+
+@pytest.mark.anyio
+async def test_a_client_that_decodes_is_as_good(url: str, client: redis.Redis) -> None:
+    with redis.Redis.from_url(url, decode_responses=True) as decoding:
+        store = RedisHandleStore(decoding, "talk", lifetime=0.5)
+        await store.save("ä")
+        assert await store.load() == "ä"
+    assert client.ttl("talk") == 1
+
+
+async def _async_client(url: str) -> str | None:
+    async with redis.asyncio.Redis.from_url(url) as client:
+        store = RedisHandleStore(client, "talk")
+        await store.save("here")
+        return await store.load()
+
+
+def test_an_asyncio_client_serves_asyncio(url: str, client: redis.Redis) -> None:
+    import asyncio
+
+    assert asyncio.run(_async_client(url)) == "here"
+    assert client.get("talk") == b"here"
+
+
+@pytest.mark.anyio
+async def test_a_redis_that_is_away_is_an_error_without_the_password(client: redis.Redis) -> None:
+    store = RedisHandleStore("redis://:very-secret@127.0.0.1:1/0", "talk")
+    with pytest.raises(redis.RedisError) as caught:
+        await store.load()
+    assert "very-secret" not in f"{caught.value}{caught.value!r}{store!r}"
+
+
+PROGRAM = """
+import os, signal, sys
+import anyio, livetools
+from livetools.integrations.redis import RedisHandleStore
+
+async def main(base_url, redis_url, text, end):
+    store = RedisHandleStore(redis_url, "talk")
+    async with livetools.connect(
+        "gemini-3.8-live", base_url=base_url, api_key="fake", handle_store=store
+    ) as session:
+        print(await session.ask(text), flush=True)
+        while await store.load() != session.handle:
+            await anyio.sleep(0.01)
+        if end == "die":
+            os.kill(os.getpid(), signal.SIGKILL)
+
+anyio.run(main, *sys.argv[2:], backend=sys.argv[1])
+"""
+
+
+def test_a_process_that_dies_is_followed_by_another_that_goes_on(
+    url: str, client: redis.Redis, tmp_path: Path
+) -> None:
+    program = tmp_path / "program.py"
+    program.write_text(PROGRAM)
+    server = FakeLiveServer()
+
+    @server.model
+    async def model(turn):
+        said = [
+            part["text"] for content in turn.session.history for part in content["parts"] if "text" in part
+        ]
+        await turn.say(" / ".join(said))
+
+    def talk(backend: str, text: str, end: str) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, str(program), backend, server.url, url, text, end]
+        return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+
+    server.start()
+    try:
+        first = talk("asyncio", "My name is Ada.", "die")
+        second = talk("trio", "Who am I?", "end")
+    finally:
+        server.stop()
+    assert (first.returncode, second.returncode) == (-9, 0), first.stderr + second.stderr
+    assert first.stdout == "My name is Ada.\n"
+    assert second.stdout == "My name is Ada. / My name is Ada. / Who am I?\n"
+    assert len(server.sessions) == 1
