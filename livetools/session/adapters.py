@@ -1,5 +1,4 @@
-"""What ``websockets`` is made into: the transport's contract, on either loop. Imported by the first dial
-only.
+"""What ``websockets`` is made into: the transport's contract, on either loop. The first dial imports it.
 
 The adapters are two because the loops differ in what a cancelled send leaves behind, and in nothing else.
 """
@@ -35,8 +34,8 @@ def opening(url: str, options: dict[str, Any]) -> AbstractAsyncContextManager[An
         return connect_trio(
             url, create_connection=_without_redirects(OnTrio), close_timeout=CLOSE_TIMEOUT, **options
         )
-    # write_limit 1: a send returns when the kernel has the frame, not when a buffer of ours has it. 0 says the
-    # same over TCP, but over TLS asyncio takes an empty buffer for a full one, and a send waits for ever.
+    # write_limit 1: a send returns when the kernel has the frame, not when a buffer of ours has it. 0 says
+    # the same over TCP, but over TLS asyncio takes an empty buffer for a full one, and a send waits for ever.
     return connect(
         url,
         create_connection=_without_redirects(ClientConnection),

@@ -28,14 +28,14 @@ from .transport import Transport
 
 log = logging.getLogger("livetools.session")
 
-LAST_WORDS = 5.0  # seconds at the end for closing handshakes, clean-ups and undos
+CLEAN_UP = 2.0  # seconds at the end for handlers to stop, and for what undoes them
+LAST_WORDS = 4.0  # seconds for that and the closing handshakes
 
 
 class Pump:
     """Drives one :class:`Machine`. Made in the loop; ``runner`` and ``sockets`` are set before ``run``.
 
-    Every input is followed by :meth:`drain`, which is synchronous, and by :meth:`flush` where its caller may
-    wait.
+    Every input is followed by :meth:`drain`, which is synchronous, or by :meth:`follow`, which writes too.
     """
 
     runner: Runner
@@ -52,8 +52,7 @@ class Pump:
         self._nap: tuple[float, anyio.CancelScope] | None = None  # the clock sleeps until then
 
     async def run(self, group: TaskGroup, ready: Callable[[], None]) -> None:
-        """Open the session, serve it to its end, and leave in order. ``ready``: it stands, or it never
-        will."""
+        """Open the session, serve it to its end, leave in order. ``ready``: it stands, or never will."""
 
         def started(event: Event) -> None:
             if type(event) is SessionStarted:
@@ -69,7 +68,13 @@ class Pump:
         try:
             await self.over.wait()
             with anyio.move_on_after(LAST_WORDS):
-                await self.runner.quiet()
+                with anyio.move_on_after(CLEAN_UP) as patience:
+                    await self.runner.quiet()
+                if patience.cancelled_caught:
+                    names = ", ".join(self.runner.in_loop()) or "an undo"
+                    log.warning(
+                        "%s does not stop; a tool that ignores its cancellation holds up the end", names
+                    )
                 await self.sockets.gone()
         finally:
             self._abandon()
@@ -78,8 +83,7 @@ class Pump:
     # What the machine wants
 
     def drain(self) -> None:
-        """Take the frames, unless a writer is at it and will; perform the actions, show the events. Never
-        waits."""
+        """Take the frames, perform the actions, show the events. Never waits."""
         self.pen.collect()
         self.show()
 
@@ -106,8 +110,7 @@ class Pump:
             self._nap = None
 
     def _abandon(self) -> None:
-        """Where the session is cut off in the middle (its loop ends, Ctrl-C in a tool), nobody waits for
-        ever."""
+        """Where the session is cut off in the middle (Ctrl-C in a tool), nobody waits for ever."""
         if not self.over.is_set():
             self.machine.close(self.clock.now())
             self.show()
@@ -118,8 +121,7 @@ class Pump:
         self.pen.leave()
 
     async def _keep_time(self) -> None:
-        """Wake the machine when it wants to be; a later deadline does not shorten the sleep, an earlier one
-        does."""
+        """Wake the machine when it wants to be; only an earlier deadline cuts a sleep short."""
         while True:
             deadline = self.machine.wake_at()
             with anyio.CancelScope() as scope:

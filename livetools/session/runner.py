@@ -97,8 +97,8 @@ class Runner:
         self._busy[run] = worker
 
     def stop(self, run: int) -> None:
-        """Stop a handler: cancel it in the loop, tell its context in a thread. Its outcome is reported all
-        the same."""
+        """Stop a handler: cancel it in the loop, tell its context in a thread. It still reports its
+        outcome."""
         worker = self._busy.get(run)
         if worker is not None and worker.job is not None and worker.job.stop():
             worker.scope.cancel()

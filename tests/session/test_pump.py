@@ -166,3 +166,20 @@ async def test_calls_are_logged_by_name_id_and_outcome_and_nothing_else(
     assert "secret-argument" not in caplog.text
     assert 'raise ValueError("oh")' in caplog.text
     assert "livetools/session" not in caplog.text
+
+
+async def test_a_tool_that_ignores_its_cancellation_is_named_when_it_holds_up_the_end(
+    opened: Opened, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("livetools.session.pump.CLEAN_UP", 0.02)
+    monkeypatch.setattr("livetools.session.pump.LAST_WORDS", 0.04)
+
+    async def stubborn() -> None:
+        """Stubborn."""
+        with anyio.CancelScope(shield=True):
+            await anyio.sleep(0.2)
+
+    async with opened([stubborn]) as line:
+        line.call(call("stubborn", "c1"))
+        await line.quiet()
+    assert "stubborn does not stop" in caplog.text
