@@ -23,10 +23,10 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from .endpoint import is_loopback
 from .transport import Transport
 
 PONG_TIMEOUT = 60.0
-LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,13 @@ class WebSocket:
 
         options: dict[str, Any] = {  # what websockets.connect takes
             "additional_headers": headers,
-            "proxy": None if host in LOOPBACK or not self.proxy else self.proxy,
+            "proxy": None if is_loopback(host) or not self.proxy else self.proxy,
             "compression": None,
             "open_timeout": None,  # the setup's deadline covers it
             "ping_interval": self.ping_interval,
             "ping_timeout": PONG_TIMEOUT,
             "max_size": None,
-            "logger": _quiet_logger(),
+            "logger": quiet_logger(),
         }
         if self.ssl is not None and url.startswith("wss:"):
             options["ssl"] = self.ssl
@@ -87,7 +87,8 @@ class WebSocket:
                 await client.__aexit__(None, None, None)
 
 
-def _quiet_logger() -> logging.Logger:
+def quiet_logger() -> logging.Logger:
+    """For whatever of ``websockets`` logs: the headers of an upgrade, keys among them, stand in its DEBUG lines."""
     logger = logging.getLogger("livetools.websocket")
     if logger.level == logging.NOTSET:
         logger.setLevel(logging.INFO)

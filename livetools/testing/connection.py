@@ -18,6 +18,8 @@ from websockets.http11 import Request
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
+from livetools.session.websocket import quiet_logger
+
 from .wire import clip_reason
 
 Receiver: TypeAlias = Callable[[bytes], Awaitable[None]]
@@ -52,7 +54,7 @@ class Connection:
         self.silent_until = 0.0  # a stall, by the server's clock
         self.held_back: bytes | None = None  # a frame that is to change places with the next
         self._stream = stream
-        self._protocol = _Protocol(max_size=None)
+        self._protocol = _Protocol(max_size=None, logger=quiet_logger())
         self._lock = anyio.Lock()
         self._message = bytearray()
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import logging
+
 import anyio
 import pytest
 
+import livetools
 from livetools.testing import FakeLiveServer
 
 pytestmark = pytest.mark.anyio
@@ -26,6 +29,14 @@ async def test_an_upgrade_that_is_none_is_answered_in_http():
     async with FakeLiveServer() as server, await anyio.connect_tcp("127.0.0.1", server.port) as stream:
         await stream.send(b"GET /ws/x HTTP/1.1\r\nHost: x\r\nUpgrade: websocket\r\n\r\n")
         assert (await stream.receive()).startswith(b"HTTP/1.1 4")
+
+
+async def test_no_log_holds_a_key_even_at_debug(caplog):
+    caplog.set_level(logging.DEBUG)
+    async with FakeLiveServer(api_keys=["secret-key"]) as server:
+        async with livetools.connect("gemini-3.8-live", **server.options):
+            pass
+    assert not [record for record in caplog.records if "secret-key" in record.getMessage()]
 
 
 async def test_leaving_closes_who_is_still_there_with_1001(dial):
