@@ -7,6 +7,7 @@ and trio, and a socket within reach, which half a frame, a dropped line or a lat
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
@@ -21,6 +22,8 @@ from websockets.server import ServerProtocol
 from livetools.session.websocket import quiet_logger
 
 from .wire import clip_reason
+
+_tokens = itertools.count()  # what pings say
 
 Receiver: TypeAlias = Callable[[bytes], Awaitable[None]]
 
@@ -49,7 +52,6 @@ class Connection:
         self.number = number
         self.closed_by: str | None = None
         self.ended = anyio.Event()
-        self.pongs: dict[bytes, Callable[[], None]] = {}
         self.told_to_go = False  # a goAway was sent
         self.silent_until = 0.0  # a stall, by the server's clock
         self.held_back: bytes | None = None  # a frame that is to change places with the next
@@ -57,6 +59,7 @@ class Connection:
         self._protocol = _Protocol(max_size=None, logger=quiet_logger())
         self._lock = anyio.Lock()
         self._message = bytearray()
+        self._pongs: dict[bytes, anyio.Event] = {}
 
     @property
     def open(self) -> bool:
@@ -91,12 +94,16 @@ class Connection:
                     await self._stream.send(frame[: len(frame) // 2])
         await self.drop()
 
-    async def ping(self, token: bytes, pong: Callable[[], None]) -> None:
-        """Send a ping; ``pong`` is called when it is answered."""
-        if self.open:
-            self.pongs[token] = pong
-            self._protocol.send_ping(token)
-            await self._flush()
+    async def ping(self) -> bool:
+        """Send a ping and wait for its pong; false if the connection ends without it."""
+        if not self.open:
+            return False
+        token, pong = str(next(_tokens)).encode(), anyio.Event()
+        self._pongs[token] = pong
+        self._protocol.send_ping(token)
+        await self._flush()
+        await pong.wait()
+        return token not in self._pongs  # what is answered is forgotten
 
     async def receive(self, receiver: Receiver, lag: float = 0.0) -> None:
         """Hand each whole message to ``receiver`` until the connection ends, however it ends.
@@ -124,9 +131,9 @@ class Connection:
         if not isinstance(event, WireFrame):
             return
         if event.opcode is Opcode.PONG:
-            answered = self.pongs.pop(bytes(event.data), None)
+            answered = self._pongs.pop(bytes(event.data), None)
             if answered is not None:
-                answered()
+                answered.set()
         elif event.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
             self._message += event.data
             if event.fin:
@@ -143,19 +150,19 @@ class Connection:
 
     async def drop(self) -> None:
         """Cut the line without a close frame: the client sees 1006."""
-        if self.closed_by is None:
-            self.closed_by = "server"
         await self.abort()
 
     async def abort(self) -> None:
         """Close the socket now. Whoever sends or receives on it is woken."""
         await anyio.aclose_forcefully(self._stream)
-        self.ended.set()
+        self._end("server")
 
     def _end(self, by: str) -> None:
         if self.closed_by is None:
             self.closed_by = by
         self.ended.set()
+        for pong in self._pongs.values():
+            pong.set()
 
     async def _flush(self) -> None:
         with anyio.CancelScope(shield=True):

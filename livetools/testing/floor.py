@@ -25,6 +25,7 @@ class Floor:
         self.waiting: deque[Turn] = deque()
         self.user: Script | None = None  # of a script, which hears the turns instead of a model
         self.begun = False  # the model had a turn
+        self.leaving = False  # its turn is ending on the wire: there is nothing left to interrupt
 
     async def user_spoke(self, turn: Turn, *, interrupts: bool) -> None:
         """A user turn is complete: run the model for it, now or when the floor is free."""
@@ -34,7 +35,7 @@ class Floor:
         if self.session.profile.answers_lost and self.session.book.lost:
             await self._swallow(turn)
             return
-        if self.speaker is not None and interrupts:
+        if self.speaker is not None and interrupts and not self.leaving:
             await self.session.interrupt_floor()
         self.waiting.append(turn)
         self.next()
@@ -80,11 +81,19 @@ class Floor:
     async def leave(self) -> None:
         """End the turn on the wire: generationComplete, turnComplete with usage, a handle; then the next."""
         session = self.session
-        for message in speech.endings(session):
-            await session.send(message)
-        session.said = Said()
-        if session.profile.resumption and "sessionResumption" in session.setup and not session.open_calls():
-            await session.send_handle()
+        self.leaving = True  # what the client says from now on begins a turn of its own
+        try:
+            for message in speech.endings(session):
+                await session.send(message)
+            session.said = Said()
+            if (
+                session.profile.resumption
+                and "sessionResumption" in session.setup
+                and not session.open_calls()
+            ):
+                await session.send_handle()
+        finally:
+            self.leaving = False
         self.speaker = None
         self.next()
 

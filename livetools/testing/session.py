@@ -19,6 +19,8 @@ from .said import History, Said
 from .turn import Turn, TurnCancelled
 from .wire import Message, seconds
 
+ROUNDS = 3  # pongs after which an answer to a cancelled call is too late
+
 
 class FakeSession:
     """The server's side of one conversation.
@@ -163,7 +165,7 @@ class FakeSession:
         named = sorted(wanted) or [call.id for call in calls if call.id is not None]
         if named and self.connection is not None:
             await self.send({"toolCallCancellation": {"ids": named}})
-            await self.connection.ping(uuid.uuid4().bytes, lambda: _arrived(calls))
+            self.server.listener.start_task(_until_read, self.connection, calls)
 
     async def say_interrupted(self, turn: Turn | None = None) -> None:
         """Send ``interrupted``, and the ``turnComplete`` that ends the turn."""
@@ -341,7 +343,13 @@ class FakeSession:
                 await self.cancel(None, fallen)
 
 
-def _arrived(calls: Iterable[FakeCall]) -> None:
-    """The client has read past the cancellation: whatever it answers from now on, it knows better."""
+async def _until_read(connection: Connection, calls: Iterable[FakeCall]) -> None:
+    """Wait until the client must have read past a cancellation: whatever it answers then, it knows better.
+
+    A pong says that its library has read so far, the next ones that its event loop has gone round since.
+    """
+    for _ in range(ROUNDS):
+        if not await connection.ping():
+            return
     for call in calls:
         call.crossing = False

@@ -82,13 +82,20 @@ async def test_a_broken_line_ends_the_reader_without_a_word(ends):
     assert connection.ended.is_set()
 
 
-async def test_a_ping_tells_when_it_was_answered(ends):
+@pytest.mark.parametrize("answered", [True, False])
+async def test_a_ping_tells_whether_it_was_answered(ends, answered):
     connection, client, to_server, from_server = ends
     pongs = []
-    await connection.ping(b"token", lambda: pongs.append(True))
-    client.receive_data(await from_server.receive())
-    client.send_close(1000)
-    for data in client.data_to_send():
-        await to_server.send(data)
-    await connection.receive(lambda data: None)
-    assert pongs == [True]
+
+    async def ping():
+        pongs.append(await connection.ping())
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(ping)
+        client.receive_data(await from_server.receive())
+        if answered:
+            for data in client.data_to_send():
+                await to_server.send(data)
+        await to_server.aclose()
+        group.start_soon(connection.receive, None)
+    assert pongs == [answered]
