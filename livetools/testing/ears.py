@@ -9,7 +9,7 @@ from .roles import Session
 from .schema import decode_base64
 from .turn import Turn
 from .vad import Edge
-from .wire import Message, seconds
+from .wire import Message, Refused, seconds
 
 AUDIO_KEPT = 16000 * 2 * 300  # bytes of one user turn: five minutes at 16 kHz
 LEAD_IN = 16000  # bytes of sound kept before speech is heard: half a second at 16 kHz
@@ -133,6 +133,9 @@ class Ears:
             await self._begin(interrupts=True)
             return
         # a model that only transcribes: the words, generationComplete, and then the end (2026-09-10)
+        if self.manual and self.empty and self.session.server.strict:
+            await self.session.send({"serverContent": {"turnComplete": True}, "usageMetadata": {}})
+            raise Refused(1007, "Precondition check failed.", "an activity without sound")
         await self._transcribe()
         await self.session.send({"serverContent": {"generationComplete": True}})
         await self._acknowledge("END", offset)

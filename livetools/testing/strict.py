@@ -313,7 +313,7 @@ def _activity(session: Session, body: Message) -> Verdict:
         return Refused(1007, reason, "set automaticActivityDetection.disabled")
     if manual and body.get("audioStreamEnd"):
         return Refused(1007, INVALID, "audioStreamEnd belongs to automatic activity detection")
-    if "activityEnd" in body and active and session.ears.empty:
+    if "activityEnd" in body and active and session.ears.empty and session.profile.turn_complete:
         return Refused(1007, INVALID, "an activity without sound or text")
     return None
 
