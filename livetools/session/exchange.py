@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -79,30 +79,34 @@ class Asking:
     def __init__(self, pump: Pump, text: str) -> None:
         self._pump = pump
         self._wake = make_wake()
+        self._begun = False
+        self._seen = 0
         self.exchange, self._receipt = pump.machine.ask(text, pump.clock.now())
         self.exchange.notify = self._receipt.notify = self._wake.set
 
-    async def events(self) -> AsyncIterator[Event]:
-        """The events of this exchange, to its end. Raises what ended the session in the middle of it."""
-        seen = 0
+    async def next(self) -> Event | None:
+        """The next event of this exchange; ``None`` at its end. Raises what ended the session in the middle
+        of it."""
         exchange, receipt = self.exchange, self._receipt
-        await self._pump.follow()
+        if not self._begun:
+            self._begun = True
+            await self._pump.follow()
         while True:
             if receipt.done and receipt.error is not None:
                 self._pump.seen(receipt.error)
                 raise receipt.error
-            while seen < len(exchange.events):
-                seen += 1
-                yield exchange.events[seen - 1]
+            if self._seen < len(exchange.events):
+                self._seen += 1
+                return exchange.events[self._seen - 1]
             if self._pump.over.is_set() and (exchange.interrupted or not exchange.done):
                 raise self._pump.why_over()
             if exchange.done:
-                return
+                return None
             await self._wake.wait()
 
     async def reply(self) -> Reply:
         """Wait for the end."""
-        async for _ in self.events():
+        while await self.next() is not None:
             pass
         return reply_of(self.exchange.events, self.exchange.interrupted)
 
@@ -111,3 +115,41 @@ class Asking:
         turns = self._pump.machine.turns
         if turns.exchange is self.exchange:
             turns.exchange = None
+
+
+class Stream:
+    """The model's words as they come: ``async for``. Not a generator: a loop that is broken off gives the
+    exchange up at once, and needs no ``aclosing``."""
+
+    def __init__(self, ask: Callable[[], Asking]) -> None:
+        self._ask = ask
+        self._asking: Asking | None = None
+        self._over = False
+
+    def __aiter__(self) -> Stream:
+        return self
+
+    async def __anext__(self) -> str:
+        if self._over:
+            raise StopAsyncIteration
+        try:
+            if self._asking is None:
+                self._asking = self._ask()
+            while (event := await self._asking.next()) is not None:
+                for word in words([event]):
+                    return word
+        except BaseException:
+            await self.aclose()
+            raise
+        await self.aclose()
+        raise StopAsyncIteration
+
+    async def aclose(self) -> None:
+        """Give the answer up, as breaking off the loop does: the model speaks on, in the events."""
+        self._over = True
+        if self._asking is not None:
+            self._asking.leave()
+
+    def __del__(self) -> None:
+        if self._asking is not None:
+            self._asking.leave()

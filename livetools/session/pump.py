@@ -15,7 +15,7 @@ from anyio.abc import TaskGroup
 
 from livetools.protocol.actions import Action, Close, Consult, Dial, End, Hangup, Outcome, Start, Stop, Undo
 from livetools.protocol.errors import SessionClosed
-from livetools.protocol.events import Event, SessionStarted
+from livetools.protocol.events import Call, Event, SessionStarted
 from livetools.protocol.machine import Machine
 
 from .clock import Clock
@@ -184,6 +184,14 @@ class Pump:
         """Why a call was stopped."""
         record = self.machine.calls.records.get(run)
         return None if record is None or record.outcome is None else record.outcome.error
+
+    def awaited(self) -> Call | None:
+        """The call whose handler asks, if the model stands still until it is answered: who then waits for
+        the model waits for himself."""
+        run = self.runner.serving()
+        record = None if run is None else self.machine.calls.pending.get(run)
+        blocks = record is not None and record.policy is not None and record.policy.behavior == "BLOCKING"
+        return record.call if record is not None and blocks else None
 
     def seen(self, error: Exception | None) -> None:
         """The user has been told of this error: leaving the session need not raise it."""

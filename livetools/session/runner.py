@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from contextvars import Context, copy_context
+from contextvars import Context, ContextVar, copy_context
 from typing import Any
 
 import anyio
@@ -29,6 +29,9 @@ from .wake import Wake, make_wake, was_cancelled
 log = logging.getLogger("livetools.calls")
 
 IDLE = 32  # workers that wait for a call; more are let go
+
+
+SERVING: ContextVar[Job | None] = ContextVar("livetools_serving", default=None)
 
 
 class _Worker:
@@ -78,6 +81,13 @@ class Runner:
         """The names of the handlers that run in the loop itself."""
         jobs = [worker.job for worker in self._busy.values()]
         return [job.call.name for job in jobs if job is not None and job.future is None]
+
+    def serving(self) -> int | None:
+        """The run whose handler asks, from its own task or thread or one that it has started; ``None``:
+        nobody's, or it has ended."""
+        job = SERVING.get()
+        worker = None if job is None else self._busy.get(job.run)
+        return job.run if job is not None and worker is not None and worker.job is job else None
 
     def start(self, run: int, call: Call) -> None:
         """Run the handler of this call; its outcome is reported once."""
@@ -133,7 +143,9 @@ class Runner:
                 await worker.wake.wait()
                 job, done, began = worker.job, None, time.perf_counter()
                 assert job is not None
+                token = SERVING.set(job)
                 done = await self._handlers.execute(job)
+                SERVING.reset(token)
                 if worker.scope.cancel_called:
                     break
                 worker.job = None

@@ -18,7 +18,7 @@ from livetools.protocol.profiles import ModelProfile
 from livetools.protocol.transcript import Transcript
 from livetools.tools.results import error_outcome, outcome
 
-from .exchange import Asking, Reply, words
+from .exchange import Asking, Reply, Stream
 from .host import Host
 from .opening import Opening
 from .wake import make_wake
@@ -72,6 +72,8 @@ class Session:
         if not pump.over.is_set():
             pump.machine.close(pump.clock.now())
             pump.drain()
+        if pump.runner.serving() is not None:
+            return  # left by one of its own tools, which cannot wait for its own end
         await self._host.stop(grace=self._opening.grace)
         if exc is None and pump.error is not None and not pump.told:
             pump.told = True
@@ -108,29 +110,23 @@ class Session:
         """Send a user turn and wait for the whole answer, calls and their answers included.
 
         Interrupted, or cut by a change of connections, it returns what was heard (``reply.interrupted``).
-        Raises ``TimeoutError`` after ``timeout`` seconds, ``ConcurrencyError`` beside another exchange, and
-        what ended the session. Cancelling gives the answer up, not the turn: the events go on.
+        Raises ``TimeoutError`` after ``timeout`` seconds, ``ConcurrencyError`` beside another exchange or
+        inside a tool that the model waits for, and what ended the session. Cancelling gives the answer up, not
+        the turn: the events go on.
         """
-        pump = self._live()
-        self.transcript.user_text(text)
-        asking = Asking(pump, text)
+        asking = self._asking(text)
         try:
             with anyio.fail_after(timeout):
                 return await asking.reply()
         finally:
             asking.leave()
 
-    async def stream(self, text: str) -> AsyncIterator[str]:
-        """As :meth:`ask`, piece by piece: the model's text, or the transcript of what it says."""
-        pump = self._live()
-        self.transcript.user_text(text)
-        asking = Asking(pump, text)
-        try:
-            async for event in asking.events():
-                for word in words([event]):
-                    yield word
-        finally:
-            asking.leave()
+    def stream(self, text: str) -> AsyncIterator[str]:
+        """As :meth:`ask`, piece by piece: the model's text, or the transcript of what it says.
+
+        The loop may be broken off: that gives the answer up, as cancelling ``ask`` does.
+        """
+        return Stream(lambda: self._asking(text))
 
     # What is sent
 
@@ -138,6 +134,7 @@ class Session:
         """Send a user turn. Returns when its frame was handed to a socket; it waits while the line is away.
 
         Never lost: it is sent, or this raises what ended the session. Cancelling does not take it back.
+        Inside a tool that the model waits for, it returns at once where the text has to wait for the answer.
         """
         pump = self._live()
         self.transcript.user_text(text)
@@ -287,12 +284,25 @@ class Session:
             raise pump.why_over()
         return pump
 
+    def _asking(self, text: str) -> Asking:
+        pump = self._live()
+        if (call := pump.awaited()) is not None:
+            raise ConcurrencyError(
+                f"asked inside the tool {call.name}, which the model waits for: it answers only when the tool has"
+                " returned. Return first, or declare the tool behavior='background'"
+            )
+        asking = Asking(pump, text)
+        self.transcript.user_text(text)
+        return asking
+
     async def _sent(self, receipt: Receipt) -> None:
         wake = make_wake()
         receipt.notify = wake.set
         pump = self._running()
         await pump.follow()
         while not receipt.done:
+            if pump.awaited() is not None:
+                return  # it may be held until this very tool has returned
             await wake.wait()
         if receipt.error is not None:
             pump.seen(receipt.error)

@@ -6,6 +6,8 @@ import asyncio
 import contextvars
 import dataclasses
 import itertools
+import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NoReturn
 
@@ -257,3 +259,135 @@ def test_a_big_list_is_whole_and_what_has_no_end_has_one() -> None:
             yield range(1000)
 
     assert sum(map(len, encode(nested())["output"])) <= 201_000
+
+
+GATED = "gemini-2.5-flash-native-audio-preview-12-2025"
+
+
+@pytest.mark.parametrize("model", [GATED, "gemini-3.1-flash-live-preview", "gemini-3.8-live"])
+async def test_a_tool_that_sends_text_does_not_wait_for_its_own_answer(opened: Opened, model: str) -> None:
+    @tool
+    async def speaks(context: ToolContext) -> int:
+        assert context.session is not None
+        await context.session.send_text("by the way")
+        return 1
+
+    async with opened([speaks], model) as line:
+        line.call("speaks")
+        with anyio.fail_after(20):
+            frames = [await line.server.receive(), await line.server.receive()]
+    assert sum("toolResponse" in frame for frame in frames) == 1
+    assert "by the way" in str(frames)
+
+
+@pytest.mark.parametrize("model", [GATED, "gemini-3.8-live"])
+async def test_a_tool_that_asks_the_model_that_waits_for_it_is_told_so(opened: Opened, model: str) -> None:
+    said: list[str] = []
+
+    @tool
+    async def asks(context: ToolContext[Any]) -> None:
+        session: Any = context.session
+        await session.update(instructions="be brief")
+        for ask in (session.ask, lambda text: anext(session.stream(text))):
+            with pytest.raises(livetools.ConcurrencyError) as told:
+                await ask("why?")
+            said.append(str(told.value))
+        async with anyio.create_task_group() as group:  # a task that it starts waits no less
+
+            async def inner() -> None:
+                with pytest.raises(livetools.ConcurrencyError):
+                    await session.ask("why?")
+
+            group.start_soon(inner)
+
+    async with opened([asks], model) as line:
+        assert await line.answer("asks") == {"output": None}
+        assert len(said) == 2
+        assert "asks" in said[0]
+        assert "why?" not in str(line.session.transcript.contents)
+
+
+async def test_a_task_that_outlives_its_tool_may_ask(opened: Opened) -> None:
+    answered = anyio.Event()
+    replies: list[str] = []
+    async with anyio.create_task_group() as group:
+
+        @tool
+        async def starts(context: ToolContext[Any]) -> None:
+            async def later() -> None:
+                await answered.wait()
+                replies.append(str(await context.session.ask("and?")))
+
+            group.start_soon(later)
+
+        async with opened([starts]) as line:
+            await line.answer("starts")
+            line.server.send({"serverContent": {"turnComplete": True}})
+            await anyio.wait_all_tasks_blocked()
+            answered.set()
+            await line.server.receive()
+            line.server.send({"serverContent": {"outputTranscription": {"text": "so"}}})
+            line.server.send({"serverContent": {"turnComplete": True}})
+            await anyio.wait_all_tasks_blocked()
+    assert replies == ["so"]
+
+
+@pytest.mark.parametrize("verb", ["aclose", "__aexit__"])
+async def test_a_tool_may_close_the_session_it_serves(opened: Opened, verb: str) -> None:
+    @tool
+    async def ends(context: ToolContext[Any]) -> None:
+        await getattr(context.session, verb)(*(() if verb == "aclose" else (None, None, None)))
+
+    with anyio.fail_after(20):
+        async with opened([ends]) as line:
+            line.call("ends")
+            events = [event async for event in line.session]
+    assert isinstance(events[-1], livetools.ToolStarted)
+
+
+async def test_a_generator_that_ends_never_and_not_even_when_told_to_is_answered(opened: Opened) -> None:
+    @tool(behavior="blocking")
+    async def looped() -> Any:
+        while True:
+            try:
+                yield 1
+                await anyio.sleep(0.01)
+            except BaseException:
+                yield 2
+
+    @tool(behavior="blocking")
+    def sync() -> Any:
+        while True:
+            try:
+                yield 1
+            except BaseException:
+                yield 2
+
+    async with opened([looped, sync], GATED, tool_timeout=0.1) as line:
+        assert "timed out" in (await line.answer("looped", "c1"))["error"]
+        assert "timed out" in (await line.answer("sync", "c2"))["error"]
+
+
+async def test_five_hundred_sleepers_and_fifty_that_never_wake_share_the_threads(opened: Opened) -> None:
+    held = threading.Event()
+
+    @tool
+    def nap(n: int) -> int:
+        return n
+
+    @tool
+    def stuck() -> None:
+        held.wait()
+
+    async with opened([nap, stuck]) as line:
+        for n in range(500):
+            line.call("nap", f"n{n}", n=n)
+        assert {a["response"]["output"] for a in await line.answers(500)} == set(range(500))
+        for n in range(50):
+            line.call("stuck", f"s{n}")
+        await anyio.wait_all_tasks_blocked()
+        stats = line.session.stats()
+        assert stats["waiting_for_thread"] == 50 - stats["threads"]
+        began = time.monotonic()
+    assert time.monotonic() - began < 5
+    held.set()
