@@ -93,10 +93,12 @@ class Outcome:
 class Close:
     """How a socket ended: ``code`` 1006 for a line that broke; ``by_us`` when we hung up.
 
-    ``error`` is set when there never was a websocket (refused, TLS, an HTTP status): it says so in words.
+    ``error`` is set when there never was a websocket (refused, TLS, an HTTP status): it says so in words. ``note`` is
+    what this side knows of the cause: told, never judged by.
     """
 
     code: int = 1006
     reason: str = ""
     by_us: bool = False
     error: Exception | None = field(default=None, compare=False)
+    note: str = ""

@@ -163,9 +163,10 @@ def classify(code: int, reason: str, *, phase: str) -> Verdict:
     return _CODES.get(code, _OTHER)
 
 
-def error(code: int, reason: str, phase: str) -> LiveToolsError:
-    """The error of this close, its reason kept as it came but for secrets."""
-    return _error(classify(code, reason, phase=phase), code, scrub(reason), phase)
+def error(code: int, reason: str, phase: str, note: str = "") -> LiveToolsError:
+    """The error of this close, its reason kept as it came but for secrets; ``note`` is added, and judges nothing."""
+    told = f"{reason} ({note})".strip() if note else reason
+    return _error(classify(code, reason, phase=phase), code, scrub(told), phase)
 
 
 def http_error(status: int, body: str = "") -> LiveToolsError:

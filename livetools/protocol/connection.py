@@ -26,6 +26,10 @@ from .link import HANDLE, USABLE, Do, Line, Link, On, ReconnectPolicy
 from .terms import Plan
 
 
+#: What a socket that is not answered for ``setup_timeout`` comes to.
+LATE = Close(1006, "no answer in time")
+
+
 @dataclass(frozen=True, slots=True)
 class Standing:
     """What the session is in the middle of."""
@@ -109,7 +113,7 @@ class Connection:
         """Do what is due."""
         if self.link.due <= now:
             self.link.due = inf
-            self._do(On.DUE, now, Close(1006, "no answer in time"))
+            self._do(On.DUE, now, LATE)
         self.settle(now)
 
     def settle(self, now: float) -> None:
@@ -211,7 +215,7 @@ class Connection:
     def _judge(self, close: Close) -> tuple[LiveToolsError | None, str]:
         """The error of a close (``None``: a clean end), and whether it is worth another dial."""
         line, phase = self.link.line, self.phase()
-        if phase in ("connect", "setup") and close.reason == "no answer in time" and not self.stood:
+        if phase in ("connect", "setup") and close is LATE and not self.stood:
             return self._too_late(), "no"
         if close.error is not None:
             error = close.error
@@ -225,7 +229,7 @@ class Connection:
             if not planned:
                 return None, "no"
             return close_codes.error(close.code, close.reason, phase), "yes"
-        error = close_codes.error(close.code, close.reason, phase)
+        error = close_codes.error(close.code, close.reason, phase, close.note)
         return error, close_codes.classify(close.code, close.reason, phase=phase).retry
 
     def _too_late(self) -> LiveToolsError:

@@ -65,4 +65,4 @@ class LagMonitor:
         self.check()
         if time.monotonic() - self._last_at > RECENT:
             return close
-        return replace(close, reason=f"{close.reason} ({self._last})".strip())
+        return replace(close, note=self._last)

@@ -238,6 +238,12 @@ def test_an_error_carries_what_is_known() -> None:
     assert not error(1007, "API key not valid.", "setup").retryable  # type: ignore[attr-defined]
 
 
+def test_what_we_know_of_a_cause_is_told_and_judges_nothing() -> None:
+    closed = error(1006, "", "tool", "the event loop was blocked while check_billing ran")
+    assert type(closed) is SessionClosed
+    assert "while check_billing ran" in str(closed)
+
+
 def test_a_modality_that_the_model_refuses_is_advised() -> None:
     assert "AUDIO" in str(error(1007, "Cannot extract voices from a non-audio request.", "setup"))
 

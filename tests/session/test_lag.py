@@ -30,7 +30,7 @@ async def test_a_block_is_told_with_the_tools_that_ran(caplog: pytest.LogCapture
     with caplog.at_level(logging.WARNING, "livetools.session"):
         monitor = await blocked(["crunch"])
     assert "s or more while crunch ran" in caplog.text
-    assert "while crunch ran" in monitor.explain(Close(1006)).reason
+    assert "while crunch ran" in monitor.explain(Close(1006)).note
 
 
 async def test_what_a_block_cannot_explain_is_left_as_it_is() -> None:
@@ -42,7 +42,7 @@ async def test_what_a_block_cannot_explain_is_left_as_it_is() -> None:
         Close(error=ConnectFailed("x")),
     ):
         assert monitor.explain(close) == close
-    assert "was blocked" in monitor.explain(Close(1011, "keepalive ping timeout")).reason
+    assert "was blocked" in monitor.explain(Close(1011, "keepalive ping timeout")).note
 
 
 async def test_a_loop_that_turns_is_not_blamed() -> None:
