@@ -11,9 +11,9 @@ and written again, in order. The index counts client messages, the setup being 0
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from .events import Event, InputDropped
 
@@ -68,6 +68,7 @@ class Item:
     exchange: Exchange | None = None
     prompts: bool = False  # a complete user turn: an answer is due
     after: int = 0  # turn ends before the model could have read it
+    said: str = ""  # the text of a user turn
 
     @property
     def media(self) -> bool:
@@ -103,6 +104,17 @@ class Held:
     def prompting(self) -> bool:
         """Whether something waits that the model will answer."""
         return any(item.prompts for item in self._queue)
+
+    def without(self, contents: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+        """The conversation so far, less the texts that wait: they follow by themselves."""
+        kept: list[Mapping[str, Any]] = []
+        waiting = [item.said for item in self._queue if item.said]
+        for content in reversed(contents):
+            if waiting and content.get("role") == "user" and content.get("parts") == [{"text": waiting[-1]}]:
+                waiting.pop()
+            else:
+                kept.append(content)
+        return kept[::-1]
 
     def put(self, item: Item) -> None:
         """Queue what is not media."""

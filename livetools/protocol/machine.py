@@ -274,9 +274,7 @@ class Machine:
         frames += [(link, frame, None) for frame in answers]
         self.held.counted(len(answers))
         for answer in self.calls.replies.answered:
-            policy = answer.record.policy
-            ends_turn = policy is not None and policy.ends_turn
-            self.turns.answered(answer.record.run, ends_turn, answer.scheduling, self._now)
+            self.turns.answered(answer.record.run, answer.record.ends_turn, answer.scheduling, self._now)
         self.calls.replies.answered.clear()
         if self._late and self.turns.idle and not self.held.prompting:
             self._put_text("\n".join(self._late), self._now, None)
@@ -304,7 +302,7 @@ class Machine:
         if self.plan.seed == "none":
             return []
         if self.connection.stood:
-            return self._seed() if self._seed is not None else []
+            return self.held.without(self._seed()) if self._seed is not None else []
         return list(self.plan.history)
 
     def began(self, restored: bool, now: float) -> None:
@@ -322,9 +320,11 @@ class Machine:
         if self.connection.seed:
             complete = self.plan.seed == "initial_history"
             self._control.append(outgoing.client_content(self.connection.seed, complete))
-        moving, self._moving = self._moving, []
-        for receipt in moving:
+        if self._moving and self.connection.told is not self.plan:
+            return self.connection.go_away(inf, now)  # it was changed after the setup had gone out
+        for receipt in self._moving:
             receipt.sent()
+        return self._moving.clear()
 
     def lost(self, now: float) -> None:
         """Everything on the current link is gone; a generation that was under way never continues."""
@@ -358,7 +358,7 @@ class Machine:
 
     def _put_text(self, text: str, now: float, exchange: Exchange | None) -> Receipt:
         build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
-        return self._put(Item("text", build(text), Receipt(), exchange, prompts=True), now)
+        return self._put(Item("text", build(text), Receipt(), exchange, True, said=text), now)
 
     def _put(self, item: Item, now: float) -> Receipt:
         self._now = now

@@ -534,6 +534,20 @@ def test_an_unknown_handle_gives_a_fresh_session_seeded_again() -> None:
     assert d.sent("clientContent") == [{"turns": seed, "turnComplete": False}]
 
 
+def test_a_text_that_is_sent_again_is_not_in_the_seed_as_well() -> None:
+    seed = [
+        {"role": role, "parts": [{"text": text}]}
+        for role, text in (("user", "?"), ("model", "!"), ("user", "?"))
+    ]
+    d = Driver(plan(), PATIENT, seed).live()
+    asked(d)
+    d.drop(1006).later(0.3).establish()
+    assert d.sent("clientContent")[1:] == [
+        {"turns": seed[:2], "turnComplete": False},
+        {"turns": seed[2:], "turnComplete": True},
+    ]
+
+
 def test_attempts_are_counted_and_the_end_is_an_error() -> None:
     d = Driver(plan(), PATIENT).live().drop(1011)
     for _ in range(3):
@@ -822,6 +836,21 @@ def test_a_planned_move_takes_new_tools_where_the_model_has_no_update() -> None:
     d.server({"setupComplete": {}}, 2)
     assert receipt.done
     assert d.call(("c1", "slow")).started == ["c1"]
+
+
+def test_new_tools_that_come_after_the_setup_had_gone_out_take_another_connection() -> None:
+    d = Driver(plan(ECHO), PATIENT).live()
+    d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
+    d.drop().later(1)
+    d.machine.opened(2, d.now)
+    d.drain()
+    receipt = d.machine.update(plan(SLOW), None, d.now)
+    d.server({"setupComplete": {}}, 2)
+    assert not receipt.done
+    assert d.dialled == [1, 2, 3]
+    d.machine.opened(3, d.now)
+    d.drain().drop(1000, link=2).server({"setupComplete": {}}, 3)
+    assert receipt.done
 
 
 def test_text_of_the_model_is_told_before_its_calls_and_the_turns_end_after_them() -> None:
