@@ -1,7 +1,7 @@
 """What the table of the link entails: dials, hang-ups, the setup, moves at a goAway, retries, the end.
 
 It knows nothing of calls or turns. The machine gives it the facts it must decide by (``Standing``), and is told
-through ``Hooks`` when a session begins, when everything on a link is lost, and when all is over.
+through ``Owner`` when a session begins, when everything on a link is lost, and when all is over.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from .events import Event, Reconnecting
 from .link import HANDLE, USABLE, Do, Line, Link, On, ReconnectPolicy
 from .terms import Plan
 
-
 #: What a socket that is not answered for ``setup_timeout`` comes to.
 LATE = Close(1006, "no answer in time")
 
@@ -39,8 +38,8 @@ class Standing:
     ended_at: float  # when its last turn ended
 
 
-class Hooks(Protocol):
-    """What the connection tells."""
+class Owner(Protocol):
+    """Whom the connection asks and tells: the machine."""
 
     def standing(self) -> Standing: ...
     def seed(self) -> list[Mapping[str, Any]]: ...  # contents for a session that begins anew
@@ -57,11 +56,12 @@ class Connection:
         plan: Plan,
         policy: ReconnectPolicy | None,
         random: Callable[[], float],
-        hooks: Hooks,
+        owner: Owner,
         tell: Callable[[Event], None],
         act: Callable[[Action], None],
     ) -> None:
-        self.plan, self.hooks, self._tell, self._act = plan, hooks, tell, act
+        self.plan, self._owner, self._tell, self._act = plan, owner, tell, act
+        self.told = plan  # of the setup that was sent last
         self.link = Link(policy, random, plan.handle)
         self.setups: list[tuple[int, bytes]] = []
         self.seed: list[Mapping[str, Any]] = []  # what follows the setup under way
@@ -129,7 +129,7 @@ class Connection:
 
     def _quiet_at(self) -> float:
         """When the move may begin: no open call, nothing due, and the handle that follows a turn is there."""
-        standing, link = self.hooks.standing(), self.link
+        standing, link = self._owner.standing(), self.link
         if standing.calls or not standing.idle or not link.may_dial():
             return inf
         follows = not self.plan.resumption or self.handle_at >= standing.ended_at
@@ -157,14 +157,15 @@ class Connection:
     def _send_setup(self, now: float, close: Close, time_left: float | None) -> None:
         link = self.link
         link.shown = link.handle if self.plan.resumption or not self.stood else None
-        self.seed = self.hooks.seed() if link.shown is None else []
+        self.seed = self._owner.seed() if link.shown is None else []
         message = self.plan.setup_message(link.shown, fresh=bool(self.seed))
+        self.told = self.plan
         self.setups.append((link.current, outgoing.encode(message)))
 
     def _begin(self, now: float, close: Close, time_left: float | None) -> None:
         self.link.began()
         self.away = False
-        self.hooks.began(self.link.shown is not None, now)
+        self._owner.began(self.link.shown is not None, now)
         self.stood = True
 
     def _plan(self, now: float, close: Close, time_left: float | None) -> None:
@@ -186,7 +187,7 @@ class Connection:
             self._act(Hangup(link))
 
     def _lose(self, now: float, close: Close, time_left: float | None) -> None:
-        self.hooks.lost(now)
+        self._owner.lost(now)
 
     def _adopt(self, now: float, close: Close, time_left: float | None) -> None:
         self.link.adopt(now, self.plan.setup_timeout)
@@ -224,7 +225,7 @@ class Connection:
             final = isinstance(error, (RemoteProtocolError, SetupRejected))
             final = final or (isinstance(error, SessionClosed) and not error.retryable)
             return error, "no" if final else "yes"
-        planned = self.away or self.hooks.standing().calls or line is Line.SWAPPING
+        planned = self.away or self._owner.standing().calls or line is Line.SWAPPING
         if close.code == 1000 and phase not in ("connect", "setup"):
             if not planned:
                 return None, "no"
@@ -246,14 +247,14 @@ class Connection:
             return "connect"
         if line is Line.SETUP:
             return "setup"
-        standing = self.hooks.standing()
+        standing = self._owner.standing()
         return "tool" if standing.calls else "idle" if standing.idle else "turn"
 
     def _end(self, now: float, error: Exception | None) -> None:
         self.link.line, self.link.due = Line.CLOSED, inf
         for link in sorted(self._alive):
             self._drop(link)
-        self.hooks.over(error, now)
+        self._owner.over(error, now)
         self._act(End(error))
 
     def _close(self, now: float, close: Close, time_left: float | None) -> None:

@@ -185,6 +185,11 @@ class Record:
     kept: list[Mapping[str, Any]] = field(default_factory=list)  # parts yielded after the link was gone
     followers: list[Record] = field(default_factory=list)  # identical calls that share this run
 
+    @property
+    def ends_turn(self) -> bool:
+        """Whether the model ends its turn at this call, and begins another at the answer."""
+        return self.policy is not None and self.policy.ends_turn
+
 
 def told(record: Record, now: float) -> dict[str, object]:
     """A call in plain words, for ``stats()``."""

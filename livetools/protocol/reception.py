@@ -91,8 +91,7 @@ class Reception:
 
     def _called(self, message: ServerMessage, link: int, now: float) -> None:
         for record in self.calls.offer(link, message.calls, now):
-            ends_turn = record.policy is not None and record.policy.ends_turn
-            self.turns.called(record.run, ends_turn, now)
+            self.turns.called(record.run, record.ends_turn, now)
 
     def _marked(self, event: Event, now: float) -> None:
         if isinstance(event, TurnComplete):
