@@ -3,9 +3,9 @@
 ::
 
     config = livetools.declare(tools, into=config)
-    async with client.aio.live.connect(model=m, config=config) as s, livetools.attach(s, tools, model=m) as
-    live:
-        async for message in live: ...
+    async with client.aio.live.connect(model=m, config=config) as s:
+        async with livetools.attach(s, tools, model=m) as live:
+            async for message in live: ...
 
 The dispatcher alone, without a connection of its own. Cancellations are honoured; each call is answered once.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import logging
 import math
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Protocol, Self
@@ -34,7 +34,7 @@ from livetools.tools import Hooks, as_tools
 from .clock import SystemClock
 from .handlers import Handlers
 from .host import Host
-from .opening import handled, spec_of
+from .opening import handled
 from .runner import Runner
 
 log = logging.getLogger("livetools.session")
@@ -51,7 +51,7 @@ def declare(
 
     Raises ``ConfigError`` for what cannot be declared, or twice.
     """
-    specs = [spec_of(tool) for tool in as_tools(tools)]
+    specs = [tool.spec() for tool in as_tools(tools)]
     policies = make_plan("any", specs, profile=ModelProfile(), reconnect=False).policies
     entry = {"function_declarations": [declaration(s, policies[s.declaration["name"]]) for s in specs]}
     if into is None:
@@ -97,7 +97,7 @@ def attach(
     made = as_tools(tools)
     plan = make_plan(
         model or "any",
-        [spec_of(tool) for tool in made],
+        [tool.spec() for tool in made],
         profile=profile or (None if model else ModelProfile()),
         reply_format=reply_format,
         response_key=response_key,
@@ -123,8 +123,7 @@ class _Asked:
 
 
 class Attached:
-    """A google-genai session whose calls are answered. Iterating yields the SDK's own messages, over all
-    turns.
+    """A google-genai session whose calls are answered: iterating yields the SDK's own messages, over all turns.
 
     Reading is what drives it: calls are taken up when the message that holds them is read. What the SDK
     raises at the end (``google.genai.errors.APIError``) comes out of the iteration, but for a clean close,
@@ -292,25 +291,29 @@ class Attached:
             while frames := self.calls.replies.frames(0):
                 self.calls.replies.answered.clear()  # of use to whoever counts turns
                 for frame in frames:
-                    with anyio.CancelScope(shield=True):  # what was taken is sent
-                        await self._send(json.loads(frame))
+                    await self._out(self._send(json.loads(frame)))
             while self.calls.texts:
-                await self._say(self.calls.texts.pop(0))
+                await self._out(self._say(self.calls.texts.pop(0)))
         finally:
             self._writing = False
 
-    async def _send(self, frame: Mapping[str, Any]) -> None:
+    async def _out(self, sending: Awaitable[None]) -> None:
+        """What was taken is sent, whoever cancels. Of a connection that is gone the SDK tells the reader."""
         try:
-            if "toolResponse" in frame:
-                responses = frame["toolResponse"]["functionResponses"]
-                await self._session.send_tool_response(function_responses=responses)
-            else:
-                content = frame["clientContent"]
-                await self._session.send_client_content(
-                    turns=content["turns"], turn_complete=content["turnComplete"]
-                )
-        except Exception as error:  # the connection is gone: the reader is told so by the SDK
-            log.warning("an answer could not be sent (%s)", type(error).__name__)
+            with anyio.CancelScope(shield=True):
+                await sending
+        except Exception as error:
+            log.warning("what the model is owed could not be sent (%s)", type(error).__name__)
+
+    async def _send(self, frame: Mapping[str, Any]) -> None:
+        if "toolResponse" in frame:
+            responses = frame["toolResponse"]["functionResponses"]
+            await self._session.send_tool_response(function_responses=responses)
+        else:
+            content = frame["clientContent"]
+            await self._session.send_client_content(
+                turns=content["turns"], turn_complete=content["turnComplete"]
+            )
 
     async def _say(self, text: str) -> None:
         if self.calls.plan.text_channel == "realtime":

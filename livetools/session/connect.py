@@ -16,7 +16,7 @@ from livetools.tools import Hooks, as_tools, split_config_tools
 from .clock import Clock, SystemClock
 from .credentials import KeySource
 from .endpoint import resolve
-from .opening import Opening, handled, spec_of
+from .opening import Opening, handled
 from .session import Session
 from .transport import Dialer
 from .websocket import WebSocket
@@ -101,7 +101,7 @@ def connect(
         allow_insecure=getattr(dialer, "allow_insecure", False),
     )  # fmt: skip
     plan = make_plan(
-        model, [spec_of(tool) for tool in made], instructions=instructions, config=fields,
+        model, [tool.spec() for tool in made], instructions=instructions, config=fields,
         vertexai=endpoint.vertexai, project=endpoint.project, location=endpoint.location,
         api_version=endpoint.api_version, profile=profile, reply_format=reply_format,
         reply_batching=reply_batching, response_key=response_key, tool_timeout=tool_timeout,

@@ -31,12 +31,6 @@ from .transport import Dialer
 log = logging.getLogger("livetools.session")
 
 
-def spec_of(tool: Tool) -> ToolSpec:
-    """What the plan must know of a tool."""
-    generator = tool.kind in ("generator", "async_generator")
-    return ToolSpec(tool.declaration(), tool.options, generator, tool.handler is not None, repr(tool))
-
-
 def handled(tools: Iterable[Tool]) -> dict[str, Tool]:
     """The tools that have a handler, by name."""
     return {tool.name: tool for tool in tools if tool.handler is not None}
@@ -84,7 +78,7 @@ class Opening:
     def update(self, pump: Pump, instructions: str | None, tools: Iterable[object] | None) -> Receipt:
         """Plan the change and tell the machine."""
         made = None if tools is None else as_tools(tools)
-        specs = None if made is None else [spec_of(tool) for tool in made]
+        specs = None if made is None else [tool.spec() for tool in made]
         plan = replan(self.plan, tools=specs, instructions=instructions)
         frame = None
         if plan.takes_update:

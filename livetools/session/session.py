@@ -205,15 +205,21 @@ class Session:
     async def respond(self, call: Call, value: object) -> None:
         """Answer a call that has no handler; an exception as ``value`` is an error for the model.
 
-        Raises ``LocalProtocolError`` if the call is not open (answered, cancelled, timed out).
+        Raises ``LocalProtocolError`` if the call is not open (answered, cancelled, timed out), or has a handler,
+        whose answer is the one.
         """
-        pump = self._live()
+        pump, run = self._live(), self._open_run(call)
+        policy = pump.machine.calls.records[run].policy
+        if policy is not None and policy.handled:
+            raise LocalProtocolError(
+                f"{call.name} has a handler, which answers its calls: respond() is for tools that are only declared"
+            )
         done = (
             error_outcome(value, call.name)
             if isinstance(value, Exception)
             else outcome(value, pump.machine.plan.response_key)
         )
-        await pump.settled(self._open_run(call), done)
+        await pump.settled(run, done)
 
     async def approve(self, call: Call) -> None:
         """Let a call run that waits (``ApprovalRequested``); ``LocalProtocolError`` if it does not wait."""

@@ -113,6 +113,32 @@ async def test_a_tool_that_takes_too_long_is_answered_on_time() -> None:
     assert "timed out" in answers[0]["error"]
 
 
+async def test_a_result_that_comes_when_the_line_is_gone_harms_nothing(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    from google.genai.errors import APIError
+
+    go = anyio.Event()
+
+    async def waits() -> str:
+        """Waits."""
+        await go.wait()
+        return "late"
+
+    async def model(turn: Turn) -> None:
+        await turn.start_call("waits")
+        await turn.drop()
+
+    async with FakeLiveServer(model, tls=True) as server:
+        async with sdk(server, [waits]) as session, livetools.attach(session, [waits], model=MODEL) as live:
+            await say(session, "go")
+            with pytest.raises(APIError):
+                await turn(live)
+            go.set()
+            await anyio.wait_all_tasks_blocked()
+    assert "could not be sent" in caplog.text
+
+
 async def test_two_loops_over_one_are_an_error() -> None:
     async with FakeLiveServer(tls=True) as server, sdk(server, [get_weather]) as session:
         async with livetools.attach(session, [get_weather], model=MODEL) as live:

@@ -324,6 +324,20 @@ async def test_a_declared_tool_is_answered_by_respond(opened: Opened) -> None:
             await line.session.respond(started.call, "again")
 
 
+async def test_a_call_that_has_a_handler_is_not_answered_by_respond(opened: Opened) -> None:
+    from livetools import LocalProtocolError, ToolStarted
+
+    async def waits() -> None:
+        """Waits."""
+        await anyio.sleep_forever()
+
+    async with opened([waits]) as line:
+        line.call(call("waits"))
+        started = await line.until(ToolStarted)
+        with pytest.raises(LocalProtocolError, match="waits has a handler"):
+            await line.session.respond(started.call, "in its place")
+
+
 async def test_hooks_are_told_in_their_order_and_before_may_refuse(opened: Opened) -> None:
     told: list[str] = []
 
