@@ -180,8 +180,8 @@ class Held:
         """Client messages were written that are not the user's (answers)."""
         self._index += messages
 
-    def lose(self) -> Exchange | None:
-        """The link is gone: what it may have eaten is queued again. Returns the exchange whose prompt is among it."""
+    def lose(self, exchange: Exchange | None = None) -> bool:
+        """The link is gone: what it may have eaten is queued again. Whether the prompt of ``exchange`` is among it."""
         again = [item for _, item in self._log] if self.transparent else self._texts()
         self._queue.extendleft(reversed(again))
         self.backlog = sum(len(i.frame) for i in self._queue if i.media)
@@ -189,7 +189,7 @@ class Held:
         self._log.clear()
         self._logged = 0
         self._index = 0
-        return next((i.exchange for i in self._queue if i.exchange is not None), None)
+        return exchange is not None and any(item.exchange is exchange for item in self._queue)
 
     def tell(self) -> None:
         """Say how much was dropped since it was last said."""

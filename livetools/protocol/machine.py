@@ -330,8 +330,7 @@ class Machine:
         """Everything on the current link is gone; a generation that was under way never continues."""
         self._control = []
         self.calls.lose(now)
-        again = self.held.lose()
-        if self.turns.lost(now, again is not None and again is self.turns.exchange):
+        if self.turns.lost(now, again=self.held.lose(self.turns.exchange)):
             self._tell(Interrupted())
             self._tell(TurnComplete("CONNECTION_REPLACED"))
         self.reception.muted = False

@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 
 from livetools.protocol.events import Event, InputDropped
 from livetools.protocol.held import AWAY, GATED, MEDIA_BOUND, REPLAY_BOUND, Held, Item, Receipt
+from livetools.protocol.turns import Exchange
 
 ERROR = RuntimeError("over")
 
@@ -156,16 +157,19 @@ def test_media_and_activities_are_not_written_again() -> None:
     assert queue.take(False) == []
 
 
-def test_the_exchange_whose_prompt_is_written_again_is_named() -> None:
+def test_whether_the_prompt_of_an_exchange_is_written_again_is_told() -> None:
     queue, _ = held()
-    item = text("asked")
-    item.exchange = marker = object()  # type: ignore[assignment]
-    queue.put(item)
+    given_up, asked = Exchange(), Exchange()
+    for exchange in (given_up, asked):
+        item = text("asked")
+        item.exchange = exchange
+        queue.put(item)
     queue.take(False)
-    assert queue.lose() is marker
+    assert queue.lose(asked)
+    assert not queue.lose(Exchange())
     queue.take(False)
     queue.heard(0)
-    assert queue.lose() is None
+    assert not queue.lose(asked)
 
 
 def test_transparent_everything_after_what_was_taken_in_is_written_again_in_order() -> None:

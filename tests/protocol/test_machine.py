@@ -691,6 +691,18 @@ def test_text_that_a_dead_socket_may_have_swallowed_is_sent_again_and_the_exchan
     assert not exchange.interrupted
 
 
+def test_an_exchange_goes_on_though_an_earlier_one_that_nobody_answered_is_sent_again_with_it() -> None:
+    d = Driver(plan(stall_timeout=3), PATIENT).live()
+    assert asked(d.later(0)) is not asked(d.later(4))
+    exchange = d.machine.turns.exchange
+    assert exchange is not None
+    d.drop(1006).later(0.3).establish()
+    assert not exchange.done
+    d.turn_complete().say("yes").turn_complete()
+    assert exchange.done
+    assert not exchange.interrupted
+
+
 def test_the_end_of_an_earlier_turn_does_not_prove_that_a_later_text_was_read() -> None:
     d = Driver(plan(), PATIENT).live()
     for text in ("one", "two", "three"):
