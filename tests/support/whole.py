@@ -55,7 +55,7 @@ class Debt:
     id: str
     name: str
     taken: bool = False  # the last word has left the machine
-    written: bool = False
+    read: bool = False  # by the service; a socket that dies may swallow what was written
     cancelled: bool = False
 
 
@@ -82,6 +82,7 @@ class Whole:
         self.epoch = 0
         self.asked_in: dict[str, set[int]] = {}
         self.unnamed: Counter[int] = Counter()  # by link: calls without an id that are still to be answered
+        self.unread: dict[int, list[dict[str, Any]]] = {}  # frames that were written, by link
         self.read: list[str] = []  # texts, as they were read
         self.handles = 0
         # the user
@@ -175,14 +176,19 @@ class Whole:
             frame = json.loads(data)
             if "setup" in frame:
                 self.set_up(link, frame["setup"])
-            for response in answers_in(frame):
-                if response.get("id") and not response.get("willContinue"):
-                    self.debts[link, response["id"]].written = True
-            self.read += texts_in(frame)
+            self.unread.setdefault(link, []).append(frame)
             if receipt is not None:
                 receipt.sent()
             if not self.wire:
                 self.take()
+
+    def reads(self, link: int) -> None:
+        """The service reads what was written on this socket."""
+        for frame in self.unread.pop(link, []):
+            self.read += texts_in(frame)
+            for response in answers_in(frame):
+                if response.get("id") and not response.get("willContinue"):
+                    self.debts[link, response["id"]].read = True
 
     def set_up(self, link: int, setup: dict[str, Any]) -> None:
         assert link not in self.setups, "two setups on one socket"
@@ -203,13 +209,15 @@ class Whole:
     def establish(self) -> None:
         """The newest dial succeeds, and its setup is completed."""
         self.open()
-        self.server({"setupComplete": {}})
+        self.server({"setupComplete": {}}, reads=False)
 
-    def server(self, frame: object, link: int | None = None) -> None:
-        """A frame comes, on the newest socket that was set up, or on another."""
+    def server(self, frame: object, link: int | None = None, reads: bool = True) -> None:
+        """A frame comes, on the newest socket that was set up, or on another, from a service that has read so far."""
         link = link or max((n for n in self.setups if self.alive.get(n)), default=0)
         if not self.alive.get(link) or link not in self.setups:
             return
+        if reads:
+            self.reads(link)
         self.machine.receive(link, frame if isinstance(frame, bytes | str) else json.dumps(frame), self.now)
         self.drain()
 
@@ -247,7 +255,8 @@ class Whole:
 
     def give_handle(self) -> None:
         self.handles += 1
-        self.server({"sessionResumptionUpdate": {"newHandle": f"h{self.handles}", "resumable": True}})
+        update = {"newHandle": f"h{self.handles}", "resumable": True}
+        self.server({"sessionResumptionUpdate": update}, reads=False)
 
     def drop(self, code: int, reason: str = "") -> None:
         """The newest socket ends."""
@@ -262,8 +271,9 @@ class Whole:
 
     def gone(self, link: int, close: Close) -> None:
         del self.alive[link]
+        self.unread.pop(link, None)
         stood = link == self.machine.connection.link.current
-        lost = [d for (n, _), d in self.debts.items() if n == link and not (d.written or d.cancelled)]
+        lost = [d for (n, _), d in self.debts.items() if n == link and not (d.read or d.cancelled)]
         if not (self.ended or self.machine.closed) and stood:
             self.owed_lost.update(d.id for d in lost)
         self.wire = deque(entry for entry in self.wire if entry[0] != link)
@@ -389,6 +399,7 @@ class Whole:
         link = self.current
         assert link, "a service that behaves, and no session stands"
         self.later(200.0)
+        self.reads(link)
         assert not self.machine.stats()["calls"], "a call is open, and its handler has ended"
         for (n, _), debt in self.debts.items():
             assert n != link or debt.taken or debt.cancelled, "a call was not answered"
