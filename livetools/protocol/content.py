@@ -50,6 +50,8 @@ def events(message: ServerMessage) -> list[Event]:
     """
     content = message.content
     found: list[Event] = []
+    if content is None and not (message.usage or message.unknown or message.voice_activity):
+        return found  # a call by itself, a handle: most messages on the path of a call
     if content is not None and content.interrupted:
         found.append(Interrupted())
     if (voice := message.voice_activity) is not None:

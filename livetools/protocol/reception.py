@@ -55,8 +55,11 @@ class Reception:
             self.excused = False
             self.connection.on(On.COMPLETE, now)
         events = content.events(message)
-        marks = next((i for i, event in enumerate(events) if isinstance(event, MARKERS)), len(events))
-        for event in events[:marks]:
+        marks = len(events)
+        for at, event in enumerate(events):
+            if isinstance(event, MARKERS):
+                marks = at
+                break
             self._said(event, now)
         if message.calls:
             self._called(message, link, now)

@@ -223,7 +223,7 @@ class Transcript:
         self._batch = None  # whatever the model calls next, it calls knowing this
         if not slot.final:
             slot.response, slot.final = dict(response), final
-            self._grow(slot.batch, _weigh(response) + _weigh(slot.rest))
+            self._grow(slot.batch, _weigh(response) + (_weigh(slot.rest) if slot.rest else 0))
 
     def _grow(self, step: Step, weight: int) -> None:
         step.weight += weight
@@ -311,10 +311,12 @@ def _weigh(part: object) -> int:
         part = part.args
     if not isinstance(part, Mapping):
         return len(repr(part)) + 64
-    size = 96
-    for key, value in part.items():
-        flat = type(value)
-        size += len(str(key)) + (len(value) if flat is str else 12 if flat in _SMALL else len(repr(value)))
+    size = 64 + 32 * len(part)
+    for value in part.values():
+        if type(value) is str:
+            size += len(value)
+        elif type(value) not in _SMALL:
+            size += len(repr(value))
     return size
 
 

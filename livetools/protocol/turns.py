@@ -192,9 +192,8 @@ class Turns:
 
     def wake_at(self, served: Callable[[], bool]) -> float:
         """When ``tick`` has something to do; ``served`` is asked only where it matters."""
-        if self._stalled or self.idle or served():
-            return self._patience
-        return min(self._patience, self._stall_at())
+        at = self._stall_at()
+        return self._patience if at >= self._patience or served() else at
 
     # Inside
 
@@ -231,6 +230,6 @@ class Turns:
             self._patience = inf if self.open else now + AMBIGUOUS
 
     def _stall_at(self) -> float:
-        if self._stalled or self.idle:
+        if self._stalled or not (self.prompts or self.owed or self.open or self.thinking):
             return inf
-        return max(self._progress, self._playing) + self.stall_timeout
+        return (self._progress if self._progress > self._playing else self._playing) + self.stall_timeout
