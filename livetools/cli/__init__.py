@@ -1,1 +1,1 @@
-"""livetools.cli"""
+"""The ``livetools`` command."""

@@ -17,8 +17,9 @@ SIGNALS = [signal.SIGINT, signal.SIGTERM]
 async def until_stopped(
     begin: Callable[[], None], tick: Callable[[], None] = lambda: None, every: float = 0.25
 ) -> None:
-    """Return at Ctrl-C, or at a polite kill. ``begin`` is called when both are waited for, ``tick`` from then
-    on, every so many seconds.
+    """Return at Ctrl-C, or at a polite kill.
+
+    ``begin`` is called when both are waited for, ``tick`` from then on, ``every`` so many seconds.
 
     Where signals cannot be received (Windows) Ctrl-C is a ``KeyboardInterrupt``, as ever.
     """

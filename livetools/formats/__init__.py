@@ -1,10 +1,10 @@
 """The shapes of calls and responses: checked, built, converted, explained. Pure, and free of the session.
 
-- ``check(document)`` and ``check_text(text)`` give a ``Report`` of ``Finding``s; ``explain(rule)`` tells a
-rule in full. - ``function_response``, ``tool_response``, ``client_content_reply``, ``content_reply`` build
-answers to calls. - ``text_response``, ``call_response``, ``stream_chunks`` and others build what
-``generateContent`` returns. - ``repair(contents)`` mends a conversation without inventing results. -
-``to_declaration``, ``to_tool_call`` and their likes translate from and to OpenAI's and Anthropic's shapes.
+- ``check(document)`` and ``check_text(text)`` give a ``Report`` of ``Finding``s; ``explain(rule)`` tells one in full.
+- ``function_response``, ``tool_response``, ``client_content_reply``, ``content_reply`` build answers to calls.
+- ``text_response``, ``call_response``, ``stream_chunks`` and others build what ``generateContent`` returns.
+- ``repair(contents)`` mends a conversation without inventing results.
+- ``to_declaration``, ``to_tool_call`` and their likes translate from and to OpenAI's and Anthropic's shapes.
 """
 
 from .check import check, check_text

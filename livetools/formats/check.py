@@ -18,9 +18,10 @@ from .function_responses import check_function_response
 
 
 def check(document: Json, kind: Kind | None = None) -> Report:
-    """Check a JSON document: a function response, a content, a conversation, a request body, a response or
-    a stream of ``generateContent``, tools, a Live frame, a recording. ``kind`` says which; else it is told
-    by the keys.
+    """Check a JSON document; ``kind`` says what it is, else it is told by the keys.
+
+    It may be a function response, a content, a conversation, a request body, a response or a stream of
+    ``generateContent``, tools, a Live frame, a recording.
     """
     todo = Checklist()
     kind = kind or detect(document)

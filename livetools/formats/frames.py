@@ -1,6 +1,4 @@
-"""Live frames, one by one, and a session's frames together: is every call answered once, by the right
-answer?
-"""
+"""Live frames, one by one, and a session's frames together: is every call answered once, by the right answer?"""
 
 from __future__ import annotations
 

@@ -1,13 +1,18 @@
-"""Function responses: built, and checked, for the Live reply, the ``clientContent`` reply and
-``generateContent``.
+"""Function responses: built, and checked, for Live and for ``generateContent``.
 
-The same object goes out in three coats::
+The same object goes out in three coats. In Live::
 
-    {"toolResponse": {"functionResponses": [RESPONSE, …]}}                             Live
-    {"clientContent": {"turns": [{"role": "user", "parts": [{"functionResponse": RESPONSE}, …]}],
-                       "turnComplete": true}}                                          Live, where the model
-                       takes it {"role": "user", "parts": [{"functionResponse": RESPONSE}, …]}
-                       generateContent
+    {"toolResponse": {"functionResponses": [RESPONSE, …]}}
+
+in Live, where the model takes it::
+
+    {"clientContent": {
+        "turns": [{"role": "user", "parts": [{"functionResponse": RESPONSE}, …]}],
+        "turnComplete": true}}
+
+and in ``generateContent``::
+
+    {"role": "user", "parts": [{"functionResponse": RESPONSE}, …]}
 
 The model reads the value under ``output``, ``result`` or ``content``, a failure under ``error``.
 """

@@ -89,9 +89,7 @@ def stream_chunks(
     model: str | None = None,
     response_id: str | None = None,
 ) -> list[dict[str, Json]]:
-    """A stream: each part in a chunk of its own, ``finishReason`` in the last. No parts give one empty
-    chunk.
-    """
+    """A stream: each part in a chunk of its own, ``finishReason`` in the last. No parts give one empty chunk."""
     pieces = [[part] for part in parts] or [[]]
     return [
         response(

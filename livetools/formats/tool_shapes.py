@@ -1,17 +1,22 @@
-"""Tools, calls and results between Gemini's shapes and those of OpenAI (chat completions, Responses) and
-Anthropic.
+"""Tools, calls and results between Gemini's shapes and those of OpenAI and Anthropic.
 
-========  ==============================================
-========================================================= Gemini
-elsewhere ========  ==============================================
-========================================================= tool      ``{name, description, parameters}``
-``{type: function, function: {…}}``, ``{type: function, name, …}``, ``{name, description, input_schema}``
-call      ``{id, name, args: {…}}``                       ``{id, type: function, function: {name, arguments:
-"…"}}``, ``{type: function_call, call_id, name, arguments: "…"}``, ``{type: tool_use, id, name, input:
-{…}}`` result    ``{id, name, response: {…}}``                   ``{role: tool, tool_call_id, content}``,
-``{type: function_call_output, call_id, output}``, ``{type: tool_result, tool_use_id, content, is_error}``
-========  ==============================================
-=========================================================
+``tool``
+    Gemini: ``{name, description, parameters}``.
+    Chat completions: ``{type: function, function: {name, description, parameters}}``.
+    Responses: ``{type: function, name, description, parameters}``.
+    Anthropic: ``{name, description, input_schema}``.
+
+``call``
+    Gemini: ``{id, name, args: {…}}``.
+    Chat completions: ``{id, type: function, function: {name, arguments: "…"}}``.
+    Responses: ``{type: function_call, call_id, name, arguments: "…"}``.
+    Anthropic: ``{type: tool_use, id, name, input: {…}}``.
+
+``result``
+    Gemini: ``{id, name, response: {…}}``.
+    Chat completions: ``{role: tool, tool_call_id, content}``.
+    Responses: ``{type: function_call_output, call_id, output}``.
+    Anthropic: ``{type: tool_result, tool_use_id, content, is_error}``.
 """
 
 from __future__ import annotations
@@ -95,9 +100,7 @@ def from_declaration(declaration: Object, style: Style = "chat") -> dict[str, Js
 
 
 def json_schema(schema: Object) -> dict[str, Json]:
-    """A schema of the OpenAPI subset as JSON Schema: lower-case types, ``null`` among them where it is
-    nullable.
-    """
+    """A schema of the OpenAPI subset as JSON Schema: lower-case types, ``null`` among them where it is nullable."""
     out: dict[str, Json] = {}
     for key, value in schema.items():
         if key == "type":
@@ -144,9 +147,7 @@ def to_tool_call(
 
 
 def to_function_call(call: Object) -> dict[str, Json]:
-    """Somebody else's call as a function call. Raises ``ConfigError`` where the arguments are no JSON
-    object.
-    """
+    """Somebody else's call as a function call. Raises ``ConfigError`` where the arguments are no JSON object."""
     inner = call["function"] if isinstance(call.get("function"), Mapping) else call
     given = inner.get("arguments", inner.get("input", inner.get("args")))
     id = call.get("call_id") or call.get("id")
@@ -170,9 +171,7 @@ def _arguments(given: Json, name: Json) -> dict[str, Json]:
 
 
 def to_tool_result(response: Object, style: Style = "chat") -> dict[str, Json]:
-    """A function response in somebody else's shape. Raises ``ConfigError`` without an id: theirs pair by it
-    alone.
-    """
+    """A function response in somebody else's shape. Raises ``ConfigError`` without an id: theirs pair by it alone."""
     id, value = response.get("id"), response.get("response") or {}
     if not id:
         raise ConfigError(

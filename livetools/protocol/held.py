@@ -132,7 +132,7 @@ class Held:
         return True
 
     def activity(self, start: bool, frame: bytes, blocked: bool) -> bool:
-        """Push-to-talk. Behind the gate no activity begins, but one that is open may end (FAULTS: 1008 else)."""
+        """Push-to-talk. Behind the gate no activity begins, but one that is open may end."""
         if start and blocked and self.gate:
             self._drop(GATED)
             return False

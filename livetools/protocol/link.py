@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from math import inf
 
-#: Seconds left when a goAway does not say (CONTRACT of the service: the field may be absent).
+#: Seconds left when a goAway does not say: the field may be absent.
 UNSAID = 5.0
 #: The share of the time left after which a move no longer waits for a quiet moment.
 LATEST = 0.8

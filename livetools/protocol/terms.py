@@ -77,7 +77,7 @@ class Plan:
     stall_timeout: float = 20.0
     warnings: tuple[str, ...] = ()  # said in the log when the session opens
 
-    # carried for what is planned later
+    # for replan, and for whoever asks what is known of the model
     profile: ModelProfile = field(default_factory=ModelProfile)
     tool_timeout: float | None = 60.0
 

@@ -1,5 +1,4 @@
-"""The one place that reads the exceptions of ``websockets``: every one becomes an error of ours, or a
-``Gone``.
+"""The one place that reads the exceptions of ``websockets``: each becomes an error of ours, or a ``Gone``.
 
 No text of a foreign exception that may hold a header is passed on.
 """

@@ -85,8 +85,7 @@ class Asking:
         self.exchange.notify = self._receipt.notify = self._wake.set
 
     async def next(self) -> Event | None:
-        """The next event of this exchange; ``None`` at its end. Raises what ended the session in the middle
-        of it."""
+        """The next event of this exchange; ``None`` at its end. Raises what ended the session in the middle of it."""
         exchange, receipt = self.exchange, self._receipt
         if not self._begun:
             self._begun = True

@@ -1,5 +1,4 @@
-"""Every frame, readable: ``LIVETOOLS_LOG=frames`` prints them, the logger ``livetools.frames`` takes them at
-DEBUG.
+"""Every frame, readable: ``LIVETOOLS_LOG=frames`` prints them, and ``livetools.frames`` logs them at DEBUG.
 
 Media is cut, and so are session handles, which open a conversation to whoever holds one. Keys and tokens
 never stand in a frame. Arguments and results do: that is what the switch is for.

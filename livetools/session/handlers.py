@@ -1,5 +1,4 @@
-"""One call of one tool, from its arguments to its outcome. Whatever the handler does, it ends as an
-``Outcome``."""
+"""One call of one tool, from its arguments to its outcome. Whatever the handler does, it ends as an ``Outcome``."""
 
 from __future__ import annotations
 
@@ -38,15 +37,13 @@ _END = object()
 
 
 def cancelled() -> Outcome:
-    """Of a handler that was stopped. The machine knows why, and what to say; this is for whoever asks
-    later."""
+    """Of a handler that was stopped. The machine knows why, and what to say; this is for whoever asks later."""
     error = ToolError(CANCELLED)
     return Outcome({"error": CANCELLED}, error)
 
 
 class Desk(Protocol):
-    """Where a runner reports: each is an input of the machine (or of the dispatcher alone), and what
-    follows."""
+    """Where a runner reports: each is an input of the machine (or of the dispatcher alone), and what follows."""
 
     async def settled(self, run: int, outcome: Outcome) -> None: ...
     async def progress(self, run: int, value: object, yielded: Outcome | None) -> None: ...
@@ -136,8 +133,7 @@ class Handlers:
         return await self._submitted(job, executor.submit(function.func, *function.args, **function.keywords))  # type: ignore[attr-defined]  # a partial: other processes take no closures
 
     def _made(self, function: Callable[[], Any], most: int | None) -> Any:
-        """The outcome of a sync function, put into words in its thread: a lazy or a large result takes
-        time."""
+        """The outcome of a sync function, put into words in its thread: a lazy or a large result takes time."""
         value = function()
         return value if inspect.isawaitable(value) else outcome(value, self.key, most)
 

@@ -2,11 +2,10 @@
 
 A task group entered in the user's task ties the session to that task's stack. On asyncio that breaks exit
 stacks closed by another task, sessions closed first in, first out, sessions inside async generators,
-notebooks and pytest-asyncio fixtures. So
-on asyncio everything runs in **one** host task, with the anyio task group inside it; the context manager
-that made the host awaits its end. Trio has no tasks without a nursery: there a nursery is held open in the
-caller, and the same body runs in its one child, shielded from the caller's cancellation as the asyncio task
-is by nature.
+notebooks and pytest-asyncio fixtures. So on asyncio everything runs in **one** host task, with the anyio task
+group inside it; the context manager that made the host awaits its end. Trio has no tasks without a nursery:
+there a nursery is held open in the caller, and the same body runs in its one child, shielded from the
+caller's cancellation as the asyncio task is by nature.
 
 Rejected: ``loop.create_task`` for each part (nothing owns them), anyio's blocking portal (a thread, and
 tools that leave the user's loop).

@@ -1,5 +1,4 @@
-"""Workers: tasks that serve one call after the other, because a task a call costs more than the call's own
-path.
+"""Workers: tasks that serve one call after another, for a task a call costs more than the call's own path.
 
 A worker waits on a plain future (a ``trio.Event``), runs a handler, reports its outcome, and waits again. It
 is thrown away when it was cancelled, and when the handler changed its context variables, so that none leaks
@@ -45,8 +44,7 @@ class _Worker:
 
 
 class Runner:
-    """Runs the handlers of one session, in its task group. Its methods are synchronous: they start, and
-    return.
+    """Runs the handlers of one session, in its task group. Its methods start something, and return.
 
     ``tools`` may be replaced while calls run. Made in the loop, in the context of whoever opened the session.
     """
@@ -107,8 +105,7 @@ class Runner:
         self._busy[run] = worker
 
     def stop(self, run: int) -> None:
-        """Stop a handler: cancel it in the loop, tell its context in a thread. It still reports its
-        outcome."""
+        """Stop a handler: cancel it in the loop, tell its context in a thread. It still reports its outcome."""
         worker = self._busy.get(run)
         if worker is not None and worker.job is not None and worker.job.stop():
             worker.scope.cancel()

@@ -66,8 +66,7 @@ class Session:
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close the session, stop its tools and wait for their end, but for threads that block, and not for
-        long."""
+        """Close the session, stop its tools and wait for their end, but for threads that block, and not for long."""
         pump = self._running()
         if not pump.over.is_set():
             pump.machine.close(pump.clock.now())
@@ -226,8 +225,7 @@ class Session:
         await self._decide(call, None)
 
     async def refuse(self, call: Call, reason: str = "") -> None:
-        """Refuse a call that waits; the model reads ``reason``. ``LocalProtocolError`` if it does not
-        wait."""
+        """Refuse a call that waits; the model reads ``reason``. ``LocalProtocolError`` if it does not wait."""
         await self._decide(call, reason)
 
     async def update(self, instructions: str | None = None, tools: Iterable[object] | None = None) -> None:

@@ -3,12 +3,10 @@
 What the defaults of ``websockets`` would do to a live session, and what is done instead:
 
 - a ping timeout of 20 s kills healthy sessions (pongs of 8 to 30 s were measured: sip-to-ai#14, 2026-09;
-python-genai#2935): no pings,
-  unless asked for, and then a patience of 60 s;
+  python-genai#2935): no pings, unless asked for, and then a patience of 60 s;
 - messages above 1 MiB end the connection (1009): no limit;
-- a redirect to another origin would carry ``x-goog-api-key`` along (of the headers only ``authorization``
-and the
-  cookies are taken off): no redirects;
+- a redirect to another origin would carry ``x-goog-api-key`` along (of the headers only ``authorization`` and
+  the cookies are taken off): no redirects;
 - at DEBUG it logs the request's headers: its logger is kept at INFO;
 - a send that is cancelled on a full socket tears the frame on trio: it is shielded.
 """

@@ -11,8 +11,7 @@ from .wire import Message
 
 _FILLERS = frozenset(
     """a about an and are as at be by can could do does for from get give how i in is it me my of on or
-    please show
-    tell that the this to was what when where which who will with would you your""".split()  # noqa: SIM905
+    please show tell that the this to was what when where which who will with would you your""".split()  # noqa: SIM905
 )
 
 

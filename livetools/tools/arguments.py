@@ -16,9 +16,7 @@ MOST = 6  # problems told of; a model corrects the call as a whole anyway
 
 
 class InvalidArguments(ToolError):
-    """The arguments of a call do not fit. Its text is for the model: which of them, and what each should
-    be.
-    """
+    """The arguments of a call do not fit. Its text is for the model: which of them, and what each should be."""
 
 
 def explain(

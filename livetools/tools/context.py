@@ -1,7 +1,7 @@
 """What a tool may know of the call it serves.
 
-A parameter annotated with :class:`ToolContext` (plain, ``ToolContext[Deps]``, in ``Annotated``, with ``|
-None``, as a string) is filled by the session and hidden from the model::
+A parameter annotated with :class:`ToolContext` (plain, ``ToolContext[Deps]``, in ``Annotated``, with
+``| None``, as a string) is filled by the session and hidden from the model::
 
     @tool
     async def book(table: int, context: ToolContext[Restaurant]) -> str:

@@ -4,13 +4,11 @@ The service closes a session for one unknown keyword (``Unknown name "$ref" at '
 field``), and several models ignore ``parametersJsonSchema`` and call with empty arguments (python-genai#1147,
 livekit/agents#2940). So everything is said in the subset, and what it has no word for is listed:
 
-- ``$ref`` is replaced by what it names. A type that holds itself is unrolled up to ``DEPTH`` times, less
-where it
-  branches much (``NODES``), then left out: an optional property is dropped, an array is declared empty.
+- ``$ref`` is replaced by what it names. A type that holds itself is unrolled up to ``DEPTH`` times, less where
+  it branches much (``NODES``), then left out: an optional property is dropped, an array is declared empty.
 - ``anyOf`` stands alone (Vertex: "specified other fields alongside any_of", 2026-07); its description and
   ``nullable`` go into its members. ``oneOf``, lists of types and mixed enums become ``anyOf``.
-- An OBJECT has properties ("should be non-empty for OBJECT type", langchain-google#416) and an ARRAY has
-items.
+- An OBJECT has properties ("should be non-empty for OBJECT type", langchain-google#416), an ARRAY has items.
 - ``enum`` holds texts that are not empty; other values are described.
 - ``type`` is one word ("Proto field is not repeating, cannot start list"); null is ``nullable``.
 - A text has the formats ``enum`` and ``date-time`` only; others are said in the description.

@@ -1,5 +1,4 @@
-"""Other people's shapes of a function declaration → one: google-genai's type, and the dicts of Gemini,
-OpenAI, Anthropic and MCP.
+"""Other people's function declarations → one shape: google-genai's type; Gemini's, OpenAI's, Anthropic's, MCP's dicts.
 
 google-genai is never imported for it: its type is known by its fields.
 """
@@ -15,8 +14,7 @@ SCHEMAS = ("parametersJsonSchema", "parameters_json_schema", "parameters", "inpu
 
 
 def declaration_of(target: Any) -> dict[str, Any] | None:
-    """``{"name", "description", "behavior", "parameters"}`` of a declaration in any known shape, else
-    ``None``.
+    """A declaration in any shape as ``{"name", "description", "behavior", "parameters"}``; ``None`` for what is none.
 
     ``parameters`` is JSON Schema or a schema in the OpenAPI subset, or ``None``. Raises
     ``ToolDefinitionError`` for a dict that is no declaration.

@@ -135,9 +135,7 @@ def _without_title(schema: dict[str, Any]) -> None:
 
 
 def _sayable(default: object) -> str | float | None:
-    """A default as a model is told of it: a text, a number, true or false, an enum of those; else
-    ``None``.
-    """
+    """A default as a model is told of it: a text, a number, true or false, an enum of those; else ``None``."""
     plain = default.value if isinstance(default, enum.Enum) else default
     if isinstance(plain, str | int) or (isinstance(plain, float) and math.isfinite(plain)):
         return plain
