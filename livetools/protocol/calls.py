@@ -217,7 +217,7 @@ class Calls:
         call = Call(one.id or f"unnamed-{run}", one.name, one.args)
         record = Record(run, call, bool(one.id), self.plan.policies.get(one.name), link, now)
         self.records[run] = self.pending[run] = self.by_id[key] = record
-        if len(self.by_id) > 2 * REMEMBERED:
+        if len(self.by_id) - len(self.records) > 2 * REMEMBERED:
             done = [key for key, r in self.by_id.items() if r.run not in self.records]
             for old in done[:-REMEMBERED]:
                 del self.by_id[old]

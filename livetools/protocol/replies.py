@@ -106,16 +106,16 @@ class Replies:
     def frames(self, link: int) -> list[bytes]:
         """What is ready for this link."""
         frames: list[bytes] = []
-        behind: list[Record] = []
+        unnamed: list[Record] = []
         while self._queue:
             entry = self._queue.popleft()
             if isinstance(entry, Record):
                 if entry.link != link or entry.state is not State.READY:
                     continue
-                if not entry.named and self._overtakes(entry):
-                    behind.append(entry)
-                else:
+                if entry.named:
                     frames.append(self.format([self._write(entry)]))
+                else:
+                    unnamed.append(entry)
             elif isinstance(entry, Group):
                 ready = [m for m in entry.members if m.link == link and m.state is State.READY]
                 if ready:
@@ -125,15 +125,25 @@ class Replies:
                 if State.DETACHED in entry.states:
                     self.acknowledged.append(entry.record)
                 frames.append(self.format([entry.answer]))
-        self._queue.extend(behind)
-        return frames + self.frames(link) if behind and frames else frames
+        if unnamed:
+            frames += self._in_order(unnamed)
+        return frames
 
-    def _overtakes(self, record: Record) -> bool:
-        """Whether an earlier call of the same name, also without an id, is still unanswered."""
-        return any(
-            not r.named and r.call.name == record.call.name and r.run < record.run
-            for r in self._pending.values()
-        )
+    def _in_order(self, ready: list[Record]) -> list[bytes]:
+        """Answers without an id: those that no open call of the same name precedes; the others wait on."""
+        frames: list[bytes] = []
+        open_calls: dict[str, int] = {}  # the first of each name
+        for name in {record.call.name for record in ready}:
+            for r in self._pending.values():  # in the order of their runs
+                if not r.named and r.state is State.OWED and r.call.name == name:
+                    open_calls[name] = r.run
+                    break
+        for record in sorted(ready, key=lambda r: r.run):
+            if record.run < open_calls.get(record.call.name, record.run + 1):
+                frames.append(self.format([self._write(record)]))
+            else:
+                self._queue.append(record)
+        return frames
 
     def _write(self, record: Record) -> dict[str, Any]:
         policy, outcome = record.policy, record.outcome
