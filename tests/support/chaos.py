@@ -1,0 +1,437 @@
+"""A conversation in which everything goes wrong, and a book that says what must hold all the same.
+
+The server's model calls tools of every kind and cuts its own line at random moments; a saboteur cuts it at others; the
+line between is late and swallows frames. The user talks on. All chance comes from one seed, and time is virtual.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import random
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+from unittest import mock
+
+import anyio
+
+import livetools
+from livetools import ReconnectPolicy, ToolError, tool
+from livetools.protocol.events import Call, Event, Stalled, ToolCancelled, ToolFinished, ToolLost, ToolStarted
+from livetools.session.websocket import WebSocket
+from livetools.testing import FakeCall, FakeLiveServer, FakeSession, Turn, TurnCancelled
+
+from .rough import RoughLine, texts
+from .virtual import VirtualClock
+
+MODELS: tuple[tuple[str, dict[str, Any]], ...] = (
+    ("gemini-live-2.5-flash-preview", {"response_modalities": ["TEXT"]}),
+    ("gemini-2.5-flash-native-audio-latest", {}),
+    ("gemini-3.1-flash-live-preview", {}),
+    ("gemini-3.8-live", {}),
+    ("gemini-3.8-live-extended-thinking", {"thinking_config": {"thinking_level": "LOW"}}),
+)
+KINDS = (
+    "fast",
+    "slow",
+    "thread",
+    "stream",
+    "steps",
+    "failing",
+    "refusing",
+    "background",
+    "stuck",
+    "stubborn",
+)
+CUTS = ("drop", "1001", "1006", "1008", "1011", "half_frame", "go_away", "stall", "flap")
+TOOL_TIMEOUT = 6.0
+PATIENCE = 900.0  # virtual seconds after which an exchange that has not ended never will
+
+
+@dataclass
+class Chaos:
+    """One conversation of ``turns`` turns. ``run`` it in virtual time; it raises ``AssertionError`` with the seed."""
+
+    seed: int
+    turns: int = 200
+    cuts: Counter[str] = field(default_factory=Counter)
+    runs: Counter[int] = field(default_factory=Counter)
+    events: list[Event] = field(default_factory=list)
+    sent: list[str] = field(default_factory=list)  # texts whose send_text or ask returned
+    replies: Counter[str] = field(default_factory=Counter)
+    stalled: set[int] = field(default_factory=set)  # connections on which nothing came for long
+
+    def __post_init__(self) -> None:
+        self.random = random.Random(self.seed)
+        self.numbers = itertools.count(1)
+        self.calm = False
+        self.model, self.config = self.random.choice(MODELS)
+        self.options = {
+            "reply_batching": self.random.choice(("each", "batch")),
+            "lost_results": self.random.choice(("deliver", "deliver", "drop")),
+            "max_concurrency": self.random.choice((None, None, 2)),
+        }
+        self.server = FakeLiveServer(clock=VirtualClock(), seed=self.seed)
+        self.server.model(self.answer)
+        self.line = RoughLine(WebSocket(), random.Random(f"{self.seed} line"), self.cut_in)
+        self.heard: Counter[str] = Counter()  # how often each text was heard by a model that then answered
+
+    def __str__(self) -> str:
+        return f"seed {self.seed}, {self.model}, {self.options}"
+
+    # -- the user
+
+    async def run(self) -> None:
+        """The whole conversation, and what must hold at its end."""
+        options = {**self.server.options, "transport": self.line, **self.options}
+        policy = ReconnectPolicy(attempts=1000, initial=0.05, maximum=2.0, jitter=0.0, budget=10**9)
+        session = livetools.connect(
+            self.model, config=self.config, tools=self.tools(), reconnect=policy, tool_timeout=TOOL_TIMEOUT,
+            clock=VirtualClock(), **options,
+        )  # fmt: skip
+        try:
+            with mock.patch.multiple(FakeSession, cancel=cancel, take_responses=take_responses):
+                async with self.server, session, anyio.create_task_group() as group:
+                    group.start_soon(self.listen, session)
+                    group.start_soon(self.sabotage)
+                    self.line.late, self.line.swallow = self.random.choice((0.0, 0.05, 0.3)), 0.004
+                    for name in ("duplicate", "garbage", "unknown", "text_frame", "drop", "half_frame"):
+                        setattr(self.server.faults, name, self.random.choice((0.0, 0.01)))
+                    for n in range(self.turns):
+                        await self.talk(session, f"turn {n}.")
+                    await self.calm_down(session)
+                    group.cancel_scope.cancel()
+                    self.check(session)
+        except BaseException as error:
+            error.add_note(f"{self}; cuts {dict(self.cuts)}")
+            raise
+
+    async def talk(self, session: livetools.Session, text: str) -> None:
+        """One turn of the user, in one way or another."""
+        way = self.random.random()
+        if way < 0.2:
+            for _ in range(self.random.randrange(1, 10)):
+                await session.send_audio(bytes(640))
+        if way < 0.75:
+            with anyio.fail_after(PATIENCE):
+                reply = await session.ask(text)
+            self.replies["interrupted" if reply.interrupted else "whole"] += 1
+            if not reply.interrupted:
+                self.replies["right"] += f"done {text}" in str(reply)
+        else:
+            with anyio.fail_after(PATIENCE):
+                await session.send_text(text)
+        self.sent.append(text)
+        if way > 0.97:
+            await session.interrupt()
+        await anyio.sleep(self.random.choice((0.0, 0.1, 3.0)))
+
+    async def calm_down(self, session: livetools.Session) -> None:
+        """Nothing goes wrong any more: what is owed comes, and the session answers."""
+        self.calm = True
+        self.server.faults = type(self.server.faults)()
+        self.line.swallow = self.line.late = 0.0
+        await anyio.sleep(120)
+        with anyio.fail_after(PATIENCE):
+            reply = await session.ask("last words.")
+        assert "done last words." in str(reply), f"the session does not answer any more: {reply!r}"
+        await anyio.sleep(60)
+
+    async def listen(self, session: livetools.Session) -> None:
+        async for event in session:
+            if isinstance(event, ToolStarted | ToolFinished | ToolCancelled | ToolLost):
+                self.events.append(event)
+            elif isinstance(event, Stalled):
+                self.stalled.add(len(self.line.crossings))
+
+    # -- the model
+
+    async def answer(self, turn: Turn) -> None:
+        """One turn of the pretend model."""
+        self.heard[turn.text] += 1
+        del turn.session.history[:-20]  # the fake counts its tokens anew at each turn
+        chance = random.Random(f"{self.seed} {turn.text} {self.heard[turn.text]}")
+        await self.maybe_cut(turn, chance, 0.05)
+        if chance.random() < 0.3:
+            await turn.say("Well. ")
+        for _ in range(0 if self.calm else chance.choice((0, 0, 1, 1, 2))):
+            await self.call(turn, chance)
+        await turn.say(f"done {turn.text} ")
+        await self.maybe_cut(turn, chance, 0.03)
+
+    async def call(self, turn: Turn, chance: random.Random) -> None:
+        kinds = chance.choices(KINDS, k=chance.choice((1, 1, 1, 2, 3)))
+        calls = await turn.session.ask(turn, [(kind, {"n": next(self.numbers)}) for kind in kinds])
+        if not self.calm and chance.random() < 0.1:  # the same again, on the other channel or on this one
+            entries = [{"id": call.id, "name": call.name, "args": call.args} for call in calls]
+            parts = [{"functionCall": entry} for entry in entries]
+            other = {"serverContent": {"modelTurn": {"parts": parts}}}
+            await turn.send(chance.choice(({"toolCall": {"functionCalls": entries}}, other)))
+        if not self.calm and chance.random() < 0.1:
+            await anyio.sleep(chance.uniform(0, 2))
+            await turn.session.cancel(turn, [chance.choice(calls).id or ""])
+        await self.maybe_cut(turn, chance, 0.15)
+        for call in calls:
+            try:
+                await turn.session.answer(turn, call)
+            except TurnCancelled:
+                if call.state != "cancelled":
+                    raise
+
+    # -- what goes wrong
+
+    async def maybe_cut(self, turn: Turn, chance: random.Random, share: float) -> None:
+        if not self.calm and chance.random() < share:
+            await anyio.sleep(chance.choice((0.0, chance.uniform(0, 4))))
+            await self.cut(chance)
+            if turn.over:
+                raise TurnCancelled("cut")
+
+    async def sabotage(self) -> None:
+        """Cut the line at moments of its own."""
+        chance = random.Random(f"{self.seed} saboteur")
+        while True:
+            await anyio.sleep(chance.expovariate(1 / 40))
+            if not self.calm:
+                await self.cut(chance)
+
+    async def cut_in(self, seconds: float) -> None:
+        """Cut the line that stands now, a little later."""
+
+        async def later(connection: object) -> None:
+            await anyio.sleep(seconds)
+            session = self.standing()
+            if session is not None and session.connection is connection:
+                await session.drop()
+
+        session = self.standing()
+        if session is not None:
+            self.cuts["swallowed"] += 1
+            self.server.listener.start_task(later, session.connection)
+
+    async def cut(self, chance: random.Random) -> None:
+        session = self.standing()
+        if session is None or session.connection is None:
+            return
+        kind = chance.choice(CUTS)
+        self.cuts[kind] += 1
+        with contextlib.suppress(TurnCancelled):  # it was gone already
+            await self.commit(kind, session, chance)
+
+    async def commit(self, kind: str, session: Any, chance: random.Random) -> None:
+        match kind:
+            case "drop" | "1006":
+                await session.drop()
+            case "1001":
+                await session.close(1001, "")
+            case "1008":
+                await session.close(1008, "The operation was aborted.")
+            case "1011":
+                await session.close(1011, "Internal error encountered.")
+            case "half_frame" | "stall":
+                await Turn(session).fault(kind)
+            case "flap":
+                self.server.faults.flapping = session.connection.number + chance.randrange(1, 4)
+                await session.drop()
+            case "go_away":
+                left = chance.choice((None, 0.0, 0.5, 5.0, 50.0))
+                await session.go_away(left)
+                self.server.listener.start_task(self.hard_close, session, session.connection, left)
+
+    async def hard_close(self, session: Any, connection: object, left: float | None) -> None:
+        await anyio.sleep(5.0 if left is None else left)
+        if session.connection is connection:
+            await session.close(1008, "Connection aborted because the client failed to close the connection")
+
+    def standing(self) -> Any:
+        """The conversation whose connection stands."""
+        return next((s for s in reversed(self.server.sessions) if s.connection is not None), None)
+
+    # -- the tools
+
+    def tools(self) -> list[Callable[..., Any]]:
+        async def begin(n: int, most: float = 4.0) -> None:
+            self.runs[n] += 1
+            await anyio.sleep(self.seconds(n, most))
+
+        async def fast(n: int) -> int:
+            self.runs[n] += 1
+            return 2 * n
+
+        async def slow(n: int) -> int:
+            await begin(n)
+            return 2 * n
+
+        async def stubborn(n: int) -> int:
+            await begin(n)
+            return 2 * n
+
+        async def background(n: int) -> int:
+            await begin(n, 20.0)
+            return 2 * n
+
+        async def stuck(n: int) -> int:
+            await begin(n, 2.0)
+            await anyio.sleep(2 * TOOL_TIMEOUT)
+            return 2 * n
+
+        async def failing(n: int) -> int:
+            await begin(n)
+            raise ZeroDivisionError("secret")
+
+        async def refusing(n: int) -> int:
+            await begin(n, 1.0)
+            raise ToolError("not today")
+
+        async def stream(n: int) -> AsyncIterator[int]:
+            self.runs[n] += 1
+            for part in range(3):
+                await anyio.sleep(self.seconds(n, 2.0))
+                yield part
+
+        return [
+            fast, slow, stuck, failing, refusing, stream, self.thread(), self.steps(),
+            tool(cancellable=False)(stubborn), tool(behavior="background")(background),
+        ]  # fmt: skip
+
+    def thread(self) -> Callable[[int], int]:
+        def thread(n: int) -> int:
+            self.runs[n] += 1
+            return 2 * n
+
+        return thread
+
+    def steps(self) -> Callable[[int], Iterator[int]]:
+        def steps(n: int) -> Iterator[int]:
+            self.runs[n] += 1
+            yield from range(3)
+
+        return steps
+
+    def seconds(self, n: int, most: float) -> float:
+        """How long call ``n`` takes."""
+        return random.Random(f"{self.seed} {n}").uniform(0, most)
+
+    # -- the book
+
+    def check(self, session: livetools.Session) -> None:
+        """What must hold, whatever happened."""
+        stats = session.stats()
+        assert stats["calls"] == [], stats
+        assert stats["waiting_for"] == "", stats
+        assert stats["handlers"] == 0, stats
+        twice = {n: runs for n, runs in self.runs.items() if runs > 1}
+        assert not twice, f"run twice: {twice}"
+        self.check_cancelled()
+        self.check_texts()
+        for call in self.server.calls:
+            self.check_call(call)
+        self.check_events()
+
+    def check_cancelled(self) -> None:
+        """Nothing is sent for a call once its cancellation was read (a pong proves less: that it was received).
+
+        What was on its way to the socket by then, behind a frame that the socket would not take yet, still goes.
+        """
+        self.server.journal.late.clear()
+        for crossing in self.line.crossings:
+            assert not crossing.late, f"answered after its cancellation: {crossing.late}"
+
+    def check_texts(self) -> None:
+        """Each text that was sent was read by the server."""
+        self.read: Counter[str] = Counter()
+        for frame in self.server.frames:
+            if frame.direction == "client":
+                self.read.update(set(texts(frame.message)))
+        missing = [text for text in self.sent if not self.read[text] and not self.in_doubt(text)]
+        assert not missing, f"texts were lost: {missing}"
+
+    def in_doubt(self, text: str) -> bool:
+        """Whether it went out where a turn had not come: which turn the next end belongs to is then a guess."""
+        on = [n for n, c in enumerate(self.line.crossings, 1) if any(t.startswith(text) for t in c.texts())]
+        return bool(on) and max(on) in self.stalled
+
+    def check_events(self) -> None:
+        """Each call that was told of came to an end that was told, too."""
+        told: dict[int, list[Event]] = {}
+        for event in self.events:
+            told.setdefault(event.call.args["n"], []).append(event)
+        for n, events in told.items():
+            kinds = Counter(type(event) for event in events)
+            assert kinds[ToolStarted] == 1, f"call {n} was told of {kinds[ToolStarted]} times"
+            assert kinds[ToolFinished] + kinds[ToolCancelled] >= 1, (
+                f"the end of call {n} was not told: {events}"
+            )
+            assert kinds[ToolFinished] <= 1, f"call {n} finished twice: {events}"
+            self.check_lost(events, kinds)
+        self.told = told
+
+    def check_lost(self, events: list[Any], kinds: Counter[type]) -> None:
+        """The result of a lost call goes as text."""
+        finished = next((e for e in events if isinstance(e, ToolFinished)), None)
+        call: Call = events[0].call
+        owed = kinds[ToolLost] and not kinds[ToolCancelled] and finished is not None
+        if owed and all(e.delivery == "text" for e in events if isinstance(e, ToolLost)):
+            about = f"[Result of {call.name}({json.dumps(dict(call.args))})"
+            delivered = any(about in text for text in self.read) or self.in_doubt(about)
+            assert delivered, f"the result of a lost call was not delivered: {events}"
+
+    def check_call(self, call: FakeCall) -> None:
+        """Each call of the model was answered, or taken back, or its loss was told."""
+        assert call.state != "open", f"never answered: {call}"
+        events = [e for e in self.events if e.call.args["n"] == call.args["n"]]
+        if call.state == "answered":
+            self.check_answer(call)
+        elif (
+            call.state == "lost"
+            and events
+            and not any(isinstance(e, ToolLost | ToolCancelled) for e in events)
+        ):
+            assert self.crossed(call), f"lost, and nobody was told: {call}: {events}"
+
+    def check_answer(self, call: FakeCall) -> None:
+        response, n = call.response, call.args["n"]
+        error = str(response.get("error", ""))
+        excuses = ("timed out", "was replaced")
+        if error and any(excuse in error for excuse in excuses):
+            return
+        expected: object = {
+            "failing": lambda: error and "secret" not in error,
+            "refusing": lambda: error == "not today",
+            "background": lambda: "under way" in str(response) or response == {"output": 2 * n},
+            "stream": lambda: not error,
+            "steps": lambda: not error,
+        }.get(call.name, lambda: response == {"output": 2 * n})()
+        assert expected, f"a wrong answer: {call}: {call.responses}"
+
+    def crossed(self, call: FakeCall) -> bool:
+        """Whether something of the server's came after the answer was sent: then nobody can tell that it was lost."""
+        for crossing in self.line.crossings:
+            answered = False
+            for what, frame in crossing.log:
+                if what == "sent" and f'"id":"{call.id}"' in frame.decode().replace(" ", ""):
+                    answered = True
+                elif answered and what == "received":
+                    return True
+        return False
+
+
+take = FakeSession.take_responses
+
+
+async def take_responses(session: FakeSession, responses: Iterable[dict[str, Any]]) -> None:
+    """Answers that come when the line was cut already are heard by nobody."""
+    if session.connection is not None:
+        await take(session, responses)
+
+
+async def cancel(session: FakeSession, turn: Turn | None, ids: Iterable[str]) -> None:
+    """As ``FakeSession.cancel``, without the ping that follows it: a pong proves less than is needed here."""
+    for call in session.server.calls:
+        if call.id in ids:
+            call.end("cancelled")
+    if session.connection is not None:
+        await session.send({"toolCallCancellation": {"ids": list(ids)}})

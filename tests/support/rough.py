@@ -1,0 +1,110 @@
+"""A rough line: a transport that is late at random, and at times swallows what is sent until the line breaks."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import anyio
+
+from livetools.session.transport import Dialer, Transport
+
+
+@dataclass
+class Crossing:
+    """What crossed one connection, in its order at the client: ``("sent" | "received", frame)``."""
+
+    log: list[tuple[str, bytes]] = field(default_factory=list)
+    taken_at: float = -1.0
+    writing: int = 0  # which uninterrupted run of writing this is; negative between them
+    cancelled: dict[str, int] = field(default_factory=dict)  # in which run of writing it was read
+    late: list[str] = field(default_factory=list)  # calls that were answered after their cancellation
+
+    def sends(self, frame: bytes) -> None:
+        now = anyio.current_time()
+        if self.writing <= 0 and now > self.taken_at:
+            self.writing = abs(self.writing) + 1
+        self.writing = abs(self.writing)
+        self.log.append(("sent", frame))
+        if b'"functionResponse' in frame:
+            ids = [id for id, run in self.cancelled.items() if run != self.writing]
+            self.late += [id for id in ids if f'"{id}"'.encode() in frame]
+
+    def took(self) -> None:
+        self.writing, self.taken_at = -abs(self.writing), anyio.current_time()
+
+    def received(self, frame: bytes) -> None:
+        self.log.append(("received", frame))
+        if b'"toolCallCancellation"' in frame:
+            for id in json.loads(frame)["toolCallCancellation"]["ids"]:
+                self.cancelled[id] = self.writing
+
+    def texts(self) -> Iterator[str]:
+        """The texts that were sent."""
+        for what, frame in self.log:
+            if what == "sent":
+                yield from texts(json.loads(frame))
+
+
+def texts(message: dict[str, Any]) -> Iterator[str]:
+    """The texts in a frame of the client's."""
+    if "text" in message.get("realtimeInput", {}):
+        yield message["realtimeInput"]["text"]
+    for turn in message.get("clientContent", {}).get("turns", []):
+        yield from (part["text"] for part in turn["parts"] if "text" in part)
+
+
+@dataclass
+class RoughLine:
+    """Dials by ``inner``. ``late``: seconds at most that a frame takes; ``swallow``: the chance that a frame, and all
+    after it, goes nowhere, until ``cut`` is called (with the time it takes a client to find out)."""
+
+    inner: Dialer
+    random: random.Random
+    cut: Callable[[float], Awaitable[None]]
+    late: float = 0.0
+    swallow: float = 0.0
+    crossings: list[Crossing] = field(default_factory=list)
+
+    @asynccontextmanager
+    async def dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
+        async with self.inner.dial(url, headers) as transport:
+            self.crossings.append(crossing := Crossing())
+            yield _Rough(self, transport, crossing)
+
+
+class _Rough:
+    def __init__(self, line: RoughLine, inner: Transport, crossing: Crossing) -> None:
+        self._line, self._inner, self._crossing = line, inner, crossing
+        self._dead = False
+
+    async def send(self, frame: bytes) -> None:
+        line = self._line
+        with anyio.CancelScope(shield=True):
+            self._crossing.sends(frame)
+            await self._late()
+            if not self._dead and line.random.random() < line.swallow:
+                self._dead = True
+                await line.cut(line.random.uniform(0, 10))
+            try:
+                if not self._dead:
+                    await self._inner.send(frame)
+            finally:
+                self._crossing.took()
+
+    async def receive(self) -> bytes:
+        frame = await self._inner.receive()
+        await self._late()
+        self._crossing.received(frame)
+        return frame
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    async def _late(self) -> None:
+        if self._line.late:
+            await anyio.sleep(self._line.random.choice((0.0, self._line.random.uniform(0, self._line.late))))

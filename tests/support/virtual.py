@@ -1,0 +1,113 @@
+"""Time that costs nothing: a program runs on real sockets, and whenever nothing is left to do its clock jumps on.
+
+Local sockets deliver at once, so a loop that finds nothing ready has only its timers to wait for. Threads are another
+matter: while one works for a session, the clock stands still.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+import selectors
+from collections.abc import Awaitable, Callable, Iterator
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+import anyio
+from trio._core import _run as trio_run
+from trio.testing import MockClock
+
+from livetools.session.threads import DaemonThreads
+from livetools.session.wake import poster
+
+T = TypeVar("T")
+
+
+class VirtualClock:
+    """The clock of the loop that runs, for ``connect(clock=)`` and for the fake server."""
+
+    @staticmethod
+    def now() -> float:
+        return anyio.current_time()
+
+    @staticmethod
+    async def sleep_until(t: float) -> None:
+        if math.isinf(t):
+            await anyio.sleep_forever()
+        await anyio.sleep(max(0.0, t - anyio.current_time()))
+
+
+class _Threads:
+    """How many functions of sessions are with a thread: while there are some, the clock stands still."""
+
+    def __init__(self) -> None:
+        self.busy = 0
+        self.changed: Callable[[], None] = lambda: None
+
+    @contextlib.contextmanager
+    def watched(self) -> Iterator[None]:
+        """Count what is submitted, in the loop, until its result is back there."""
+        submit = DaemonThreads.submit
+
+        def counted(pool: DaemonThreads, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            post = poster()
+            self._count(1)
+            future = submit(pool, fn, *args, **kwargs)
+            future.add_done_callback(lambda _: post(lambda: self._count(-1)))
+            return future
+
+        DaemonThreads.submit = counted  # type: ignore[method-assign]
+        try:
+            yield
+        finally:
+            DaemonThreads.submit = submit  # type: ignore[method-assign]
+
+    def _count(self, change: int) -> None:
+        self.busy += change
+        self.changed()
+
+
+class _Selector(selectors.DefaultSelector):
+    """Waits for sockets and threads, never for time: that is skipped."""
+
+    skipped = 0.0
+
+    def __init__(self, threads: _Threads) -> None:
+        super().__init__()
+        self._threads = threads
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        ready = super().select(0)
+        if ready or timeout == 0:
+            return ready
+        if timeout is None or self._threads.busy:
+            return super().select(None)
+        self.skipped += max(timeout, 0.0)
+        return ready
+
+
+class _Loop(asyncio.SelectorEventLoop):
+    def __init__(self, threads: _Threads) -> None:
+        self._skipping = _Selector(threads)
+        super().__init__(self._skipping)
+
+    def time(self) -> float:
+        return self._skipping.skipped
+
+
+def run(backend: str, function: Callable[..., Awaitable[T]], *args: Any, seed: int = 0) -> T:
+    """Run an async function to its end on ``"asyncio"`` or ``"trio"``, in no time; ``seed`` gives trio its order."""
+    threads = _Threads()
+    with threads.watched():
+        if backend == "asyncio":
+            return anyio.run(function, *args, backend_options={"loop_factory": lambda: _Loop(threads)})
+        trio_run._ALLOW_DETERMINISTIC_SCHEDULING = True  # as Hypothesis does
+        trio_run._r.seed(seed)
+        clock = MockClock(autojump_threshold=0)
+
+        def changed() -> None:
+            clock.autojump_threshold = math.inf if threads.busy else 0
+
+        threads.changed = changed
+        return anyio.run(function, *args, backend="trio", backend_options={"clock": clock})
