@@ -44,7 +44,7 @@ class Calls:
         self.lost: list[Record] = []  # the calls that the last link took with it
         self.excused: list[
             Record
-        ] = []  # answered with an error for that; again, if this link is lost as well
+        ] = []  # those answered with an error for it; again, if this link is lost too
         self.counted = 0
         self._slots = Slots(self.records)
         self._deadlines: list[tuple[float, int]] = []
@@ -71,7 +71,7 @@ class Calls:
         moved = [(record, self._move(record, Move.REOFFER)) for record in again]
         for record, effects in moved:
             self._perform(record, effects, now)
-            if record.state is State.OWED and record.policy is not None and record.policy.background:
+            if record.state is State.OWED and record.background:
                 self._perform(record, self._move(record, Move.ACK), now)
         for record in new:
             self._tell(ToolStarted(record.call))
@@ -155,7 +155,8 @@ class Calls:
         self.excused, self.lost = self.lost, []
         for record in self.excused:
             record.link = link  # the debt on this link is paid with the error
-        return [self.replies.errors(self.excused, refusals.LOST)] if self.excused else []
+        excuses = [(r, refusals.lost(self._follows(r))) for r in self.excused]
+        return [self.replies.errors(excuses)] if excuses else []
 
     def afresh(self) -> None:
         """A fresh session: its ids are new ones, though they be spelt alike."""
@@ -343,8 +344,11 @@ class Calls:
             self._act(Undo(record.run, record.call, result))
 
     def _lost(self, record: Record, now: float, yielded: Outcome | None) -> None:
-        delivery = "text" if self.plan.lost_results == "deliver" else "dropped"
-        self._tell(ToolLost(record.call, delivery))
+        self._tell(ToolLost(record.call, "text" if self._follows(record) else "dropped"))
+
+    def _follows(self, record: Record) -> bool:
+        """Whether the result of a lost call goes as text; that of a background one was promised."""
+        return record.background or self.plan.lost_results == "deliver"
 
     def _interim(self, record: Record, now: float, yielded: Outcome | None) -> None:
         if yielded is not None and record.policy is not None and record.policy.streams:
@@ -366,16 +370,15 @@ class Calls:
         self.replies.release(record)
 
     def _deliver(self, record: Record, now: float, yielded: Outcome | None) -> None:
-        outcome, policy = record.outcome, record.policy
-        background = policy is not None and policy.background
-        if outcome is None or record.delivered or (self.plan.lost_results == "drop" and not background):
+        outcome = record.outcome
+        if outcome is None or record.delivered or not self._follows(record):
             return
         record.delivered = True
         response = outcome.response
         if record.kept and not response:
             response = {self.plan.response_key: record.kept}
         call = record.call
-        self.texts.append(outgoing.late_result(call.name, call.args, response, background))
+        self.texts.append(outgoing.late_result(call.name, call.args, response, record.background))
 
 
 PERFORM = {

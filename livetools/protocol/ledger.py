@@ -186,6 +186,11 @@ class Record:
     followers: list[Record] = field(default_factory=list)  # identical calls that share this run
 
     @property
+    def background(self) -> bool:
+        """Whether it was answered at once that it is under way."""
+        return self.policy is not None and self.policy.background
+
+    @property
     def ends_turn(self) -> bool:
         """Whether the model ends its turn at this call, and begins another at the answer."""
         return self.policy is not None and self.policy.ends_turn

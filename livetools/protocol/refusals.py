@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from .ledger import Record
     from .terms import Plan
 
-LOST = "the connection was replaced while this call was open; its result follows as a message"
+
+def lost(follows: bool) -> str:
+    """What a resumed session is answered for a call of the last connection."""
+    after = "its result follows as a message" if follows else "its result is lost"
+    return f"the connection was replaced while this call was open; {after}"
 
 
 def refused(text: str, error: type[ToolError] = ToolError) -> Outcome:

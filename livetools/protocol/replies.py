@@ -8,7 +8,7 @@ the count of calls there. A call without an id is answered without one, so those
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -88,9 +88,9 @@ class Replies:
         self._queue = deque(kept)
         self.acknowledged = [r for r in self.acknowledged if r is not record]
 
-    def errors(self, records: Sequence[Record], text: str) -> bytes:
-        """The same error for each of these, in one message."""
-        return outgoing.tool_response([self._answer(r, outgoing.failure(text)) for r in records])
+    def errors(self, texts: Iterable[tuple[Record, str]]) -> bytes:
+        """An error for each of these calls, in one message."""
+        return outgoing.tool_response([self._answer(r, outgoing.failure(text)) for r, text in texts])
 
     def unacknowledged(self) -> list[Record]:
         """Background calls whose acknowledgement has not gone out, or may not have arrived."""

@@ -650,6 +650,19 @@ def test_a_lost_result_may_be_dropped_instead() -> None:
     assert [e.delivery for e in d.events if isinstance(e, ToolLost)] == ["dropped"]
 
 
+def test_a_resumed_model_is_told_whether_a_lost_result_follows() -> None:
+    plain, task = CallPolicy("slow", timeout=None), CallPolicy("task", timeout=None, background=True)
+    for lost_results, told in (("deliver", ["text", "text"]), ("drop", ["dropped", "text"])):
+        d = Driver(plan(plain, task, lost_results=lost_results, answer_lost=True), PATIENT).live()
+        d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
+        d.call(("c1", "slow"), ("c2", "task")).drop(1006).later(0.3).establish()
+        assert [e.delivery for e in d.events if isinstance(e, ToolLost)] == told
+        follows = ["follows as a message" in str(response.get("error")) for _, response in d.answers()[-2:]]
+        assert follows == [delivery == "text" for delivery in told]
+        d.settle("c1").turn_complete().settle("c2").turn_complete()
+        assert sum(text.count("[Result of") for text in d.texts()) == told.count("text")
+
+
 def test_an_id_asked_again_on_a_later_link_is_answered_from_memory() -> None:
     d = Driver(plan(ECHO), PATIENT).live()
     d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
