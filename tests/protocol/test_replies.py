@@ -1,0 +1,136 @@
+"""In which message and in which order answers go out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from itertools import permutations
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.driver import plan
+from support.world import responses
+
+from livetools.protocol.actions import Outcome
+from livetools.protocol.calls import Calls
+from livetools.protocol.frames import FunctionCall
+from livetools.protocol.terms import CallPolicy
+
+
+class Desk:
+    """A dispatcher whose answers are read message by message."""
+
+    def __init__(self, policy: CallPolicy | None = None, **fields: Any) -> None:
+        self.calls = Calls(plan(policy or CallPolicy("tool"), **fields), lambda e: None, lambda a: None)
+
+    def offer(self, *ids: str | None, name: str = "tool") -> Desk:
+        self.calls.offer(1, [FunctionCall(id, name, {}) for id in ids], 0.0)
+        return self
+
+    def settle(self, *runs: int, scheduling: str | None = None) -> Desk:
+        for run in runs:
+            self.calls.settled(run, Outcome({"output": run}, scheduling=scheduling), 0.0)
+        return self
+
+    def messages(self, link: int = 1) -> list[list[Mapping[str, Any]]]:
+        return [responses(json.loads(frame)) for frame in self.calls.replies.frames(link)]
+
+    def ids(self) -> list[list[object]]:
+        return [[r.get("id") for r in message] for message in self.messages()]
+
+
+@pytest.mark.parametrize("order", list(permutations((1, 2, 3))))
+def test_each_goes_out_when_it_is_ready(order: tuple[int, ...]) -> None:
+    desk = Desk().offer("1", "2", "3").settle(*order)
+    assert desk.ids() == [[str(run)] for run in order]
+
+
+@pytest.mark.parametrize("fields", [{"reply_batching": "batch"}, {"reply_format": "client_content"}])
+@pytest.mark.parametrize("order", list(permutations((1, 2, 3))))
+def test_a_batch_goes_out_whole_in_the_order_of_its_calls(
+    order: tuple[int, ...], fields: dict[str, Any]
+) -> None:
+    desk = Desk(**fields).offer("1", "2", "3").settle(*order[:2])
+    assert desk.ids() == []
+    assert desk.settle(order[2]).ids() == [["1", "2", "3"]]
+
+
+def test_a_cancelled_member_holds_its_batch_up_no_longer() -> None:
+    desk = Desk(reply_batching="batch").offer("1", "2").settle(1)
+    desk.calls.cancel(["2"], 0.0)
+    assert desk.ids() == [["1"]]
+
+
+def test_a_member_that_is_cancelled_after_its_batch_was_complete_is_left_out() -> None:
+    desk = Desk(reply_batching="batch").offer("1", "2").settle(1, 2)
+    desk.calls.cancel(["1"], 0.0)
+    assert desk.ids() == [["2"]]
+
+
+def test_a_batch_of_which_all_were_cancelled_sends_nothing() -> None:
+    desk = Desk(reply_batching="batch").offer("1", "2").settle(1)
+    desk.calls.cancel(["1", "2"], 0.0)
+    assert desk.ids() == []
+
+
+def test_batches_do_not_wait_for_each_other() -> None:
+    desk = Desk(reply_batching="batch").offer("1", "2").offer("3").settle(3)
+    assert desk.ids() == [["3"]]
+
+
+@given(order=st.permutations([1, 2, 3, 4, 5]))
+@settings(derandomize=True, max_examples=30, deadline=None)
+def test_calls_without_an_id_are_answered_in_their_order_though_they_end_in_another(order: list[int]) -> None:
+    desk = Desk().offer(None, None, None, None, None)
+    heard: list[Any] = []
+    for run in order:
+        heard += [r["response"]["output"] for message in desk.settle(run).messages() for r in message]
+    assert heard == [1, 2, 3, 4, 5]
+
+
+def test_calls_with_an_id_do_not_wait_for_those_without() -> None:
+    desk = Desk().offer(None, "2").settle(2)
+    assert desk.ids() == [["2"]]
+
+
+def test_what_is_ready_for_another_link_is_not_written_on_this_one() -> None:
+    desk = Desk().offer("1").settle(1)
+    assert desk.messages(link=2) == []
+
+
+def test_a_part_goes_out_before_the_last_word_and_not_after_it() -> None:
+    desk = Desk(CallPolicy("tool", streams=True)).offer("1")
+    desk.calls.progress(1, "x", 0.0, Outcome({"output": "x"}))
+    desk.settle(1)
+    desk.calls.progress(1, "y", 0.0, Outcome({"output": "y"}))
+    told = [(r["response"], r["willContinue"]) for message in desk.messages() for r in message]
+    assert told == [({"output": "x"}, True), ({"output": 1}, False)]
+
+
+def test_a_cancellation_takes_back_what_was_not_written_yet() -> None:
+    desk = Desk(CallPolicy("tool", streams=True)).offer("1", "2")
+    for run in (1, 2):
+        desk.calls.progress(run, "x", 0.0, Outcome({"output": run}))
+    desk.calls.cancel(["1"], 0.0)
+    assert desk.ids() == [["2"]]
+
+
+@pytest.mark.parametrize(
+    ("takes", "its_own", "sent"),
+    [(True, None, "WHEN_IDLE"), (True, "SILENT", "SILENT"), (False, "SILENT", "WHEN_IDLE")],
+)
+def test_a_result_says_its_own_scheduling_only_where_the_model_takes_one(
+    takes: bool, its_own: str | None, sent: str
+) -> None:
+    policy = CallPolicy("tool", scheduling="WHEN_IDLE", takes_scheduling=takes)
+    [[response]] = Desk(policy).offer("1").settle(1, scheduling=its_own).messages()
+    assert response["scheduling"] == sent
+    assert "scheduling" not in response["response"]
+
+
+def test_what_went_out_is_told_to_the_turns() -> None:
+    desk = Desk().offer("1", "2").settle(1)
+    desk.messages()
+    assert [a.record.call.id for a in desk.calls.replies.answered] == ["1"]
