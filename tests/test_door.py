@@ -11,7 +11,7 @@ import pytest
 import livetools
 
 HEAVY = "google.genai websockets rich typer starlette uvicorn trio griffe yaml numpy sounddevice mcp"
-CONTRACT = """
+PROMISED = """
     connect attach declare tool Tool Toolset ToolContext ToolResult Call Session Reply ReconnectPolicy
     WebSocket ModelProfile SessionStarted TextChunk ThoughtChunk AudioChunk InputTranscript OutputTranscript
     ToolStarted ToolProgress ToolFinished ToolCancelled ToolLost ApprovalRequested Interrupted
@@ -44,8 +44,8 @@ def test_a_name_that_is_not_there_is_an_attribute_error() -> None:
         _ = livetools.session_of_mine
 
 
-def test_every_name_of_the_contract_is_there() -> None:
-    assert set(CONTRACT.split()) <= set(livetools.__all__)
+def test_every_name_that_is_promised_is_there() -> None:
+    assert set(PROMISED.split()) <= set(livetools.__all__)
 
 
 def test_everything_that_is_exported_says_what_it_is() -> None:

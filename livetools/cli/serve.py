@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from livetools.testing import FakeLiveServer, FakeSession
     from livetools.testing.urls import Address
 
-KEPT = 1000  # frames that a server which runs for days remembers
+KEPT = 1000  # frames, calls and remarks that a server which runs for days remembers
 SHOWN = 20  # sessions in the table, the newest
 
 
@@ -58,6 +58,7 @@ def serve(
         model = Pretend() if rules is None else Rules.load(rules)
         server = FakeLiveServer(model, profile=profile, strict=strict, tls=tls, host=host, port=port)
         server.faults = Faults.parse(fault or ())
+        server.journal.limit = KEPT
         server.start()
     console = Console(highlight=False, soft_wrap=True)
     lines = announcement(server, f"serving a pretend model on {server.url}")
@@ -93,13 +94,9 @@ def _watch(server: FakeLiveServer, console: Console, lines: list[str], log: bool
         anyio.run(until_stopped, begin, _Follower(server, console).tick)
     elif console.is_terminal:
         with Live(get_renderable=lambda: table(server), console=console, refresh_per_second=4):
-            anyio.run(until_stopped, begin, lambda: _forget(server))
+            anyio.run(until_stopped, begin)
     else:
-        anyio.run(until_stopped, begin, lambda: _forget(server))
-
-
-def _forget(server: FakeLiveServer) -> None:
-    del server.frames[:-KEPT]
+        anyio.run(until_stopped, begin)
 
 
 class _Follower:
@@ -107,12 +104,10 @@ class _Follower:
 
     def __init__(self, server: FakeLiveServer, console: Console) -> None:
         self.server, self.console = server, console
-        self.notes = 0
 
     def tick(self) -> None:
-        frames, notes = [*self.server.frames], self.server.log[self.notes :]
-        del self.server.frames[: len(frames)]
-        self.notes += len(notes)
+        frames, notes = [*self.server.frames], [*self.server.log]
+        del self.server.frames[: len(frames)], self.server.log[: len(notes)]
         for line in (*map(str, frames), *(f"! {note}" for note in notes)):
             self.console.print(harmless(line), markup=False)
 

@@ -7,9 +7,9 @@ shapes are checked in theirs, with what would be lost as advice.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 
+from livetools.protocol.declarations import NAME
 from livetools.protocol.errors import ConfigError
 
 from .findings import Checklist, Json, Spot, camel, kind_of, member
@@ -31,7 +31,6 @@ KEYWORDS = {
     *("items", "minItems", "maxItems", "minimum", "maximum", "minLength", "maxLength", "pattern"),
     *("properties", "required", "propertyOrdering", "minProperties", "maxProperties"),
 }
-NAME = re.compile(r"[A-Za-z_][\w.:-]{0,63}", re.ASCII)
 
 
 def check_tools(tools: Json, spot: Spot, todo: Checklist) -> None:

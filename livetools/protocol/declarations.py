@@ -9,7 +9,8 @@ from .configuration import Json, plain
 from .errors import ConfigError, ToolDefinitionError
 from .terms import CallPolicy, ToolSpec
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
+"""The service's rule for the names of functions."""
 _RULE = (
     "it must begin with a letter or an underscore, go on with letters, digits, underscores, dots, colons or "
     "dashes, and have at most 64 characters"
@@ -20,7 +21,7 @@ _MOST = 512  # "At most 512 function declarations can be specified"
 def name(spec: ToolSpec) -> str:
     """The name that the model calls. Raises :class:`ToolDefinitionError` for one that the service refuses."""
     given = spec.declaration.get("name")
-    if isinstance(given, str) and _NAME.fullmatch(given):
+    if isinstance(given, str) and NAME.fullmatch(given):
         return given
     raise ToolDefinitionError(f"{given!r}{_at(spec)} is no name for a function: {_RULE}")
 

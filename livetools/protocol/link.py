@@ -24,6 +24,8 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from math import inf
 
+from .errors import ConfigError
+
 #: Seconds left when a goAway does not say: the field may be absent.
 UNSAID = 5.0
 #: The share of the time left after which a move no longer waits for a quiet moment.
@@ -50,8 +52,6 @@ class ReconnectPolicy:
     budget: int = 40
 
     def __post_init__(self) -> None:
-        from .errors import ConfigError
-
         if self.attempts < 0 or self.budget < 0 or self.initial < 0 or self.maximum < 0:
             raise ConfigError("ReconnectPolicy: attempts, initial, maximum and budget must not be negative")
         if not 0 <= self.jitter <= 1:
@@ -122,8 +122,8 @@ TABLE: Mapping[tuple[Line, On], tuple[Line | None, tuple[Do, ...]]] = {
     (Line.DIALING, On.DUE): (None, (Do.HANGUP, Do.RETRY)),
     (Line.DIALING, On.CLOSE): _CLOSE,
     (Line.SETUP, On.COMPLETE): (Line.LIVE, (Do.BEGIN,)),
-    (Line.SETUP, On.GONE): (None, (Do.RETRY,)),
-    (Line.SETUP, On.DUE): (None, (Do.HANGUP, Do.RETRY)),
+    (Line.SETUP, On.GONE): (None, (Do.RETRY, Do.LOSE)),  # something may have come before setupComplete
+    (Line.SETUP, On.DUE): (None, (Do.HANGUP, Do.RETRY, Do.LOSE)),
     (Line.SETUP, On.CLOSE): _CLOSE,
     (Line.LIVE, On.GONE): (None, (Do.RETRY, Do.LOSE)),
     (Line.LIVE, On.GO_AWAY): (Line.LEAVING, (Do.PLAN,)),

@@ -27,18 +27,23 @@ class Journal:
     errors: list[Exception] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
-    limit: int | None = None  # frames and calls that are kept, about; None keeps all
+    limit: int | None = None  # frames, calls and lines that are kept, about; None keeps all
 
     def note(self, text: str) -> None:
         """A line for whoever asks why: in ``log`` and under the logger ``livetools.testing``."""
         self.log.append(text)
+        if self.limit is not None and len(self.log) > 2 * self.limit:
+            del self.log[: -self.limit]
         logger.info("%s", text)
 
     def keep(self, frame: Frame) -> None:
         """Enter a frame; beyond ``limit`` the oldest frames and settled calls go, for a server that runs long."""
         self.frames.append(frame)
-        if self.limit is not None and len(self.frames) > 2 * self.limit:
+        if self.limit is None:
+            return
+        if len(self.frames) > 2 * self.limit:
             del self.frames[: -self.limit]
+        if len(self.calls) > 2 * self.limit:
             settled = {call for call in self.calls[: -self.limit] if call.state != "open"}
             self.calls = [call for call in self.calls if call not in settled]
 

@@ -54,9 +54,14 @@ class Rules:
 
     @classmethod
     def load(cls, path: str | Path) -> Rules:
-        """Rules from a YAML (or JSON) file; ``ValueError`` says which rule is wrong and why."""
-        import yaml
+        """Rules from a YAML (or JSON) file; ``ValueError`` says which rule is wrong and why.
 
+        ``ImportError`` says what to install where PyYAML is missing.
+        """
+        try:
+            import yaml
+        except ImportError as error:
+            raise ImportError("rules in a file need PyYAML: pip install 'livetools[serve]'") from error
         document = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
         if not isinstance(document, dict) or not isinstance(document.get("rules", []), list):
             raise ValueError(f"{path}: a mapping with a list `rules` is due")

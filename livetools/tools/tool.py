@@ -13,6 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overl
 
 from typing_extensions import Unpack
 
+from livetools.protocol.declarations import NAME
 from livetools.protocol.errors import ToolDefinitionError
 from livetools.protocol.events import Call
 from livetools.protocol.terms import ToolSpec
@@ -30,7 +31,6 @@ log = logging.getLogger("livetools.tools")
 Target = TypeVar("Target")
 Kind: TypeAlias = Literal["sync", "async", "generator", "async_generator", "declared"]
 
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")  # the service's own rule
 PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 
 

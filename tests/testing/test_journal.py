@@ -44,9 +44,13 @@ def test_beyond_its_limit_the_oldest_go_but_no_debt():
     journal = Journal(limit=10, calls=[owed, *[paid] * 30])
     for n in range(100):
         journal.keep(frame(n))
+        journal.note(f"line {n}")
     assert len(journal.frames) <= 20
     assert journal.frames[-1].message == {"n": 99}
+    assert len(journal.log) <= 20
+    assert journal.log[-1] == "line 99"
     assert owed in journal.calls
+    assert len(journal.calls) < 31
 
 
 def test_a_transcript_shows_the_last_frames_and_the_log():
