@@ -86,6 +86,15 @@ def connect(
 
     Raises ``ConfigError`` for what cannot work, is given twice, or would be refused by the service.
     """
+    _due(
+        "reconnect",
+        reconnect,
+        isinstance(reconnect, bool | ReconnectPolicy),
+        "True, False, a ReconnectPolicy",
+    )
+    _due("profile", profile, profile is None or isinstance(profile, ModelProfile), "a ModelProfile")
+    _due("input_gate", input_gate, input_gate in (True, False, "auto"), "'auto', True, False")
+    _due("hooks", hooks, isinstance(hooks, Sequence), "a list of Hooks")
     fields = configuration.read(config)
     configured, others = split_config_tools(_entries(fields.get("tools")))
     made = as_tools([*_several(tools), *configured])
@@ -114,6 +123,12 @@ def connect(
     opening.clock = clock or SystemClock()
     opening.store = handle_store
     return Session(opening)
+
+
+def _due(name: str, value: object, right: bool, wanted: str) -> None:
+    """What a type checker would have said, for those who have none."""
+    if not right:
+        raise ConfigError(f"{name} is a {type(value).__name__}, {value!r:.60}: {wanted} is due")
 
 
 def _several(tools: object) -> Sequence[object]:

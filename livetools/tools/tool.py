@@ -143,7 +143,7 @@ class Tool:
     def _check(self, signature: Signature) -> None:
         executor = self.options["executor"]
         if executor is not None and self.kind != "sync":
-            raise signature.error(f"executor= runs sync functions, and this is an {self.kind} one")
+            raise signature.error(f"executor= runs sync functions, and this one is of the kind {self.kind!r}")
         if signature.context and any("ProcessPool" in c.__name__ for c in type(executor).__mro__):
             raise signature.error(
                 f"{signature.context!r} is a ToolContext, which cannot cross into another process: take it out, or "

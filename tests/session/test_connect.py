@@ -41,6 +41,10 @@ def test_nothing_is_dialled_before_it_is_entered() -> None:
         ({"config": {"temprature": 0.5}}, "temperature"),
         ({"config": 3}, "LiveConnectConfig"),
         ({"base_url": "ws://example.com"}, "ws"),
+        ({"reconnect": "often"}, "ReconnectPolicy"),
+        ({"profile": "gemini-3.8-live"}, "ModelProfile"),
+        ({"input_gate": "open"}, "'auto'"),
+        ({"hooks": object()}, "a list of Hooks"),
         ({"handle": "h", "config": {"session_resumption": {"handle": "i"}}}, "twice|once"),
     ],
 )

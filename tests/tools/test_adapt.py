@@ -127,8 +127,8 @@ class FakeClient:
 @pytest.mark.parametrize(
     ("item", "advice"),
     [
-        (42, "a int is no tool"),
-        ("weather", "a str is no tool"),
+        (42, "type int is no tool"),
+        ("weather", "type str is no tool"),
         (FakeClient(), "speaks MCP"),
         ({"google_search": {}}, "google_search is a tool of the service's own"),
         ({"name": 5, "x": 1}, "is no function declaration"),
