@@ -69,10 +69,6 @@ class Endpoint:
         headers = {name: value for name, value in grant.headers.items() if name.lower() not in own}
         return Target(self._url(grant.ephemeral), {**headers, **self.extra})
 
-    async def headers(self) -> Mapping[str, str]:
-        """Fresh headers for one dial: those of :meth:`target`."""
-        return (await self.target()).headers
-
     def _url(self, ephemeral: bool) -> str:
         parts = urlsplit(self.base)
         if parts.path.endswith(_METHODS):

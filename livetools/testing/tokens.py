@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from .wire import Message, Refused
 
 USE_WITHIN = 60.0  # seconds to open a session in, as the service has it
-LASTS = 30 * 60.0  # seconds that a session may last
 
 
 @dataclass(slots=True)
@@ -17,7 +16,6 @@ class Token:
 
     uses: int
     opens_until: float
-    lasts_until: float
     setup: Message
     used: int = 0
 
@@ -30,7 +28,7 @@ class Tokens:
 
     def mint(self, name: str, now: float, uses: int = 1, setup: Message | None = None) -> str:
         """Make a token; its name, as ``auth_tokens/…``."""
-        self.known[name] = Token(uses, now + USE_WITHIN, now + LASTS, setup or {})
+        self.known[name] = Token(uses, now + USE_WITHIN, setup or {})
         return name
 
     def fault(self, credential: str | None, now: float) -> Refused | None:

@@ -42,7 +42,7 @@ class TestTheGeminiApi:
         url = f"{GEMINI}.v1alpha.GenerativeService.BidiGenerateContentConstrained"
         endpoint = made(api_key="auth_tokens/x")
         assert endpoint.url == url
-        assert await endpoint.headers() == {"Authorization": "Token auth_tokens/x"}
+        assert (await endpoint.target()).headers == {"Authorization": "Token auth_tokens/x"}
         assert (await made(api_key=lambda: "auth_tokens/x").target()).url == url
         later = made(api_key="auth_tokens/x", api_version="v1beta")
         assert later.url == f"{GEMINI}.v1beta.GenerativeService.BidiGenerateContentConstrained"
@@ -55,17 +55,17 @@ class TestTheGeminiApi:
 
         for source in (lambda: "one", fetch):
             endpoint = made(api_key=source)
-            assert await endpoint.headers() == {"x-goog-api-key": "one"}
-        assert await endpoint.headers() == {"x-goog-api-key": "two"}
+            assert (await endpoint.target()).headers == {"x-goog-api-key": "one"}
+        assert (await endpoint.target()).headers == {"x-goog-api-key": "two"}
 
     async def test_the_environment_gives_the_key_google_s_name_first(self) -> None:
         both = made({"GOOGLE_API_KEY": "a", "GEMINI_API_KEY": "b"})
-        assert await both.headers() == {"x-goog-api-key": "a"}
+        assert (await both.target()).headers == {"x-goog-api-key": "a"}
         assert "GOOGLE_API_KEY is used" in both.warnings[0]
-        assert await made({"GOOGLE_API_KEY": "", "GEMINI_API_KEY": " b\n"}).headers() == {
+        assert (await made({"GOOGLE_API_KEY": "", "GEMINI_API_KEY": " b\n"}).target()).headers == {
             "x-goog-api-key": "b"
         }
-        assert await made({"GOOGLE_API_KEY": "a"}, api_key="c").headers() == {"x-goog-api-key": "c"}
+        assert (await made({"GOOGLE_API_KEY": "a"}, api_key="c").target()).headers == {"x-goog-api-key": "c"}
 
     def test_the_version_is_asked_needed_set_or_v1beta(self) -> None:
         assert made(api_key="k").api_version == "v1beta"
@@ -87,8 +87,8 @@ class TestTheGeminiApi:
 
     async def test_a_key_in_a_header_of_ones_own_is_enough(self) -> None:
         headers = {"X-Goog-Api-Key": "mine"}
-        assert await made(http_options={"headers": headers}).headers() == headers
-        assert await made(api_key="k", http_options={"headers": headers}).headers() == headers
+        assert (await made(http_options={"headers": headers}).target()).headers == headers
+        assert (await made(api_key="k", http_options={"headers": headers}).target()).headers == headers
         for wrong in ({"a b": "c"}, {"a": "b\r\nc: d"}, {"a": 1}):
             with pytest.raises(ConfigError, match="headers"):
                 made(api_key="k", http_options={"headers": wrong})
@@ -123,7 +123,7 @@ class TestNoKey:
         target = await made(base_url="http://127.0.0.1:9").target()
         assert target.url.startswith("ws://127.0.0.1:9/ws/google.ai.generativelanguage.v1beta.")
         assert list(target.headers) == ["x-goog-api-key"]
-        assert await made({"GEMINI_API_KEY": "k"}, base_url="http://[::1]:9").headers() == {
+        assert (await made({"GEMINI_API_KEY": "k"}, base_url="http://[::1]:9").target()).headers == {
             "x-goog-api-key": "k"
         }
 
@@ -165,10 +165,10 @@ class TestVertex:
         assert (endpoint.vertexai, endpoint.project, endpoint.location) == (True, "p", "us-east5")
         express = made(environ, api_key="mine")
         assert (express.project, express.location) == (None, None)
-        assert await express.headers() == {"x-goog-api-key": "mine"}
+        assert (await express.target()).headers == {"x-goog-api-key": "mine"}
         assert made({**environ, "GOOGLE_GENAI_USE_ENTERPRISE": "0"}).vertexai is False
         only = {"GOOGLE_GENAI_USE_ENTERPRISE": "1", "GEMINI_API_KEY": "k"}
-        assert await made(only).headers() == {"x-goog-api-key": "k"}
+        assert (await made(only).target()).headers == {"x-goog-api-key": "k"}
 
     def test_without_a_project_the_default_credentials_are_asked_for_theirs(self) -> None:
         endpoint = made(vertexai=True, default=lambda: (Credentials(), "theirs"))
@@ -183,7 +183,7 @@ class TestVertex:
         environ = {"GOOGLE_VERTEX_BASE_URL": "https://gw.example", "GOOGLE_CLOUD_PROJECT": "p"}
         gateway = made(environ, vertexai=True)
         assert gateway.project is None
-        assert await gateway.headers() == {}
+        assert (await gateway.target()).headers == {}
 
     @pytest.mark.parametrize(
         ("options", "said"),
