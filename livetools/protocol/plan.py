@@ -179,7 +179,7 @@ def _with_setup(plan: Plan, fields: Mapping[str, object], api_version: str | Non
     speaks = setup["generationConfig"]["responseModalities"] != ["TEXT"]
     if speaks and "outputAudioTranscription" not in fields:
         setup["outputAudioTranscription"] = {}  # so that ask() has words to return
-    return replace(plan, setup=setup, speaks=speaks)
+    return replace(plan, setup=setup)
 
 
 def _judge(setup: dict[str, Json], path: str, verdict: str, why: str, told: list[str]) -> None:
@@ -336,7 +336,6 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
         approval="consult" if callable(approval) else "ask" if approval else "none",
         approval_timeout=options.get("approval_timeout", 60.0),
         join=options.get("duplicates") == "join",
-        max_result_bytes=options.get("max_result_bytes"),
         states_behavior=profile.states_behavior or _wanted(spec) is not None,
     )
 

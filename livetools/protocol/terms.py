@@ -35,7 +35,6 @@ class CallPolicy:
     approval_timeout: float = 60.0
     interim: bool = False  # a waiting call may say so with a willContinue response
     join: bool = False  # duplicates="join"
-    max_result_bytes: int | None = None
     states_behavior: bool = False  # its declaration says its behaviour
 
 
@@ -65,7 +64,6 @@ class Plan:
     seed_ends_with_user: bool = False  # 2.5
     status_signal: bool = False  # a turn ends with interactionStatus IDLE
     answer_lost: bool = False  # a resumed session wants an error for each call that was lost
-    speaks: bool = True  # the reply is audio with a transcript; False: text
 
     # the line
     resumption: bool = True  # ask for handles

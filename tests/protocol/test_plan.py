@@ -99,7 +99,6 @@ class TestTheSetup:
 
     def test_a_text_model_is_asked_for_text_and_no_transcript(self) -> None:
         plan = make_plan(HALF, config={"response_modalities": ["TEXT"]})
-        assert not plan.speaks
         assert "outputAudioTranscription" not in plan.setup
         assert make_plan(TRANSCRIBE).setup["generationConfig"] == {"responseModalities": ["TEXT"]}
 
@@ -333,12 +332,11 @@ class TestPolicies:
                 approval=True,
                 approval_timeout=5,
                 duplicates="join",
-                max_result_bytes=9,
             ),
         )
         assert (made.timeout, made.concurrency, made.cancellable, made.undo) == (None, 2, False, True)
         assert (made.approval, made.approval_timeout, made.interim) == ("ask", 5, True)
-        assert (made.join, made.max_result_bytes) == (True, 9)
+        assert made.join
         assert policy(LIVE, spec(), tool_timeout=7).timeout == 7
         assert policy(LIVE, spec(approval=print)).approval == "consult"
         assert not policy(LIVE, spec(approval=print)).interim
