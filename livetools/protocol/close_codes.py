@@ -169,6 +169,11 @@ def error(code: int, reason: str, phase: str, note: str = "") -> LiveToolsError:
     return _error(classify(code, reason, phase=phase), code, scrub(told), phase)
 
 
+def over() -> SessionClosed:
+    """What is raised to whoever uses a session that was closed in order."""
+    return SessionClosed(1000, "", "", False, "The session was closed; open another")
+
+
 def http_error(status: int, body: str = "") -> LiveToolsError:
     """The error of an upgrade that was answered with an HTTP status instead of 101.
 

@@ -19,11 +19,11 @@ from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import Any
 
-from . import outgoing
+from . import close_codes, outgoing
 from .actions import Action, Close, Outcome
 from .calls import Calls
 from .connection import Connection, Standing
-from .errors import LocalProtocolError, SessionClosed
+from .errors import LocalProtocolError
 from .events import Call, Event, Interrupted, Reconnected, SessionStarted, Stalled, TurnComplete, Usage
 from .held import Frame, Held, Item, Receipt
 from .link import On, ReconnectPolicy
@@ -369,7 +369,7 @@ class Machine:
         return item.receipt
 
     def _ended(self) -> Exception:
-        return self._error or SessionClosed(1000, "", "", False, "the session was closed; open another")
+        return self._error or close_codes.over()
 
     def _flowing(self) -> bool:
         """Whether input that was dropped for a while goes through again, and that is still to be told."""

@@ -84,9 +84,10 @@ class Opening:
         if plan.takes_update:
             declared = None if specs is None else [declaration(s, plan.policies[_name(s)]) for s in specs]
             frame = outgoing.context_update(instructions, declared)
-        elif self.policy is None:
+        elif not pump.machine.connection.link.may_dial():
             raise LocalProtocolError(
-                f"{plan.model} takes no change within a connection, and reconnect=False rules out another one"
+                f"{plan.model} takes no change within a connection, and another one is ruled out, by reconnect=False "
+                "or by a budget of dials that is used up"
             )
         self.plan = plan
         if made is not None:

@@ -13,8 +13,8 @@ from collections.abc import Callable
 import anyio
 from anyio.abc import TaskGroup
 
+from livetools.protocol import close_codes
 from livetools.protocol.actions import Action, Close, Consult, Dial, End, Hangup, Outcome, Start, Stop, Undo
-from livetools.protocol.errors import SessionClosed
 from livetools.protocol.events import Call, Event, SessionStarted
 from livetools.protocol.machine import Machine
 
@@ -200,7 +200,7 @@ class Pump:
     def why_over(self) -> Exception:
         """What a verb raises on a session that is over."""
         self.seen(self.error)
-        return self.error or SessionClosed(1000, "", "", False, "the session was closed; open another")
+        return self.error or close_codes.over()
 
     def end(self, error: Exception | None) -> None:
         """The session is over."""

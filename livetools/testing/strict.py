@@ -93,7 +93,7 @@ def _model(arrival: Arrival) -> Verdict:
             f"{name} is not found for API version {arrival.who.version}, or is not supported for "
             "bidiGenerateContent. Call ModelService.ListModels to see the list of available models."
         )
-    return Refused(1008, reason, "no model family of this name; Server(profile=...) takes any name")
+    return Refused(1008, reason, "no model family of this name; FakeLiveServer(profile=...) takes any name")
 
 
 def _modality(arrival: Arrival) -> Verdict:

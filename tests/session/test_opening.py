@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from livetools import HandleUpdate, LocalProtocolError
+from livetools import HandleUpdate, LocalProtocolError, ReconnectPolicy
 from livetools.session.handles import MemoryHandleStore
 
 pytestmark = pytest.mark.anyio
@@ -48,8 +48,11 @@ async def test_elsewhere_another_connection_brings_them(opened: Opened) -> None:
         assert line.transport.dials == 2
 
 
-async def test_where_neither_is_possible_it_is_refused(opened: Opened) -> None:
-    async with opened([one], model="gemini-2.5-flash-native-audio-latest", reconnect=False) as line:
+@pytest.mark.parametrize("reconnect", [False, ReconnectPolicy(budget=0)])
+async def test_where_neither_is_possible_it_is_refused(
+    opened: Opened, reconnect: bool | ReconnectPolicy
+) -> None:
+    async with opened([one], model="gemini-2.5-flash-native-audio-latest", reconnect=reconnect) as line:
         with pytest.raises(LocalProtocolError, match="reconnect=False"):
             await line.session.update(tools=[two])
 
