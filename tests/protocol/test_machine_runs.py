@@ -129,6 +129,17 @@ def runs(of: Plan) -> type[RuleBasedStateMachine]:
         def say(self, ask: bool) -> None:
             self.world.say(ask)
 
+        @rule(ask=st.booleans(), slow=st.booleans(), words=st.booleans(), reconnects=st.booleans())
+        def say_into_a_dying_line(self, ask: bool, slow: bool, words: bool, reconnects: bool) -> None:
+            """A text that no socket may have been handed, or nobody has read."""
+            self.world.slow = slow
+            self.world.say(ask)
+            if words:
+                self.world.server(CONTENT[0])
+            self.world.drop(1006)
+            if reconnects:
+                self.reconnect()
+
         @rule(what=st.sampled_from(["audio", "audio", "content", "interrupt", "update", "speak", "hush"]))
         def user(self, what: str) -> None:
             self.world.user(what)

@@ -57,6 +57,9 @@ class Debt:
     taken: bool = False  # the last word has left the machine
     read: bool = False  # by the service; a socket that dies may swallow what was written
     cancelled: bool = False
+    excuse: bool = (
+        False  # asked on an earlier link: it is told here that the call was lost, as the user was then
+    )
 
 
 class Whole:
@@ -160,7 +163,7 @@ class Whole:
                 assert self.plan.answer_lost
                 assert self.setups[link], "excused for a call that this session never made"
                 asked = [d for (_, id), d in self.debts.items() if id == response["id"]]
-                debt = self.debts[link, response["id"]] = Debt(response["id"], asked[0].name)
+                debt = self.debts[link, response["id"]] = Debt(response["id"], asked[0].name, excuse=True)
             assert response["name"] == debt.name
             assert not debt.cancelled, "something was sent after the cancellation"
             assert not debt.taken, "something was sent after the last word"
@@ -228,8 +231,9 @@ class Whole:
         return link if self.machine.connection.usable and self.alive.get(link) else 0
 
     def call(self, *calls: tuple[str | None, str, object], part: bool = False) -> None:
-        """The model calls."""
-        if not (link := self.current):
+        """The model calls; a hasty server does so before its setup is complete."""
+        link = max((n for n in self.setups if n in self.alive and n not in self.closing), default=0)
+        if not link or self.ended:
             return
         entries = []
         for id, name, args in calls:
@@ -273,7 +277,9 @@ class Whole:
         del self.alive[link]
         self.unread.pop(link, None)
         stood = link == self.machine.connection.link.current
-        lost = [d for (n, _), d in self.debts.items() if n == link and not (d.read or d.cancelled)]
+        lost = [
+            d for (n, _), d in self.debts.items() if n == link and not (d.read or d.cancelled or d.excuse)
+        ]
         if not (self.ended or self.machine.closed) and stood:
             self.owed_lost.update(d.id for d in lost)
         self.wire = deque(entry for entry in self.wire if entry[0] != link)
