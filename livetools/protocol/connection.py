@@ -22,7 +22,7 @@ from .errors import (
     SetupTimeout,
 )
 from .events import Event, Reconnecting
-from .link import HANDLE, USABLE, Do, Line, Link, On, ReconnectPolicy
+from .link import HANDLE, READABLE, USABLE, Do, Line, Link, On, ReconnectPolicy
 from .terms import Plan
 
 #: What a socket that is not answered for ``setup_timeout`` comes to.
@@ -75,6 +75,10 @@ class Connection:
     def usable(self) -> bool:
         """Whether frames may be written to the current socket."""
         return self.link.line in USABLE
+
+    def reads(self, link: int) -> bool:
+        """Whether a frame of this socket counts: it is the current one, and has not ended."""
+        return link == self.link.current and self.link.line in READABLE
 
     # Inputs
 

@@ -148,6 +148,8 @@ TABLE: Mapping[tuple[Line, On], tuple[Line | None, tuple[Do, ...]]] = {
 
 #: States in which frames may be written to the current socket.
 USABLE = frozenset({Line.LIVE, Line.LEAVING, Line.MOVING})
+#: States in which the current socket stands, and what comes from it counts.
+READABLE = USABLE | {Line.SETUP, Line.SWAPPING}
 
 
 class Link:

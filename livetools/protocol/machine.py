@@ -115,7 +115,7 @@ class Machine:
 
     def receive(self, link: int, data: bytes | str, now: float) -> None:
         """A frame came. Nothing that a server sends raises."""
-        if link == self.connection.link.current and not self.closed:
+        if self.connection.reads(link):
             self.reception.receive(link, data, now)
             self._after(now)
 

@@ -31,6 +31,8 @@ from .turns import Turns
 SPOKEN = (TextChunk, AudioChunk, OutputTranscript, ThoughtChunk, CodeChunk)
 #: What ends something; told after the calls of the same message.
 MARKERS = (UsageUpdate, GenerationComplete, TurnComplete)
+#: What a model does that has read what it was sent.
+PROOF = (*SPOKEN, *MARKERS, Interrupted)
 
 
 class Reception:
@@ -70,7 +72,8 @@ class Reception:
         alone = message.content is None or not message.content.turn_complete
         if message.status is not None and alone and self.turns.status(message.status, now):
             self._ended(TurnComplete(None, message.status))
-        if (events or message.calls) and self.held.handed:
+        proof = message.calls or any(isinstance(event, PROOF) for event in events)
+        if proof and self.held.handed:
             self.calls.heard()
             self.held.heard(ends)  # the end of an earlier turn says nothing of what came after it
         if message.resumption is not None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections import deque
 from typing import Protocol
 
-from livetools.protocol.actions import Close
 from livetools.protocol.held import Receipt
 from livetools.protocol.machine import Machine
 
@@ -20,11 +19,10 @@ from .wake import make_wake
 
 
 class Owner(Protocol):
-    """Whom the pen asks for a connection, and tells what came of it."""
+    """Whom the pen asks for a connection, and tells that the machine may have more to show."""
 
     def transport(self, link: int) -> Transport | None: ...
     def show(self) -> None: ...
-    def disconnected(self, link: int, close: Close) -> None: ...
 
 
 class Pen:
@@ -88,9 +86,8 @@ class Pen:
             self.log.sent(link, frame)
         try:
             await transport.send(frame)
-        except Gone as end:
-            self._owner.disconnected(link, Close(end.code, end.reason, end.by_us))
-            return
+        except Gone:
+            return  # its reader says so, once it has read what came before the end
         except BaseException:
             if receipt is not None:
                 receipt.sent()  # a send that was cancelled was sent

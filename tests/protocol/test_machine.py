@@ -825,6 +825,19 @@ def test_a_message_from_a_replaced_link_is_a_no_op() -> None:
     assert d.started == []
 
 
+def test_a_message_from_a_link_that_has_ended_starts_nothing() -> None:
+    d = Driver(plan(ECHO), PATIENT).live().drop(1006).call(("c1", "echo"))
+    assert d.started == []
+    assert "ToolStarted" not in d.later(0.3).establish().names
+
+
+def test_garbage_does_not_prove_that_a_text_was_read() -> None:
+    d = Driver(plan(), PATIENT).live()
+    d.machine.send_text("one", d.now)
+    d.drain().server(b"\x00 no JSON").drop(1006).later(0.3).establish()
+    assert d.texts() == ["one", "one"]
+
+
 def test_whatever_is_unknown_is_an_event() -> None:
     d = Driver(plan()).live().server({"brandNewThing": {"x": 1}}).server("{ not json").server({})
     assert sum(isinstance(e, UnknownMessage) for e in d.events) == 2
