@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from livetools.cli.pretend import Pretend
 from livetools.testing import FakeLiveServer
+from livetools.testing.pretend import Pretend
 
 WAYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE")
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from livetools.cli.pretend import Pretend
+from livetools.testing.pretend import Pretend
 
 README = Path(__file__).parents[1] / "README.md"
 TEXT = README.read_text(encoding="utf-8")

@@ -10,8 +10,7 @@ from typing import Any
 
 from livetools.protocol.errors import ConfigError
 from livetools.session.endpoint import resolve
-
-from .pretend import Pretend
+from livetools.testing.pretend import Pretend
 
 PRETEND = "This is a pretend model: it only picks a function by the words of your question."
 

@@ -12,7 +12,8 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
-from .pretend import Pretend
+from livetools.testing.pretend import Pretend
+
 from .view import harmless
 from .waiting import explained, until_stopped
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .calls import FakeCall
     from .clock import FakeClock
     from .conversation import User
+    from .pretend import Pretend
     from .proxy import RecordingProxy
     from .recording import Recording
     from .rules import Rule, Rules
@@ -28,6 +29,7 @@ _HOMES = {
     "FakeLiveServer": "server",
     "FakeSession": "session",
     "Frame": "wire",
+    "Pretend": "pretend",
     "Recording": "recording",
     "RecordingProxy": "proxy",
     "Rule": "rules",
@@ -43,6 +45,7 @@ __all__ = [
     "FakeLiveServer",
     "FakeSession",
     "Frame",
+    "Pretend",
     "Recording",
     "RecordingProxy",
     "Rule",

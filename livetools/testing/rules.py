@@ -13,20 +13,21 @@ r"""A pretend model without code: when the user says this, call that, say so.
 
 In Python: ``Rules([Rule(when="hello", say="Good day.")])``, a model like any other. ``when`` is a regular
 expression, looked for in what the user says, whatever its case; the first rule that fits answers. Arguments
-that a rule does not give are filled from the declared schema (see :mod:`livetools.testing.guess`). ``say``
-and ``args`` know the groups of ``when``, the keys of the function's response, ``text`` (what the user said)
-and ``response``. A rule that calls and says nothing has its answer read out.
+that a rule does not give are filled from what the user said, by the declared schema (see
+:mod:`livetools.testing.pretend`); what is required and not found is asked for. ``say`` and ``args`` know the
+groups of ``when``, the keys of the function's response, ``text`` (what the user said) and ``response``. A rule
+that calls and says nothing has its answer read out.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from . import guess
+from .pretend import Pretend, asking, fill, spoken
 from .turn import Turn
 
 
@@ -40,17 +41,16 @@ class Rule:
     say: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
 class Rules:
     """A pretend model made of rules: ``FakeLiveServer(Rules([...]))``.
 
-    Without rules, or where none fits, it picks the declared function whose name and description share the
-    most words with what the user said, and fills its arguments from them; where no function fits, it says
-    ``otherwise``.
+    Where no rule fits it is a :class:`~livetools.testing.Pretend`: it picks a declared function by the words
+    of what the user said; where no function fits either, it says ``otherwise``.
     """
 
-    rules: Sequence[Rule] = ()
-    otherwise: str | None = None
+    def __init__(self, rules: Sequence[Rule] = (), otherwise: str | None = None) -> None:
+        self.rules = tuple(rules)
+        self._pretend = Pretend(otherwise)
 
     @classmethod
     def load(cls, path: str | Path) -> Rules:
@@ -76,29 +76,22 @@ class Rules:
             if found is not None:
                 await self._follow(rule, found, turn)
                 return
-        await self._guess(turn)
+        await self._pretend(turn)
 
     async def _follow(self, rule: Rule, found: re.Match[str], turn: Turn) -> None:
         words: dict[str, object] = {"text": turn.text, **found.groupdict("")}
         if rule.call is not None:
-            declaration = turn.session.declarations().get(rule.call, {})
+            guess = fill(turn.text, turn.session.declarations().get(rule.call) or {"name": rule.call})
             given = {name: _fill(value, words) for name, value in rule.args.items()}
-            response = await turn.call(rule.call, **(guess.arguments(declaration, turn.text) | given))
+            if missing := [name for name in guess.missing if name.partition(".")[0] not in given]:
+                await turn.say(asking(replace(guess, missing=missing)))
+                return
+            response = await turn.call(rule.call, **(guess.args | given))
             words |= {"response": response, **response}
             if rule.say is None:
-                await turn.say(guess.words_for(rule.call, response))
+                await turn.say(spoken(rule.call, response))
         if rule.say is not None:
             await turn.say(str(_fill(rule.say, words)))
-
-    async def _guess(self, turn: Turn) -> None:
-        declaration = guess.pick(turn.session.declarations().values(), turn.text)
-        if declaration is not None:
-            name = declaration["name"]
-            response = await turn.call(name, **guess.arguments(declaration, turn.text))
-            await turn.say(guess.words_for(name, response))
-        else:
-            heard = turn.text or "something I cannot make out"
-            await turn.say(self.otherwise or f"You said: {heard}. No tool of yours fits that.")
 
 
 def _rule(entry: object, place: str) -> Rule:

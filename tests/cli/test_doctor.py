@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from livetools.cli.doctor import environment
-from livetools.cli.pretend import Pretend
 from livetools.testing import FakeLiveServer, Turn
+from livetools.testing.pretend import Pretend
 
 FORMS = [
     f"{f} under '{k}'" for f in ("tool_response", "client_content") for k in ("output", "result", "content")

@@ -8,8 +8,8 @@ import anyio
 import pytest
 
 from livetools import LiveToolsError, connect
-from livetools.cli.pretend import Pretend
 from livetools.testing import FakeLiveServer
+from livetools.testing.pretend import Pretend
 
 
 def get_weather(city: str) -> str:

@@ -12,9 +12,9 @@ import pytest
 from rich.console import Console
 
 from livetools import connect
-from livetools.cli.pretend import Pretend
 from livetools.cli.serve import announcement, curl, table
 from livetools.testing import FakeLiveServer
+from livetools.testing.pretend import Pretend
 
 
 def get_weather(city: str) -> str:

@@ -50,7 +50,7 @@ async def test_a_file_of_rules_is_a_model(dial, text_of, tmp_path):
             await client.say("the time")
             (call,) = (await client.recv())["toolCall"]["functionCalls"]
             await client.answer(call, output="noon")
-            assert text_of(await client.until("turnComplete")) == "currentTime says: noon"
+            assert text_of(await client.until("turnComplete")) == "currentTime says: noon."
             for said, answer in (("Hi!", "Good day."), ("Hm.", "I did not understand.")):
                 await client.say(said)
                 assert text_of(await client.until("turnComplete")) == answer
@@ -64,9 +64,25 @@ async def test_without_rules_a_function_is_picked_by_the_words(dial, text_of):
             (call,) = (await client.recv())["toolCall"]["functionCalls"]
             assert (call["name"], call["args"]) == ("get_weather", {"city": "Rome"})
             await client.answer(call, output="sun")
-            assert text_of(await client.until("turnComplete")) == "get_weather says: sun"
+            assert text_of(await client.until("turnComplete")) == "get_weather says: sun."
             await client.say("Sing.")
-            assert "No tool of yours fits" in text_of(await client.until("turnComplete"))
+            assert "I am a pretend model" in text_of(await client.until("turnComplete"))
+
+
+@pytest.mark.anyio
+async def test_a_rule_asks_for_what_its_function_needs_and_nobody_said(dial, text_of):
+    rules = Rules(
+        [Rule("weather", call="get_weather"), Rule("rain", call="get_weather", args={"city": "Rome"})]
+    )
+    async with FakeLiveServer(rules) as server:
+        async with dial(server, tools=[{"functionDeclarations": [WEATHER]}]) as client:
+            await client.say("the weather")
+            assert "I do not find city" in text_of(await client.until("turnComplete"))
+            await client.say("rain")
+            (call,) = (await client.recv())["toolCall"]["functionCalls"]
+            assert call["args"] == {"city": "Rome"}
+            await client.answer(call, output="none")
+            await client.until("turnComplete")
 
 
 @pytest.mark.parametrize(

@@ -4,37 +4,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from weakref import WeakKeyDictionary
 
-from .choice import Declaration, Guess, choose
+from livetools.testing.turn import Turn
 
-if TYPE_CHECKING:
-    from livetools.testing import Turn
+from .choice import Declaration, Guess, choose, schema_of
 
 
 class Pretend:
     """A model for :class:`~livetools.testing.FakeLiveServer`: ``FakeLiveServer(Pretend())``.
 
     A question that lacks an argument is remembered, a session at a time, and joined with what the user says
-    next.
+    next. Where no function fits it says ``otherwise``; without one, what it is and which functions it has.
     """
 
-    def __init__(self) -> None:
-        self._unfinished: WeakKeyDictionary[object, str] = (
-            WeakKeyDictionary()
-        )  # questions that lack something
+    def __init__(self, otherwise: str | None = None) -> None:
+        self.otherwise = otherwise
+        self._unfinished: WeakKeyDictionary[object, str] = WeakKeyDictionary()  # they lack an argument
 
     async def __call__(self, turn: Turn) -> None:
         declarations = [d for d in turn.session.declarations().values() if d.get("name")]
         if not turn.text:
-            await turn.say(
-                f"I heard {len(turn.audio)} bytes of sound. I am a pretend model and cannot listen."
-            )
+            heard = f"I heard {len(turn.audio)} bytes of sound. I am a pretend model and cannot listen."
+            await turn.say(self.otherwise or heard)
             return
         decision = self._decide(turn.session, turn.text, declarations)
-        if not decision or decision[0].missing:
-            await turn.say(asking(decision[0]) if decision else introduction(declarations))
+        if not decision:
+            await turn.say(self.otherwise or introduction(declarations))
+            return
+        if decision[0].missing:
+            await turn.say(asking(decision[0]))
             return
         responses = await turn.calls(*((guess.name, guess.args) for guess in decision))
         await turn.say(" ".join(spoken(g.name, r) for g, r in zip(decision, responses, strict=True)))
@@ -70,9 +70,7 @@ def asking(guess: Guess) -> str:
 
 def introduction(declarations: Iterable[Declaration]) -> str:
     """What it says when no function fits."""
-    names = [
-        f"{d['name']}({', '.join((d.get('parameters') or {}).get('properties') or ())})" for d in declarations
-    ]
+    names = [f"{d['name']}({', '.join(schema_of(d).get('properties') or ())})" for d in declarations]
     text = "I am a pretend model: I understand nothing, I only pick a function by the words of your question."
     return f"{text} {f'I have {_listed(names)}.' if names else 'I was given none.'}"
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from livetools.cli.pretend.arguments import Reader
-from livetools.cli.pretend.words import parts, tokens
+from livetools.testing.pretend.arguments import Reader
+from livetools.testing.pretend.words import parts, tokens
 from livetools.tools import Tool
 
 

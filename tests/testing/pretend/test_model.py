@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from livetools import OutputTranscript, connect
-from livetools.cli.pretend import Guess, Pretend
-from livetools.cli.pretend.model import asking, introduction, spoken
 from livetools.testing import FakeLiveServer
+from livetools.testing.pretend import Guess, Pretend
+from livetools.testing.pretend.model import asking, introduction, spoken
 
 pytestmark = pytest.mark.anyio
 

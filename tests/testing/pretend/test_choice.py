@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from livetools.cli.pretend import choose
+from livetools.testing.pretend import choose, fill
 from livetools.tools import as_tools
 
 
@@ -80,6 +80,20 @@ def test_a_clause_without_a_function_of_its_own_belongs_to_the_whole():
 def test_what_a_call_lacks_is_named():
     (guess,) = choose("the weather", DECLARATIONS)
     assert (guess.args, guess.missing) == ({}, ["city"])
+
+
+def test_arguments_are_found_in_json_schema_too():
+    schema = {
+        "properties": {
+            "amount": {"type": ["null", "number"]},
+            "options": {"properties": {"digits": {"type": "integer"}}, "required": ["digits"]},
+            "anything": True,
+        },
+        "required": ["amount", "options"],
+    }
+    declaration = {"name": "halve", "parametersJsonSchema": schema}
+    assert fill("halve 3.5 with 2 digits", declaration).args == {"amount": 3.5, "options": {"digits": 2}}
+    assert [guess.name for guess in choose("halve the amount", [declaration])] == ["halve"]
 
 
 @settings(derandomize=True, deadline=None, max_examples=80)

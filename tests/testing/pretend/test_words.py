@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from livetools.cli.pretend.words import clauses, parts, same, stem, tokens
+from livetools.testing.pretend.words import clauses, parts, same, stem, tokens
 
 
 @pytest.mark.parametrize(

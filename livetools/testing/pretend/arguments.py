@@ -1,4 +1,4 @@
-"""The arguments of a call, from the words of a question and a schema in the OpenAPI subset."""
+"""The arguments of a call, from the words of a question and a schema: the OpenAPI subset or JSON Schema."""
 
 from __future__ import annotations
 
@@ -39,6 +39,13 @@ _LIKED: Mapping[Kind, set[str]] = {
 _SAYS_NO = {"no", "not", "without", "don't", "never"}
 
 
+def _kind(schema: Mapping[str, Any]) -> str:
+    """The schema's type in capitals; of several, the first that is not null."""
+    kinds = schema.get("type") or ("OBJECT" if "properties" in schema else "")
+    several = [kinds] if isinstance(kinds, str) else kinds
+    return next((str(kind).upper() for kind in several if str(kind).upper() != "NULL"), "")
+
+
 @dataclass(frozen=True, slots=True)
 class _Span:
     """A value that stands in the question: its tokens, its text, and how likely it is one (less is likelier)."""
@@ -61,7 +68,10 @@ class Reader:
 
     def arguments(self, schema: Mapping[str, Any], path: str = "") -> tuple[dict[str, Any], list[str]]:
         """The arguments for an object schema, and the dotted names of required ones that were not found."""
-        properties: Mapping[str, Any] = schema.get("properties") or {}
+        properties: dict[str, Mapping[str, Any]] = {
+            name: inner if isinstance(inner, Mapping) else {}  # JSON Schema has true and false
+            for name, inner in (schema.get("properties") or {}).items()
+        }
         required = [name for name in schema.get("required") or [] if name in properties]
         found: dict[str, Any] = {}
         missing: list[str] = []
@@ -98,7 +108,7 @@ class Reader:
     def _value(self, path: str, schema: Mapping[str, Any], required: bool) -> tuple[Any, list[str]]:
         """A value for one parameter, or MISSING and the names that are."""
         name = path.rsplit(".", 1)[-1]
-        kind = str(schema.get("type", "")).upper()
+        kind = _kind(schema)
         value: Any = MISSING
         if schema.get("anyOf"):
             values = (self._value(path, variant, required)[0] for variant in schema["anyOf"])

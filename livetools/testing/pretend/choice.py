@@ -49,10 +49,21 @@ def _guess(sequence: Sequence[Token], known: Sequence[Declaration]) -> Guess | N
     return min(candidates, key=lambda guess: len(guess.missing))
 
 
+def fill(text: str, declaration: Declaration) -> Guess:
+    """This function, with the arguments that the text holds."""
+    return _filled(tokens(text), declaration)
+
+
+def schema_of(declaration: Declaration) -> Mapping[str, Any]:  # a schema: any JSON
+    """The schema of a function's arguments, in whichever of the two fields it stands."""
+    schema = declaration.get("parameters") or declaration.get("parametersJsonSchema")
+    return schema if isinstance(schema, Mapping) else {}
+
+
 def _filled(sequence: Sequence[Token], declaration: Declaration) -> Guess:
-    name = declaration["name"]
+    name = str(declaration["name"])
     reader = Reader(sequence, [name, *parts(name)])
-    args, missing = reader.arguments(declaration.get("parameters") or {})
+    args, missing = reader.arguments(schema_of(declaration))
     return Guess(name, args, missing)
 
 
@@ -89,10 +100,12 @@ def _vocabulary(declaration: Declaration) -> dict[str, float]:
 def _texts(declaration: Declaration) -> Iterator[tuple[str, float]]:
     yield str(declaration["name"]), 3.0
     yield str(declaration.get("description") or ""), 1.0
-    yield from _schema_texts(declaration.get("parameters") or {})
+    yield from _schema_texts(schema_of(declaration))
 
 
-def _schema_texts(schema: Mapping[str, Any]) -> Iterator[tuple[str, float]]:
+def _schema_texts(schema: object) -> Iterator[tuple[str, float]]:
+    if not isinstance(schema, Mapping):  # JSON Schema has true and false
+        return
     yield str(schema.get("description") or ""), 0.5
     for value in schema.get("enum") or ():
         yield str(value), 1.5

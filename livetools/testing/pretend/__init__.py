@@ -1,0 +1,12 @@
+"""A pretend model that needs no code: no intelligence, only words. ``FakeLiveServer(Pretend())``.
+
+It picks the function whose name, description and parameters share the most words with the question, and
+fills the arguments from the question by their schema. What it cannot fill it asks for; it invents nothing,
+for the functions it calls are real ones. ``livetools chat --fake`` and ``livetools serve`` talk to it, and
+:class:`~livetools.testing.Rules` falls back to it.
+"""
+
+from .choice import Guess, choose, fill
+from .model import Pretend, asking, spoken
+
+__all__ = ["Guess", "Pretend", "asking", "choose", "fill", "spoken"]
