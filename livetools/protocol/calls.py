@@ -147,8 +147,10 @@ class Calls:
             self._perform(record, self._move(record, Move.LOSE), now)
         for record in unacknowledged:
             self._lost(record, now, None)
-        self.lost = self.excused + owed + unacknowledged
+        self.lost += self.excused + owed + unacknowledged
         self.excused = []
+        if not self.plan.answer_lost:
+            self.lost.clear()
 
     def resumed(self, link: int) -> list[bytes]:
         """On a resumed link: the errors that free the server from waiting for the calls that were lost (3.8)."""
@@ -216,7 +218,9 @@ class Calls:
         self.counted += 1
         run, key = self.counted, one.id or self.counted
         call = Call(one.id or f"unnamed-{run}", one.name, one.args)
-        record = Record(run, call, bool(one.id), self.plan.policies.get(one.name), link, now)
+        policy = self.plan.policies.get(one.name)
+        ends_turn = self.plan.strange_ends_turn if policy is None else policy.ends_turn
+        record = Record(run, call, bool(one.id), policy, link, now, ends_turn)
         self.records[run] = self.pending[run] = self.by_id[key] = record
         if len(self.by_id) - len(self.records) > 2 * REMEMBERED:
             done = [key for key, r in self.by_id.items() if r.run not in self.records]

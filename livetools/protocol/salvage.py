@@ -7,9 +7,14 @@ taken out and told, until the rest validates.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
+
+DEEPEST = 150  # levels; pydantic goes to about 200, Python's own parser to about 1000
+
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[{\]}]', re.DOTALL)
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -41,10 +46,26 @@ def salvage(model: type[Model], data: bytes | str) -> tuple[Model | None, list[o
 def _lenient_json(data: bytes | str) -> tuple[object, str]:
     """The first JSON value and the text behind it; bad UTF-8, control characters, lone surrogates pass."""
     text = data.decode("utf-8-sig", "replace") if isinstance(data, bytes) else data
-    text = text.strip()
+    text = _shallow(text.strip())
     value, end = json.JSONDecoder(strict=False, parse_int=_int).raw_decode(text)
     clean = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")  # a lone surrogate becomes "?"
     return json.loads(clean, parse_int=_int), text[end:].strip()
+
+
+def _shallow(text: str) -> str:
+    """The text with ``"…"`` for what is nested deeper than any parser goes."""
+    kept: list[str] = []
+    depth, start = 0, 0
+    for token in _TOKEN.finditer(text):
+        if token[0] in "[{":
+            depth += 1
+            if depth == DEEPEST:
+                kept += [text[start : token.start()], '"…"']
+        elif token[0] in "]}":
+            if depth == DEEPEST:
+                start = token.end()
+            depth -= 1
+    return "".join(kept) + text[start:] if kept else text
 
 
 def _int(digits: str) -> int | str:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
 import anyio
 import pytest
 
-from livetools import tool
+from livetools import Reconnected, ReconnectPolicy, UnknownMessage, connect, tool
+from livetools.session.memory import MemoryTransport
+from livetools.session.transport import Gone
 
 pytestmark = pytest.mark.anyio
 
@@ -16,10 +19,10 @@ Opened = Callable[..., Any]
 
 
 @pytest.mark.parametrize("named", [True, False])
-async def test_a_message_of_two_thousand_calls_is_answered_though_they_end_in_reverse(
+async def test_a_message_of_a_thousand_calls_is_answered_though_they_end_in_reverse(
     opened: Opened, named: bool
 ) -> None:
-    gates = [anyio.Event() for _ in range(2000)]
+    gates = [anyio.Event() for _ in range(1000)]
 
     @tool
     async def wait(n: int) -> int:
@@ -30,10 +33,137 @@ async def test_a_message_of_two_thousand_calls_is_answered_though_they_end_in_re
         return {"name": "wait", "args": {"n": n}, **({"id": f"c{n}"} if named else {})}
 
     async with opened([wait]) as line:
-        line.server.send({"toolCall": {"functionCalls": [one(n) for n in range(2000)]}})
+        line.server.send({"toolCall": {"functionCalls": [one(n) for n in range(1000)]}})
         await anyio.wait_all_tasks_blocked()
         for gate in reversed(gates):
             gate.set()
             await anyio.lowlevel.checkpoint()
-        answers = [answer["response"]["output"] for answer in await line.answers(2000)]
-    assert answers == (list(reversed(range(2000))) if named else list(range(2000)))
+        answers = [answer["response"]["output"] for answer in await line.answers(1000)]
+    assert answers == (list(reversed(range(1000))) if named else list(range(1000)))
+
+
+NEST = 10_000
+BROKEN_CALLS = {
+    "no name": '{"id": "x"}',
+    "a number for a name": '{"id": "x", "name": 5}',
+    "a list for arguments": '{"id": "x", "name": "add", "args": [1]}',
+    "text for arguments": '{"id": "x", "name": "add", "args": "n=1"}',
+    "null for arguments": '{"id": "x", "name": "add", "args": null}',
+    "arguments without end": f'{{"id": "x", "name": "add", "args": {{"n": {"[" * NEST}{"]" * NEST}}}}}',
+    "objects without end": f'{{"id": "x", "name": "add", "args": {{"n": {"{" + chr(34) + "n" + chr(34) + ":"}'
+    f"{'[' * NEST}{']' * NEST}}}}}}}",
+    "a number of digits": f'{{"id": "x", "name": "add", "args": {{"n": {"9" * 6000}}}}}',
+    "no number": '{"id": "x", "name": "add", "args": {"n": NaN}}',
+    "a text of megabytes": f'{{"id": "x", "name": "add", "args": {{"n": "{"x" * 5_000_000}"}}}}',
+    "half a character": '{"id": "x", "name": "add", "args": {"n": "\\ud800"}}',
+    "a control character": '{"id": "x", "name": "add", "args": {"n": "\x01"}}',
+    "an unknown name": '{"id": "x", "name": "sub\\u0000tract", "args": {}}',
+}
+
+
+@tool
+async def add(n: int) -> int:
+    """One more."""
+    return n + 1
+
+
+@pytest.mark.parametrize("kind", BROKEN_CALLS)
+async def test_a_broken_call_is_answered_with_an_error_under_its_id(opened: Opened, kind: str) -> None:
+    async with opened([add]) as line:
+        line.server.send('{"toolCall": {"functionCalls": [' + BROKEN_CALLS[kind] + "]}}")
+        (answer,) = await line.answers(1)
+        assert answer["id"] == "x"
+        assert "error" in answer["response"]
+        assert len(str(answer)) < 2000
+        assert await line.answer("add", "y", n=1) == {"output": 2}
+
+
+@pytest.mark.parametrize("id", ["7", '""', "null", '"%s"' % ("i" * 1_000_000), "9" * 5000, "NaN", "{}", "[]"])
+async def test_a_call_of_any_id_is_answered_once_and_with_an_id_only_if_it_had_one(
+    opened: Opened, id: str
+) -> None:
+    async with opened([add]) as line:
+        frame = '{"toolCall": {"functionCalls": [{"id": ' + id + ', "name": "add", "args": {"n": 1}}]}}'
+        line.server.send(frame)
+        (answer,) = await line.answers(1)
+        assert answer["response"] == {"output": 2}
+        assert answer.get("id", id).strip('"') == id.strip('"') or id == "NaN"
+        if "id" in answer:
+            line.server.send(frame)  # again: a duplicate
+        assert await line.answer("add", "y", n=2) == {"output": 3}
+
+
+NOISE = [
+    "", "null", "[]", "0", '"x"', "{", "{}", '{"setupComplete": {}}', '{"setupComplete": 5}', "\x00", "\ufeff{}",
+    '{"serverContent": null}', '{"serverContent": []}', '{"serverContent": {"modelTurn": {"parts": {}}}}',
+    '{"serverContent": {"modelTurn": {"parts": [null, 1, {"text": {}}, {"inlineData": {"data": "*"}}]}}}',
+    '{"toolCall": null}', '{"toolCall": [1]}', '{"toolCall": {"functionCalls": [null, 1, "f", [], [[]]]}}',
+    '{"toolCallCancellation": {"ids": ["y", 1, null, {}]}}', '{"toolCallCancellation": 1}',
+    '{"sessionResumptionUpdate": {"newHandle": {}, "resumable": "yes"}}', '{"sessionResumptionUpdate": []}',
+    '{"usageMetadata": []}', '{"usageMetadata": {"totalTokenCount": "many", "promptTokenCount": -1e999}}',
+    '{"voiceActivity": {"type": {}}}', '{"interactionStatus": "DANCING"}', '{"interactionStatus": {}}',
+    '{"news": {"of": "tomorrow"}}', '{"serverContent": {"interrupted": true, "turnComplete": true}}',
+]  # fmt: skip
+
+
+async def test_noise_of_every_kind_is_told_and_harms_nothing(opened: Opened) -> None:
+    async with opened([add]) as line:
+        for n, noise in enumerate(NOISE):
+            line.server.send(noise)
+            line.server.send(noise.encode("utf-16"))
+            assert await line.answer("add", f"c{n}", n=n) == {"output": n + 1}
+        with anyio.fail_after(10):
+            async for event in line.session:
+                if isinstance(event, UnknownMessage) and "tomorrow" in str(event.raw):
+                    break
+
+
+EARLY: dict[str, dict[str, Any]] = {
+    "a call": {"toolCall": {"functionCalls": [{"name": "add", "id": "e", "args": {"n": 1}}]}},
+    "words": {"serverContent": {"outputTranscription": {"text": "x"}}},
+    "a status": {"interactionStatus": "IN_PROGRESS"},
+    "an interruption": {"serverContent": {"interrupted": True}},
+    "a goAway": {"goAway": {"timeLeft": "0s"}},
+}
+
+
+@pytest.mark.parametrize("model", ["gemini-2.5-flash-native-audio-preview-12-2025", "gemini-3.8-live"])
+@pytest.mark.parametrize("kind", EARLY)
+async def test_what_came_before_a_setup_that_was_never_completed_is_lost_with_it(
+    kind: str, model: str
+) -> None:
+    transport = MemoryTransport()
+    policy = ReconnectPolicy(initial=0.0)
+
+    async def serve() -> None:
+        first = await transport.accept()
+        await first.receive()
+        first.send({"setupComplete": {}})
+        first.send({"sessionResumptionUpdate": {"newHandle": "h", "resumable": True}})
+        first.close(1011)
+        second = await transport.accept()
+        await second.receive()
+        second.send(EARLY[kind])
+        second.close(1011)
+        third = await transport.accept()
+        await third.receive()
+        third.send({"setupComplete": {}})
+        with contextlib.suppress(Gone):
+            while frame := await third.receive():
+                if frame.get("clientContent", {}).get("turnComplete"):
+                    text = "so" if "hello" in str(frame) else "I see"
+                    third.send(
+                        {"serverContent": {"outputTranscription": {"text": text}, "turnComplete": True}}
+                    )
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(serve)
+        options: dict[str, Any] = {"transport": transport, "base_url": "ws://localhost", "reconnect": policy}
+        async with connect(model, tools=[add], **options) as session:
+            async for event in session:
+                if isinstance(event, Reconnected):
+                    break
+            with anyio.fail_after(10):
+                assert str(await session.ask("hello")) == "so"
+            assert session.stats()["calls"] == []
+            group.cancel_scope.cancel()
