@@ -32,15 +32,16 @@ Json = Mapping[str, Any]  # an object of MCP as it is on the wire, in camelCase
 
 
 class Client(Protocol):
-    """What is needed of ``mcp.ClientSession``, ``mcp.Client`` and ``fastmcp.Client``."""
+    """What is needed of ``mcp.ClientSession``, ``mcp.Client`` and ``fastmcp.Client``.
+
+    The three differ in what these take and give, hence no narrower types.
+    """
 
     @property
-    def list_tools(
-        self,
-    ) -> Callable[..., Awaitable[Any]]: ...  # their signatures differ, and so do the results
+    def list_tools(self) -> Callable[..., Awaitable[Any]]: ...
 
     @property
-    def call_tool(self) -> Callable[..., Awaitable[Any]]: ...  # as above
+    def call_tool(self) -> Callable[..., Awaitable[Any]]: ...
 
 
 async def toolset(
@@ -57,10 +58,10 @@ async def toolset(
     that Live models read (python-genai#1147); ``Tool.lint`` tells what was lost.
 
     A result is the server's ``structuredContent`` (of ``{"result": x}``, in which servers wrap what is no object, the
-    ``x``), else its text, or a list of texts; images that Live models read go as media beside it, of other media the
-    type and size are told. What the server calls an error, in a result or in place of one, goes to the model in the
-    server's words, as a ``ToolError``. The server's progress is the call's ``ToolProgress``: ``{"progress": ...}``,
-    with ``total`` and ``message`` if given. A call that is cancelled or out of time is cancelled at the server.
+    ``x``), else its text, or a list of texts. Images that the session's model reads go as media beside it; of other
+    media the type and size are told. What the server calls an error, in a result or in place of one, goes to the model
+    in the server's words, as a ``ToolError``. The server's progress is a ``ToolProgress``: ``{"progress": 1}``, with
+    ``total`` and ``message`` if given. A call that is cancelled or out of time is cancelled at the server.
 
     Raises ``ConfigError`` for what is no client, and for two tools of one name; what the client raises is passed on.
     """
@@ -95,9 +96,7 @@ def _from(client: Client, cursor: str) -> dict[str, Any]:
 
 
 def _tool(client: Client, listed: Json, prefix: str) -> Tool:
-    call = getattr(
-        client, "call_tool_mcp", client.call_tool
-    )  # fastmcp's call_tool raises, and remakes the result
+    call = getattr(client, "call_tool_mcp", client.call_tool)  # fastmcp's own call_tool remakes what came
     takes = inspect.signature(call).parameters
     handler = _Remote(call, listed["name"], next((name for name in PROGRESS if name in takes), None))
     declaration = {
@@ -110,7 +109,7 @@ def _tool(client: Client, listed: Json, prefix: str) -> Tool:
 
 def _name(name: str) -> str:
     """A function's name made of an MCP tool's."""
-    plain = re.sub(r"^(?=[^A-Za-z_])", "_", re.sub(r"[^A-Za-z0-9_.:-]", "_", name))
+    plain = re.sub(r"^(?![A-Za-z_])", "_", re.sub(r"[^A-Za-z0-9_.:-]", "_", name))
     if len(plain) <= LONGEST:
         return plain
     return f"{plain[: LONGEST - 7]}_{hashlib.sha256(name.encode()).hexdigest()[:6]}"
@@ -137,7 +136,7 @@ class _Remote:
             if not isinstance(said, str):
                 raise
             raise ToolError(said) from error
-        return _result(_plain(result))
+        return _result(_plain(result), _media(livetools_context))
 
 
 def _plain(model: Any) -> Json:
@@ -146,29 +145,30 @@ def _plain(model: Any) -> Json:
     return plain
 
 
-def _result(result: Json) -> object:
+def _media(context: ToolContext) -> frozenset[str]:
+    """The types that the session's model reads in a response; offline and in ``attach``, those that most models do."""
+    profile = getattr(context.session, "profile", None)
+    media: frozenset[str] = getattr(profile, "media", MEDIA)
+    return media
+
+
+def _result(result: Json, media: frozenset[str]) -> object:
     """What a tool returned. Raises ``ToolError`` for an error."""
     blocks = result.get("content") or []
+    images = [block for block in blocks if block["type"] == "image" and block["mimeType"] in media]
+    texts = list(_texts([block for block in blocks if block not in images]))
     if result.get("isError"):
-        raise ToolError("\n".join(_texts(blocks)))
-    images = [(block["data"], block["mimeType"]) for block in blocks if _is_seen(block)]
+        raise ToolError("\n".join(texts))
     value = result.get("structuredContent")
     if value is None:
-        texts = list(_texts(blocks))
         value = texts[0] if len(texts) == 1 else texts or None
     elif isinstance(value, dict) and value.keys() == {"result"}:
         value = value["result"]
-    parts = [{"inlineData": {"data": data, "mimeType": kind}} for data, kind in images]
-    return ToolResult(value, parts=parts) if parts else value
-
-
-def _is_seen(block: Json) -> bool:
-    """Whether this is an image that Live models read; any other closes the session."""
-    return block["type"] == "image" and block["mimeType"] in MEDIA
+    return ToolResult(value, parts=images) if images else value
 
 
 def _texts(blocks: list[Json]) -> Iterator[str]:
-    """All but the images, in words."""
+    """Each of these in words."""
     for block in blocks:
         match block:
             case {"type": "text", "text": text} | {"type": "resource", "resource": {"text": text}}:
@@ -177,7 +177,7 @@ def _texts(blocks: list[Json]) -> Iterator[str]:
                 yield f"{name}: {uri}"
             case {"type": "resource", "resource": {"blob": data, "uri": uri, **rest}}:
                 yield f"[{uri}: {rest.get('mimeType') or 'bytes'}, {_size(data)}]"
-            case {"data": data, "mimeType": kind} if not _is_seen(block):
+            case {"data": data, "mimeType": kind}:
                 yield f"[{kind}, {_size(data)}]"
 
 

@@ -156,8 +156,7 @@ async def test_every_page_is_read_once(turns_for_ever: bool) -> None:
     async with Client(listing(THREE, turns_for_ever=turns_for_ever)) as client:
         for one in (client, client.session):
             with anyio.fail_after(5):
-                listed = await mcp._listed(one)
-            assert {tool.name for tool in listed} == {"a", "b", "c"}
+                assert [tool.name for tool in await mcp.toolset(one)] == ["a", "b", "c"]
 
 
 async def test_what_is_no_client_is_refused_with_advice() -> None:
@@ -326,27 +325,39 @@ async def test_a_call_that_is_over_is_cancelled_at_the_server(mode: str, end: st
                 await ended.wait()
 
 
-async def test_an_image_goes_beside_the_text_as_media() -> None:
+async def answered(model: str) -> dict[str, Any]:
+    """The function response that a picture and a text become for this model."""
+
     def screenshot() -> list[str | Image]:
         return ["a cat", Image(data=PNG, format="png")]
 
-    async def model(turn: Any) -> None:
+    async def calls(turn: Any) -> None:
         await turn.call("screenshot")
         await turn.say("a cat")
 
     async with Client(server_of(screenshot)) as client, FakeLiveServer() as server:
-        server.model(model)
-        async with livetools.connect(MODEL, tools=[await mcp.toolset(client)], **server.options) as session:
+        server.model(calls)
+        async with livetools.connect(model, tools=[await mcp.toolset(client)], **server.options) as session:
             await session.ask("what do you see?", timeout=5)
     (answer,) = [f.message["toolResponse"] for f in server.frames if "toolResponse" in f.message]
-    (response,) = answer["functionResponses"]
+    return dict(answer["functionResponses"][0])
+
+
+async def test_an_image_goes_beside_the_text_as_media() -> None:
+    response = await answered("gemini-3.8-live")
     assert response["response"] == {"output": "a cat"}
-    assert response["parts"] == [
-        {"inlineData": {"mimeType": "image/png", "data": base64.b64encode(PNG).decode()}}
-    ]
+    data = base64.b64encode(PNG).decode()
+    assert response["parts"] == [{"inlineData": {"mimeType": "image/png", "data": data}}]
+
+
+async def test_a_model_that_reads_no_images_is_told_that_there_was_one() -> None:
+    response = await answered("gemini-2.5-flash-native-audio-preview-12-2025")
+    assert response["response"] == {"output": ["a cat", f"[image/png, {len(PNG)} bytes]"]}
+    assert "parts" not in response
 
 
 PROGRAM = """
+import os
 from mcp.server.mcpserver import MCPServer
 
 server = MCPServer("elsewhere", log_level="CRITICAL")
@@ -356,20 +367,28 @@ def where(city: str) -> str:
     "Where a city lies."
     return f"{city} is far away"
 
+@server.tool()
+def die() -> None:
+    "Die."
+    os._exit(1)
+
 server.run("stdio")
 """
 
 
-async def test_a_server_in_another_process_answers(tmp_path: Path) -> None:
+async def test_a_server_in_another_process_answers_and_its_death_is_an_answer_too(tmp_path: Path) -> None:
     program = tmp_path / "server.py"
     program.write_text(PROGRAM)
 
     async def model(turn: Any) -> None:
-        await turn.say((await turn.call("where", city="Oslo"))["output"])
+        where = await turn.call("where", city="Oslo")
+        death, silence = await turn.call("die"), await turn.call("where", city="Rome")
+        await turn.say(" / ".join([where["output"], death["error"], silence["error"]]))
 
     elsewhere = stdio_client(StdioServerParameters(command=sys.executable, args=[str(program)]))
     async with Client(elsewhere) as client, talking(await mcp.toolset(client), model) as session:
-        assert str(await session.ask("Where is Oslo?", timeout=20)) == "Oslo is far away"
+        reply = str(await session.ask("Where is Oslo?", timeout=20))
+    assert reply == "Oslo is far away / Connection closed / Connection closed"
 
 
 def test_the_integration_itself_loads_no_mcp() -> None:
