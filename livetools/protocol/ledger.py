@@ -172,6 +172,7 @@ class Record:
     policy: CallPolicy | None  # None: no such tool
     link: int
     since: float
+    ends_turn: bool = False  # the model ends its turn at the call, and begins another at the answer
     state: State = State.OWED
     group: Group | None = None
     phase: Phase = Phase.NOTHING
@@ -189,11 +190,6 @@ class Record:
     def background(self) -> bool:
         """Whether it was answered at once that it is under way."""
         return self.policy is not None and self.policy.background
-
-    @property
-    def ends_turn(self) -> bool:
-        """Whether the model ends its turn at this call, and begins another at the answer."""
-        return self.policy is not None and self.policy.ends_turn
 
 
 def told(record: Record, now: float) -> dict[str, object]:

@@ -144,6 +144,7 @@ def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Pla
         seed_functions=profile.seed_functions == "honoured",
         seed_ends_with_user=profile.seed_ends_with_user,
         status_signal=profile.idle_signal,
+        strange_ends_turn=profile.default_behavior == "NON_BLOCKING" or profile.call_ends_turn,
         answer_lost=profile.answers_lost,
         resumption=resumption,
         transparent=bool(asked.get("transparent")),

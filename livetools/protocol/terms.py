@@ -63,6 +63,7 @@ class Plan:
     seed_functions: bool = False  # function parts in a seed are remembered; elsewhere only its texts go
     seed_ends_with_user: bool = False  # 2.5
     status_signal: bool = False  # a turn ends with interactionStatus IDLE
+    strange_ends_turn: bool = False  # a call to what was not declared ends its turn
     answer_lost: bool = False  # a resumed session wants an error for each call that was lost
 
     # the line

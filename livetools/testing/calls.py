@@ -34,15 +34,19 @@ class FakeCall:
     @property
     def response(self) -> Message:
         """The ``response`` object of the answer; of a generator's, the last that says anything."""
-        said = [each["response"] for each in self.responses if each.get("response")]
-        return said[-1] if said else {}
+        return self._telling().get("response") or {}
 
     @property
     def scheduling(self) -> str:
         """When the model is to speak of it: said beside the response, or inside, as Google's samples do."""
-        last = self.responses[-1] if self.responses else {}
+        last = self._telling()
         inside = last.get("response") or {}
         return str(last.get("scheduling") or inside.get("scheduling") or "WHEN_IDLE").upper()
+
+    def _telling(self) -> Message:
+        """The last answer that says anything; a generator's very last one ends it in silence."""
+        said = [each for each in self.responses if each.get("response")]
+        return (said or self.responses or [{}])[-1]
 
     def end(self, state: State) -> None:
         """Move an open call to its end and wake whoever waits for it."""

@@ -650,6 +650,15 @@ def test_a_lost_result_may_be_dropped_instead() -> None:
     assert [e.delivery for e in d.events if isinstance(e, ToolLost)] == ["dropped"]
 
 
+def test_an_ask_outlasts_a_call_to_a_function_that_does_not_exist() -> None:
+    d = Driver(plan(ECHO, strange_ends_turn=True)).live()
+    exchange, _ = d.machine.ask("go", d.now)
+    d.drain().call(("c1", "nobody")).turn_complete()
+    assert not exchange.done
+    d.say("I cannot.").turn_complete()
+    assert exchange.done
+
+
 def test_a_resumed_model_is_told_whether_a_lost_result_follows() -> None:
     plain, task = CallPolicy("slow", timeout=None), CallPolicy("task", timeout=None, background=True)
     for lost_results, told in (("deliver", ["text", "text"]), ("drop", ["dropped", "text"])):

@@ -55,6 +55,13 @@ def test_a_generators_response_is_the_last_that_says_anything(responses, said):
     assert FakeCall("1", "f", {}, connection=1, responses=responses).response == said
 
 
+def test_a_generators_silent_end_does_not_silence_what_it_yielded():
+    yields = [{"response": {"output": n}, "willContinue": True} for n in (1, 2)]
+    end = {"response": {}, "willContinue": False, "scheduling": "SILENT"}
+    call = FakeCall("1", "f", {}, connection=1, responses=[*yields, end])
+    assert (call.response, call.scheduling) == ({"output": 2}, "WHEN_IDLE")
+
+
 @pytest.mark.parametrize(
     ("response", "scheduling"),
     [
