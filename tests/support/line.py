@@ -197,7 +197,8 @@ class World:
         self.since_began = 0
 
     def lost(self, now: float) -> None:
-        assert self.stands, "a session was lost that did not stand"
+        begun = self.stands or any(s.shown < inf and not s.stood for s in self.sockets)
+        assert begun, "a session was lost that had not begun"
         self.stands = False
         self.leave_by = self.dial_by = inf
 
