@@ -42,7 +42,7 @@ class Owner(Protocol):
     """Whom the connection asks and tells: the machine."""
 
     def standing(self) -> Standing: ...
-    def seed(self) -> list[Mapping[str, Any]]: ...  # contents for a session that begins anew
+    def anew(self) -> list[Mapping[str, Any]]: ...  # a session begins that knows nothing: its contents so far
     def began(self, restored: bool, now: float) -> None: ...
     def lost(self, now: float) -> None: ...
     def over(self, error: Exception | None, now: float) -> None: ...
@@ -161,7 +161,7 @@ class Connection:
     def _send_setup(self, now: float, close: Close, time_left: float | None) -> None:
         link = self.link
         link.shown = link.handle if self.plan.resumption or not self.stood else None
-        self.seed = self._owner.seed() if link.shown is None else []
+        self.seed = self._owner.anew() if link.shown is None else []
         message = self.plan.setup_message(link.shown, fresh=bool(self.seed))
         self.told = self.plan
         self.setups.append((link.current, outgoing.encode(message)))

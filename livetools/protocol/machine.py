@@ -297,8 +297,9 @@ class Machine:
         busy = self.calls.pending or self.calls.replies or self.held or self._control
         return Standing(bool(self.calls.pending), self.turns.idle and not busy, self.turns.ended_at)
 
-    def seed(self) -> list[Mapping[str, Any]]:
-        """What a session that begins anew must be told of."""
+    def anew(self) -> list[Mapping[str, Any]]:
+        """A session begins anew: what it asks is new, and what it must be told of."""
+        self.calls.afresh()
         if self.plan.seed == "none":
             return []
         if self.connection.stood:
@@ -313,9 +314,7 @@ class Machine:
         if not first or (self.plan.handle and not restored):
             self._tell(Reconnected(restored))
         link = self.connection.link.current
-        if not restored:
-            self.calls.afresh()
-        elif self.plan.answer_lost:
+        if restored and self.plan.answer_lost:
             self._control += self.calls.resumed(link)
         if self.connection.seed:
             complete = self.plan.seed == "initial_history"

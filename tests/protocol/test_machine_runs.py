@@ -88,6 +88,14 @@ def runs(of: Plan) -> type[RuleBasedStateMachine]:
         def cancel(self, ids: list[str]) -> None:
             self.world.cancel(*ids)
 
+        @rule(data=st.data(), settles=st.booleans())
+        def cancel_what_runs(self, data: st.DataObject, settles: bool) -> None:
+            if self.world.running:
+                run = data.draw(st.sampled_from(sorted(self.world.running)))
+                self.world.cancel(self.world.running[run])
+                if settles:
+                    self.world.settle(run, Outcome({"output": "after all"}))
+
         @rule(frame=st.sampled_from(CONTENT))
         def content(self, frame: object) -> None:
             self.world.server(frame)
@@ -136,6 +144,7 @@ def runs(of: Plan) -> type[RuleBasedStateMachine]:
             self.world.say(ask)
             if words:
                 self.world.server(CONTENT[0])
+                self.world.server(CONTENT[2])
             self.world.drop(1006)
             if reconnects:
                 self.reconnect()
@@ -152,7 +161,7 @@ def runs(of: Plan) -> type[RuleBasedStateMachine]:
         def drop(self, close: tuple[int, str]) -> None:
             self.world.drop(*close)
 
-        @rule(chance=st.integers(0, 30))
+        @rule(chance=st.integers(0, 20))
         def end(self, chance: int) -> None:
             if chance == 0:
                 self.world.close()

@@ -130,3 +130,19 @@ def test_an_excuse_is_given_again_if_the_link_is_lost_before_a_handle_without_th
     d.turn_complete().server({"sessionResumptionUpdate": {"newHandle": "h2", "resumable": True}})
     d.drop().later(1).establish()
     assert [id for id, _ in d.answers()] == ["c1", "c1"]
+
+
+@pytest.mark.parametrize("restored", [True, False])
+def test_a_call_that_comes_before_the_setup_is_complete_is_a_call_of_that_session(restored: bool) -> None:
+    d = live(answer_lost=True)
+    if restored:
+        d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
+    d.call(("c1", "tool")).drop().later(1)
+    d.machine.opened(2, d.now)
+    d.drain().call(("c1", "tool")).server({"setupComplete": {}}, 2).call(("c1", "tool"))
+    assert d.started == (["c1"] if restored else ["c1", "c1"])
+    d.settle("c1")
+    assert d.answers() == [("c1", {"output": "ok"})], "once, and without an excuse"
+    d.call(("c2", "tool")).server({"toolCallCancellation": {"ids": ["c2"]}})
+    d.settle("c2")
+    assert len(d.answers()) == 1

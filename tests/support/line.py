@@ -185,7 +185,7 @@ class World:
     def standing(self) -> Standing:
         return self.standing_now
 
-    def seed(self) -> list[Mapping[str, Any]]:
+    def anew(self) -> list[Mapping[str, Any]]:
         return []
 
     def began(self, restored: bool, now: float) -> None:

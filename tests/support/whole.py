@@ -364,6 +364,7 @@ class Whole:
             assert self.machine.wake_at() == inf
             assert all(c["running"] for c in stats["calls"]), "a call outlives the session"
             assert not self.machine.frames(), "something is written after the end"
+            assert self.asleep or self.running.keys() <= self.stopped, "a handler was not stopped at the end"
             return
         link = self.current
         if link and not self.asleep and not self.wire:
@@ -395,6 +396,7 @@ class Whole:
         if not self.machine.closed:
             self.finish_standing()
         self.close()
+        self.check()
         assert len(self.ended) == 1
         assert set(self.alive) <= self.closing, "a socket outlives the session"
         assert all(receipt.done for receipt in self.said.values()), "a receipt is never resolved"
