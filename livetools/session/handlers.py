@@ -96,7 +96,7 @@ class Handlers:
                 raise
             withdrawn = job.stopped and isinstance(error, futures.CancelledError)
             done = cancelled() if withdrawn else error_outcome(_plain(error), tool.name)
-        if hooks:
+        if hooks and not job.stopped:  # of a call that was stopped the hooks are told why, by ``stopped``
             await self._after(hooks, job.call, done)
         return done
 

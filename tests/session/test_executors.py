@@ -43,7 +43,9 @@ async def test_a_function_runs_where_it_is_told_to_and_its_result_comes_back(exe
 
     async with server:
         options: dict[str, Any] = server.options
-        quote = livetools.Tool(shlex.quote, name="quote", description="Quotes for a shell.", executor=executor)
+        quote = livetools.Tool(
+            shlex.quote, name="quote", description="Quotes for a shell.", executor=executor
+        )
         async with livetools.connect("gemini-3.8-live", tools=[quote], **options) as session:
             said = str(await session.ask("go"))
     assert said == shlex.quote("it's") + " and True"

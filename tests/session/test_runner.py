@@ -376,6 +376,34 @@ async def test_hooks_are_told_in_their_order_and_before_may_refuse(opened: Opene
     ]  # fmt: skip
 
 
+async def test_hooks_are_told_once_of_a_thread_that_ends_after_its_call_was_taken_back(opened: Opened) -> None:
+    told: list[str] = []
+    go = threading.Event()
+
+    class Hook:
+        def after(self, call: Call, response: dict[str, Any]) -> None:
+            told.append("after")
+
+        def on_cancel(self, call: Call) -> None:
+            told.append("on_cancel")
+
+    def blocks() -> str:
+        """Blocks."""
+        go.wait(10)
+        return "done"
+
+    async with opened([blocks], hooks=[Hook()]) as line:
+        line.call(call("blocks", "c1"))
+        await line.quiet()
+        line.server.send({"toolCallCancellation": {"ids": ["c1"]}})
+        await line.until(ToolCancelled)
+        go.set()
+        while not told:
+            await anyio.sleep(0.001)
+        await line.quiet()
+    assert told == ["on_cancel"]
+
+
 async def test_progress_of_a_tool_is_an_event_and_no_result(opened: Opened) -> None:
     from livetools import ToolProgress
 
