@@ -20,6 +20,9 @@ from typing import IO, Any, Self
 from .wire import Frame, Message, without_media
 
 _SECRETS = re.compile(r"AIza[\w-]{30,}|ya29\.[\w.-]+|auth_tokens/[\w-]+|Bearer [\w.~+/-]+=*|AQ\.[\w-]{20,}")
+_OPAQUE = re.compile(
+    r"[\w+/-]{200,}=*", re.ASCII
+)  # media, a signature: what looks like a key in it is chance
 REDACTED = "REDACTED"
 
 
@@ -74,16 +77,22 @@ class Recording:
             self._file.flush()
 
     def _clean(self, message: Message) -> Message:
-        text = json.dumps(message if self._media else without_media(message), ensure_ascii=False)
-        text = _SECRETS.sub(REDACTED, text)
+        cleaned: Message = _without_secrets(message if self._media else without_media(message))
         if self._redact is not None:
-            text = self._redact(text)
-        cleaned: Message = json.loads(text)
+            cleaned = json.loads(self._redact(json.dumps(cleaned, ensure_ascii=False)))
         return cleaned
 
     def connections(self) -> list[int]:
         """The numbers of the connections, in the order of their dials."""
         return list(dict.fromkeys(frame.connection for frame in self.frames))
+
+
+def _without_secrets(value: Any) -> Any:  # any JSON value
+    if isinstance(value, str):
+        return value if _OPAQUE.fullmatch(value) else _SECRETS.sub(REDACTED, value)
+    if isinstance(value, dict):
+        return {_without_secrets(key): _without_secrets(item) for key, item in value.items()}
+    return [_without_secrets(item) for item in value] if isinstance(value, list) else value
 
 
 def _line(frame: Frame) -> str:

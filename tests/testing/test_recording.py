@@ -46,6 +46,13 @@ def test_keys_and_tokens_are_never_written_wherever_they_stand(tmp_path, secret)
     assert f"it is {REDACTED}, keep it" in path.read_text()
 
 
+def test_sound_that_looks_like_a_key_by_chance_stays_whole(tmp_path):
+    data = "A" * 200 + "AIza" + "B" * 100
+    with Recording(tmp_path / "talk.jsonl") as recording:
+        recording.add(Frame(1.0, "client", 1, {"realtimeInput": {"audio": {"data": data}}}))
+    assert recording.frames[0].message["realtimeInput"]["audio"]["data"] == data
+
+
 def test_media_is_left_out_on_request_and_users_redact_what_they_like(tmp_path):
     path = tmp_path / "talk.jsonl"
     blob = {"mimeType": "audio/pcm", "data": "A" * 400}
