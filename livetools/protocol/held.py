@@ -11,7 +11,7 @@ and written again, in order. The index counts client messages, the setup being 0
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -95,7 +95,9 @@ class Held:
         self._index = 0
         self._untold = {GATED: 0, AWAY: 0}
         self.untold = False  # something was dropped and not told yet: that is done once it is over
-        self._open_activity = False
+        self._open_activity = False  # as the user has it
+        self._start: Item | None = None  # of the activity that was taken last and has not ended
+        self._begun = False  # it was begun on this link
 
     def __bool__(self) -> bool:
         return bool(self._queue)
@@ -151,6 +153,8 @@ class Held:
             taken = list(self._queue)
             self._queue.clear()
             self.backlog = 0
+        if not self.transparent:  # there all of it is written again
+            taken = list(self._begun_again(taken))
         for item in taken:
             self._remember(item)
         return taken
@@ -189,6 +193,7 @@ class Held:
         self._log.clear()
         self._logged = 0
         self._index = 0
+        self._begun = False
         return exchange is not None and any(item.exchange is exchange for item in self._queue)
 
     def tell(self) -> None:
@@ -208,6 +213,23 @@ class Held:
         self._sent.clear()
         self._log.clear()
         self.backlog = self._logged = 0
+
+    def _begun_again(self, items: list[Item]) -> Iterator[Item]:
+        """An activity that a lost link took with it begins again with the audio that follows.
+
+        If none follows, its end is left out: one without a beginning, or without audio, ends the session.
+        """
+        for item in items:
+            if item.kind == "activity":
+                starts = not item.prompts
+                self._start = item if starts else None
+                if not (starts or self._begun):
+                    continue
+                self._begun = starts
+            elif item.kind == "audio" and self._start is not None and not self._begun:
+                self._begun = True
+                yield self._start
+            yield item
 
     def _texts(self) -> list[Item]:
         """An activity without its audio would be an error; texts stand by themselves."""

@@ -184,6 +184,17 @@ def test_transparent_everything_after_what_was_taken_in_is_written_again_in_orde
     assert names(queue.take(False)) == ["m2", "m3", "t"]
 
 
+def test_transparent_an_activity_is_written_again_from_where_it_was_taken_in() -> None:
+    queue, _ = held(transparent=True)
+    queue.activity(True, b"start", False)
+    queue.media(media("words"), False)
+    queue.activity(False, b"end", False)
+    queue.take(False)
+    queue.consumed(1)
+    queue.lose()
+    assert names(queue.take(False)) == ["words", "end"]
+
+
 def test_transparent_answers_count_as_messages_and_a_new_link_counts_anew() -> None:
     queue, _ = held(transparent=True)
     queue.counted(1)
