@@ -4,7 +4,7 @@ The service never says "your turn" in so many words. ``turnComplete`` ends a tur
 itself and bring another with its answer; with background reasoning ``turnComplete`` is not the end and ``IDLE`` is.
 So what is *due* is counted:
 
-``prompts``      user turns that were written, and whose model turn has not ended
+``prompts``      turn ends until the last user turn that was written has been answered
 ``owed``         turn ends until the answers that went out have been spoken of (answers with nothing heard between
                  them count as one)
 ``open``         the model is in the middle of something: content came, or a call that will end its turn
@@ -99,7 +99,7 @@ class Turns:
         if exchange is not None and exchange is self.exchange:
             exchange.began = True
             exchange.skip = self.due
-        self.prompts += 1
+        self.prompts = self.due + 1  # what is due already ends first, whatever began it
         self._moved(now)
 
     def content(self, now: float, seconds: float = 0.0) -> None:
@@ -198,8 +198,9 @@ class Turns:
     # Inside
 
     def _end(self, now: float) -> None:
-        crossed = self.status_signal and self.owed > 0 and not self._heard  # the answer met the call's own IDLE
-        waits = crossed or (self.owed > 1 and self._heard)  # or two ends were due, but this may be the only one
+        # the answer met the call's own IDLE; or two ends were due, but this may be the only one
+        crossed = self.status_signal and self.owed > 0 and not self._heard
+        waits = crossed or (self.owed > 1 and self._heard)
         self.prompts = max(0, self.prompts - 1)
         self.owed = self.owed if crossed else max(0, self.owed - 1)
         self.open = self.thinking = self._cutting = False

@@ -432,6 +432,26 @@ def test_an_exchange_waits_for_every_turn_that_is_due_before_it() -> None:
     assert [e.text for e in exchange.events if hasattr(e, "text")] == ["to three"]
 
 
+def test_an_exchange_waits_for_the_end_of_a_turn_that_no_text_began() -> None:
+    d = Driver(plan()).live().say("to what you said aloud")
+    exchange = asked(d)
+    d.turn_complete()
+    assert not exchange.done
+    d.say("to the text").turn_complete()
+    assert exchange.done
+    assert [e.text for e in exchange.events if hasattr(e, "text")] == ["to the text"]
+
+
+def test_a_text_behind_an_answer_has_a_turn_of_its_own() -> None:
+    d = Driver(plan(ECHO), PATIENT).live().call(("c1", "echo")).settle("c1")
+    for text in ("one", "two"):
+        d.machine.send_text(text, d.now)
+        d.drain()
+    d.say("on the result").turn_complete().say("to one").turn_complete().drop(1006)
+    d.later(0.3).establish()
+    assert d.texts() == ["one", "two", "two"]
+
+
 def test_a_turn_that_never_came_takes_no_answer_away_from_the_next_exchange() -> None:
     d = Driver(plan(stall_timeout=3)).live()
     d.machine.send_text("nobody answers this", d.now)
