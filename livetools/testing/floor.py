@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import deque
 
 import anyio
@@ -23,6 +24,8 @@ class Floor:
         self.session = session
         self.speaker: Turn | None = None
         self.waiting: deque[Turn] = deque()
+        self.away: set[Turn] = set()  # they wait for an answer, and will speak of it
+        self.thinking = False  # IN_PROGRESS was said, and not IDLE
         self.user: Script | None = None  # of a script, which hears the turns instead of a model
         self.begun = False  # the model had a turn
         self.leaving = False  # its turn is ending on the wire: there is nothing left to interrupt
@@ -45,7 +48,7 @@ class Floor:
         lost = ", ".join(str(call) for call in self.session.book.lost)
         self.session.server.note(f"{turn.text!r} was swallowed: nobody told the model of the lost {lost}")
         self.session.book.lost.clear()
-        await self.session.send(speech.turn_complete(self.session, "IDLE"))
+        await self.session.send(speech.turn_complete(self.session))
 
     def next(self) -> None:
         """Give the floor to the next in line, if it is free."""
@@ -77,6 +80,8 @@ class Floor:
         if self.speaker is turn:
             self.speaker = None
         self.next()
+        with contextlib.suppress(TurnCancelled):
+            await self.settle()
 
     async def leave(self) -> None:
         """End the turn on the wire: generationComplete, turnComplete with usage, a handle; then the next."""
@@ -96,6 +101,17 @@ class Floor:
             self.leaving = False
         self.speaker = None
         self.next()
+
+    @property
+    def busy(self) -> bool:
+        """Whether a call is open, or its answer not spoken of: the interaction goes on, whoever's turn ends."""
+        return bool(self.away or self.session.open_calls())
+
+    async def settle(self) -> None:
+        """Say IDLE by itself, where the last of an interaction was an answer or a cancellation."""
+        quiet = self.speaker is None and not self.waiting and not self.busy
+        if self.thinking and quiet and self.session.connection is not None:
+            await self.session.send({"serverContent": speech.status(self.session)})
 
     async def take_back(self, turn: Turn, scheduling: str) -> None:
         """The answer to a call that did not block is there: speak of it now, when it is quiet, or never."""
@@ -123,6 +139,7 @@ class Floor:
 
     def line_gone(self) -> None:
         """Nobody is there to speak to: every turn is over, and hears of it when it next does something."""
+        self.thinking = False
         if self.user is not None:
             self.speaker = None
             return

@@ -46,6 +46,10 @@ class Floor(Protocol):
 
     speaker: Turn | None
     begun: bool
+    thinking: bool
+
+    @property
+    def busy(self) -> bool: ...
 
     @property
     def user(self) -> Script | None: ...

@@ -57,11 +57,11 @@ class FakeSession:
         ]
         message: Message = {"toolCall": {"functionCalls": entries}}
         self.history.append({"role": "model", "parts": [{"functionCall": entry} for entry in entries]})
-        await self.send(message | speech.status(self.profile, "IN_PROGRESS"))
+        await self.send(message | speech.status(self))
         if "sessionResumption" in self.setup and self.profile.resumption:
             await self.send({"sessionResumptionUpdate": {}})  # not resumable while a call is open
         if self.profile.call_ends_turn:
-            await self.send(speech.turn_complete(self, "IDLE"))
+            await self.send(speech.turn_complete(self))
         return asked
 
     def _enter(self, calls: Iterable[FakeCall]) -> None:
@@ -107,13 +107,17 @@ class FakeSession:
         """Wait for one answer. A turn that waits for a ``NON_BLOCKING`` call gives up the floor meanwhile."""
         speaker = self.floor.speaker
         speaks = speaker is turn or (self.floor.user is not None and speaker is not None)
-        if speaks and not call.done.is_set() and not call.blocking:
-            await self.floor.leave()
-        await call.done.wait()
-        if call.state != "answered":
-            raise TurnCancelled(f"{call} will not be answered")
-        if self.floor.speaker is not turn:
-            await self.floor.take_back(turn, call.scheduling)
+        self.floor.away.add(turn)
+        try:
+            if speaks and not call.done.is_set() and not call.blocking:
+                await self.floor.leave()
+            await call.done.wait()
+            if call.state != "answered":
+                raise TurnCancelled(f"{call} will not be answered")
+            if self.floor.speaker is not turn:
+                await self.floor.take_back(turn, call.scheduling)
+        finally:
+            self.floor.away.discard(turn)
         return call.response
 
     async def say(self, turn: Turn, text: str, audio: bytes | None) -> None:
@@ -166,13 +170,14 @@ class FakeSession:
         if named and self.connection is not None:
             await self.send({"toolCallCancellation": {"ids": named}})
             self.server.listener.start_task(_until_read, self.connection, calls)
+            await self.floor.settle()
 
     async def say_interrupted(self, turn: Turn | None = None) -> None:
         """Send ``interrupted``, and the ``turnComplete`` that ends the turn."""
         if turn is not None:
             self._stands(turn)
         await self.send({"serverContent": {"interrupted": True}})
-        await self.send(speech.turn_complete(self, "IDLE"))
+        await self.send(speech.turn_complete(self))
         self.said = Said(closed=True)
 
     async def go_away(self, left: float | None) -> None:
@@ -312,6 +317,7 @@ class FakeSession:
                     call.end("answered")
             else:
                 self._late(call, response)
+        await self.floor.settle()
 
     def _streams(self, call: FakeCall) -> bool:
         return not call.blocking and self.profile.will_continue == "honoured"

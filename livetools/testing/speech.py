@@ -59,9 +59,12 @@ def _content(facts: ModelProfile, part: Message) -> Message:
     return {"serverContent": {"modelTurn": {"parts": [part]} | role}}
 
 
-def status(facts: ModelProfile, value: str) -> Message:
-    """``interactionStatus``, from models that send it."""
-    return {"interactionStatus": value} if facts.idle_signal else {}
+def status(session: Session) -> Message:
+    """``interactionStatus``, from models that send it: IDLE comes once nothing is left to be spoken of."""
+    if not session.profile.idle_signal:
+        return {}
+    session.floor.thinking = session.floor.busy
+    return {"interactionStatus": "IN_PROGRESS" if session.floor.busy else "IDLE"}
 
 
 def endings(session: Session) -> Iterator[Message]:
@@ -74,11 +77,11 @@ def endings(session: Session) -> Iterator[Message]:
     if session.said.text or session.said.seconds or session.open_calls():
         yield {"serverContent": {"generationComplete": True}}
     if session.profile.turn_complete:
-        yield turn_complete(session, "IN_PROGRESS" if session.open_calls() else "IDLE")
+        yield turn_complete(session)
 
 
-def turn_complete(session: Session, interaction: str) -> Message:
-    content: Message = {"turnComplete": True} | status(session.profile, interaction)
+def turn_complete(session: Session) -> Message:
+    content: Message = {"turnComplete": True} | status(session)
     return {"serverContent": content, "usageMetadata": usage(session)}
 
 

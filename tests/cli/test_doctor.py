@@ -60,7 +60,11 @@ def test_a_model_that_must_think_is_told_how_much(run, serve):
     assert bare.exit_code == 1
     assert "wants a thinking level" in bare.stdout
     told = run("doctor", "--base-url", server.url, "--model", model, "--thinking", "low")
-    assert f"✔ {model} is there, and is live" in told.stdout
+    assert told.exit_code == 0
+    assert told.stdout.splitlines()[4:] == [
+        f"✔ {model} is there, and is live",
+        *(f"✔ a function call, answered by {form}" for form in FORMS),
+    ]
     assert server.sessions[0].setup["generationConfig"]["thinkingConfig"] == {"thinkingLevel": "LOW"}
 
 

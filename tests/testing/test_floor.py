@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from livetools.testing import FakeLiveServer
+from livetools.testing import FakeClock, FakeLiveServer
 
 pytestmark = pytest.mark.anyio
 
@@ -109,6 +109,60 @@ async def test_extended_thinking_says_where_the_interaction_stands(dial):
         "generationComplete",
         "turnComplete IDLE",
     ]
+
+
+async def test_extended_thinking_is_not_idle_before_an_answer_that_crossed_the_turns_end_was_spoken_of(dial):
+    config, clock, asked = {"thinkingConfig": {"thinkingLevel": "LOW"}}, FakeClock(), anyio.Event()
+    async with FakeLiveServer(clock=clock) as server:
+
+        @server.model
+        async def pretend(turn):
+            call = await turn.start_call("f")
+            await turn.fault("stall")  # the end of the turn waits on its way
+            asked.set()
+            await turn.say(str(await turn.answer(call)))
+
+        async with dial(server, model=THINKING, tools=tool(), generationConfig=config) as client:
+            await client.say("go")
+            (call,) = (await client.until("toolCall"))[-1]["toolCall"]["functionCalls"]
+            await asked.wait()
+            await client.answer(call, output="done")
+            await server.calls[0].done.wait()
+            clock.advance(60)
+            seen = [*await client.until("turnComplete"), *await client.until("turnComplete")]
+    assert [kind for kind in kinds(seen) if kind not in ("{}", "sessionResumptionUpdate")] == [
+        "generationComplete",
+        "turnComplete IN_PROGRESS",
+        "modelTurn",
+        "generationComplete",
+        "turnComplete IDLE",
+    ]
+
+
+@pytest.mark.parametrize("end", ["answer", "cancel"])
+async def test_extended_thinking_says_idle_by_itself_where_nobody_speaks_of_the_call(dial, end):
+    config = {"thinkingConfig": {"thinkingLevel": "LOW"}}
+    async with FakeLiveServer() as server:
+
+        @server.model
+        async def pretend(turn):
+            await turn.start_call("f")
+
+        async with dial(server, model=THINKING, tools=tool(), generationConfig=config) as client:
+            await client.say("go")
+            seen = await client.until("turnComplete")
+            assert kinds(seen)[-1] == "turnComplete IN_PROGRESS"
+            (call,) = seen[0]["toolCall"]["functionCalls"]
+            if end == "answer":
+                await client.answer(call, output="done")
+                await client.answer(call, output="done again")  # it is told once
+            else:
+                await server.sessions[0].cancel(None)
+                assert "toolCallCancellation" in await client.recv()
+            assert await client.recv() == {"serverContent": {"interactionStatus": "IDLE"}}
+            await client.say("go")
+            assert "toolCall" in await client.recv()
+            await server.sessions[0].cancel(None)
 
 
 async def test_on_vertex_a_half_cascade_ends_its_turn_with_the_call(dial):
