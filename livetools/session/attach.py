@@ -28,11 +28,11 @@ from livetools.protocol.calls import Calls
 from livetools.protocol.errors import ConcurrencyError, ConfigError
 from livetools.protocol.plan import declaration, make_plan
 from livetools.protocol.profiles import ModelProfile
-from livetools.protocol.terms import ReplyFormat
+from livetools.protocol.terms import Plan, ReplyFormat
 from livetools.tools import Hooks, as_tools
 
 from .clock import SystemClock
-from .handlers import Handlers
+from .handlers import Desk, Handlers
 from .host import Host
 from .opening import handled
 from .runner import Runner
@@ -105,14 +105,11 @@ def attach(
         max_concurrency=max_concurrency,
         reconnect=False,
     )
-    attached = Attached(sdk_session)
-    attached.calls = Calls(plan, lambda event: None, attached.act)
 
-    def runner(group: TaskGroup) -> Runner:
-        return Runner(group, Handlers(attached, response_key, tuple(hooks)), handled(made), deps)
+    def runner(desk: Desk, group: TaskGroup) -> Runner:
+        return Runner(group, Handlers(desk, response_key, tuple(hooks)), handled(made), deps)
 
-    attached.make_runner = runner
-    return attached
+    return Attached(sdk_session, plan, runner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,11 +127,11 @@ class Attached:
     which ends it.
     """
 
-    calls: Calls
-    make_runner: Callable[[TaskGroup], Runner]
-
-    def __init__(self, sdk_session: SDKSession) -> None:
-        self._session = sdk_session
+    def __init__(
+        self, sdk_session: SDKSession, plan: Plan, make_runner: Callable[[Desk, TaskGroup], Runner]
+    ) -> None:
+        self.calls = Calls(plan, lambda event: None, lambda action: self._actions.append(action))
+        self._session, self._make_runner = sdk_session, make_runner
         self._host = Host("livetools attach")
         self._clock = SystemClock()
         self._runner: Runner | None = None
@@ -146,6 +143,8 @@ class Attached:
         self._writing = False
 
     async def __aenter__(self) -> Self:
+        for warning in self.calls.plan.warnings:
+            log.warning("%s", warning)
         await self._host.start(self._main)
         return self
 
@@ -231,14 +230,10 @@ class Attached:
         record = self.calls.records.get(run)
         return None if record is None or record.outcome is None else record.outcome.error
 
-    def act(self, action: Action) -> None:
-        """The dispatcher wants something done."""
-        self._actions.append(action)
-
     # Inside
 
     async def _main(self, group: TaskGroup, ready: Callable[[], None]) -> None:
-        self._runner = self.make_runner(group)
+        self._runner = self._make_runner(self, group)
         ready()
         try:
             while True:
