@@ -351,7 +351,11 @@ class Chaos:
 
     def in_doubt(self, text: str) -> bool:
         """Whether it went out where a turn had not come: which turn the next end belongs to is then a guess."""
-        on = [n for n, c in enumerate(self.line.crossings, 1) if any(t.startswith(text) for t in c.texts())]
+        on = [
+            n
+            for n, c in enumerate(self.line.crossings, 1)
+            if any(text == t or f"{text}:" in t or f"{text}," in t for t in c.texts())
+        ]
         return bool(on) and max(on) in self.stalled
 
     def check_events(self) -> None:
