@@ -351,11 +351,7 @@ class Chaos:
 
     def in_doubt(self, text: str) -> bool:
         """Whether it went out where a turn had not come: which turn the next end belongs to is then a guess."""
-        on = [
-            n
-            for n, c in enumerate(self.line.crossings, 1)
-            if any(text == t or f"{text}:" in t or f"{text}," in t for t in c.texts())
-        ]
+        on = [n for n, c in enumerate(self.line.crossings, 1) if any(_says(t, text) for t in c.texts())]
         return bool(on) and max(on) in self.stalled
 
     def check_events(self) -> None:
@@ -439,3 +435,8 @@ async def cancel(session: FakeSession, turn: Turn | None, ids: Iterable[str]) ->
             call.end("cancelled")
     if session.connection is not None:
         await session.send({"toolCallCancellation": {"ids": list(ids)}})
+
+
+def _says(sent: str, text: str) -> bool:
+    """Whether ``sent`` is this text, or tells of this result, alone or with others."""
+    return sent == text or (text.startswith("[Result") and text in sent)
