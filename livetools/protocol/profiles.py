@@ -17,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
-Verdict: TypeAlias = Literal["honoured", "ignored", "refused"]
+Treatment: TypeAlias = Literal["honoured", "ignored", "refused"]
 
 # fmt: off
 HALF_CASCADE_VOICES = frozenset({"Zephyr", "Puck", "Charon", "Kore", "Fenrir", "Leda", "Orus", "Aoede"})
@@ -43,14 +43,14 @@ class ModelProfile:
     # function calls
     functions: bool = True  # takes function declarations at all
     default_behavior: Literal["BLOCKING", "NON_BLOCKING"] = "BLOCKING"  # where the declaration says nothing
-    blocking: Verdict = "honoured"  # behavior: BLOCKING
-    non_blocking: Verdict = "honoured"  # behavior: NON_BLOCKING
+    blocking: Treatment = "honoured"  # behavior: BLOCKING
+    non_blocking: Treatment = "honoured"  # behavior: NON_BLOCKING
     states_behavior: bool = True  # a declaration says its behaviour though nobody asked (livekit#7302)
-    scheduling: Verdict = "honoured"  # FunctionResponse.scheduling, on a NON_BLOCKING call
-    will_continue: Verdict = "honoured"  # FunctionResponse.willContinue, on a NON_BLOCKING call
+    scheduling: Treatment = "honoured"  # FunctionResponse.scheduling, on a NON_BLOCKING call
+    will_continue: Treatment = "honoured"  # FunctionResponse.willContinue, on a NON_BLOCKING call
     call_ends_turn: bool = False  # a blocking call, too, ends its turn with a turnComplete of its own
     media: frozenset[str] = MEDIA  # MIME types it reads in FunctionResponse.parts; others close 1007
-    json_schema: Verdict = "honoured"  # parametersJsonSchema; ignored: the calls come with empty args
+    json_schema: Treatment = "honoured"  # parametersJsonSchema; ignored: the calls come with empty args
     needs_name: bool = False  # an answer without a name is a failed call
     call_ids: Literal["function-call", "uuid", "call", "none"] = "function-call"  # what its ids look like
     answers_lost: bool = True  # a resumed session waits for an error for each call that was lost
@@ -60,14 +60,14 @@ class ModelProfile:
 
     # what it is sent, and when
     text_channel: Literal["client_content", "realtime"] = "client_content"  # for the user's text
-    content_mid_session: Verdict = "honoured"  # clientContent after the first turn
+    content_mid_session: Treatment = "honoured"  # clientContent after the first turn
     needs_role: bool = False  # a turn without a role closes 1007
     gate: bool = False  # realtime input while a blocking call is open does harm
     input_while_blocked: Literal["accepted", "closes", "cancels"] = "accepted"  # what that harm is
     text_interrupts: bool = True  # text sent while it speaks cuts the reply; False: it finishes first
-    media_chunks: Verdict = "refused"  # realtimeInput.mediaChunks
+    media_chunks: Treatment = "refused"  # realtimeInput.mediaChunks
     stream_end_ends_turn: bool = True  # audioStreamEnd ends the user's turn; False: only silence does
-    context_update: Verdict = "refused"  # contextUpdate
+    context_update: Treatment = "refused"  # contextUpdate
 
     # setup
     modalities: frozenset[str] = frozenset({"AUDIO", "TEXT", "VIDEO"})  # what it may answer with
@@ -77,14 +77,14 @@ class ModelProfile:
         "The requested combination of response modalities (TEXT) is not supported by the model.",
     )
     voices: frozenset[str] = VOICES
-    thinking_level: Verdict | Literal["required"] = "honoured"
+    thinking_level: Treatment | Literal["required"] = "honoured"
     thinking_levels: frozenset[str] = frozenset({"MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH"})
-    thinking_budget: Verdict = "honoured"
-    proactivity: Verdict | Literal["always"] = "honoured"  # always: on, and not to be set
-    affective_dialog: Verdict = "honoured"
-    avatar: Verdict = "honoured"
-    explicit_vad_signal: Verdict = "honoured"
-    transparent: Verdict = "refused"  # sessionResumption.transparent
+    thinking_budget: Treatment = "honoured"
+    proactivity: Treatment | Literal["always"] = "honoured"  # always: on, and not to be set
+    affective_dialog: Treatment = "honoured"
+    avatar: Treatment = "honoured"
+    explicit_vad_signal: Treatment = "honoured"
+    transparent: Treatment = "refused"  # sessionResumption.transparent
     turn_coverages: frozenset[str] = frozenset(
         {
             "TURN_INCLUDES_ONLY_ACTIVITY",
@@ -92,9 +92,9 @@ class ModelProfile:
             "TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO",
         }
     )
-    compression: Verdict = "honoured"  # contextWindowCompression
+    compression: Treatment = "honoured"  # contextWindowCompression
     everywhere: bool = True  # served from Vertex AI's location "global"
-    translation: Verdict = "honoured"  # translationConfig
+    translation: Treatment = "honoured"  # translationConfig
     window: int = 131_072  # tokens
 
     # the session
@@ -105,7 +105,7 @@ class ModelProfile:
     seed: Literal["client_content", "initial_history", "none"] = (
         "client_content"  # how history is given to it
     )
-    seed_functions: Verdict = "ignored"  # function parts in a seed; ignored: lost at a resumption
+    seed_functions: Treatment = "ignored"  # function parts in a seed; ignored: lost at a resumption
     seed_ends_with_user: bool = False  # a seed must end with a user's turn
 
     # what it sends

@@ -118,10 +118,13 @@ def connect(
         handle=handle, history=history, lost_results=lost_results, setup_timeout=setup_timeout,
         stall_timeout=stall_timeout, input_gate=input_gate,
     )  # fmt: skip
+    if handle_store is not None and not plan.resumption:
+        raise ConfigError(
+            f"handle_store is given, and {model} is asked for no handles: leave one of them out"
+        )
     policy = ReconnectPolicy() if reconnect is True else reconnect or None
     opening = Opening(plan, handled(made), endpoint, dialer, policy, deps, tuple(hooks))
-    opening.clock = clock or SystemClock()
-    opening.store = handle_store
+    opening.clock, opening.store = clock or SystemClock(), handle_store
     return Session(opening)
 
 

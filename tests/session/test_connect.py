@@ -8,6 +8,7 @@ import pytest
 
 import livetools
 from livetools import ConfigError, ToolDefinitionError
+from livetools.session.handles import MemoryHandleStore
 from livetools.session.memory import MemoryTransport
 
 LOCAL = {"base_url": "ws://localhost:1"}
@@ -42,6 +43,7 @@ def test_nothing_is_dialled_before_it_is_entered() -> None:
         ({"config": 3}, "LiveConnectConfig"),
         ({"base_url": "ws://example.com"}, "ws"),
         ({"reconnect": "often"}, "ReconnectPolicy"),
+        ({"handle_store": MemoryHandleStore(), "config": {"session_resumption": None}}, "no handles"),
         ({"profile": "gemini-3.8-live"}, "ModelProfile"),
         ({"input_gate": "open"}, "'auto'"),
         ({"hooks": object()}, "a list of Hooks"),
