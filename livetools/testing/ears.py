@@ -93,6 +93,7 @@ class Ears:
     async def _realtime_text(self, text: str) -> None:
         if text.strip():
             self.texts.append(text)
+            self.session.history.append({"role": "user", "parts": [{"text": text}]})
         if self.texts and not self.in_activity:  # " " says nothing itself, but sets a seed going
             self.seeding = False
             await self._begin(interrupts=self.session.profile.text_interrupts)
@@ -178,6 +179,7 @@ class Ears:
             self.texts.pop()  # some clients end their turns with a lone full stop
         if words := await self._transcribe():
             self.texts.append(words)
+            self.session.history.append({"role": "user", "parts": [{"text": words}]})
         text, sound = "\n".join(self.texts), bytes(self.audio)
         self.texts.clear()
         self.audio.clear()

@@ -28,6 +28,7 @@ class Floor:
         self.thinking = False  # IN_PROGRESS was said, and not IDLE
         self.user: Script | None = None  # of a script, which hears the turns instead of a model
         self.begun = False  # the model had a turn
+        self.since = session.server.clock.now()  # a turn began or ended, or the connection did
         self.leaving = False  # its turn is ending on the wire: there is nothing left to interrupt
 
     async def user_spoke(self, turn: Turn, *, interrupts: bool) -> None:
@@ -38,8 +39,11 @@ class Floor:
         if self.session.profile.answers_lost and self.session.book.lost:
             await self._swallow(turn)
             return
+        connection = self.session.connection
         if self.speaker is not None and interrupts and not self.leaving:
             await self.session.interrupt_floor()
+        if connection is None or self.session.connection is not connection:
+            return  # the line went meanwhile, and no turn of it goes on with the next
         self.waiting.append(turn)
         self.next()
 
@@ -64,6 +68,7 @@ class Floor:
     def take(self, turn: Turn) -> None:
         """This turn speaks now."""
         self.speaker, self.begun = turn, True
+        self.since = self.session.server.clock.now()
         self.session.said = Said()
 
     async def _run(self, turn: Turn) -> None:
@@ -100,6 +105,7 @@ class Floor:
         finally:
             self.leaving = False
         self.speaker = None
+        self.since = session.server.clock.now()
         self.next()
 
     @property
@@ -107,10 +113,14 @@ class Floor:
         """Whether a call is open, or its answer not spoken of: the interaction goes on, whoever's turn ends."""
         return bool(self.away or self.session.open_calls())
 
+    @property
+    def quiet(self) -> bool:
+        """Whether nothing is under way."""
+        return self.speaker is None and not self.waiting and not self.busy
+
     async def settle(self) -> None:
         """Say IDLE by itself, where the last of an interaction was an answer or a cancellation."""
-        quiet = self.speaker is None and not self.waiting and not self.busy
-        if self.thinking and quiet and self.session.connection is not None:
+        if self.thinking and self.quiet and self.session.connection is not None:
             await self.session.send({"serverContent": speech.status(self.session)})
 
     async def take_back(self, turn: Turn, scheduling: str) -> None:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import math
 from collections.abc import AsyncIterator
 
 import anyio
 from websockets.http11 import Request
-
-from livetools.protocol.profiles import find
 
 from . import schema, strict
 from .caller import Caller, caller
@@ -17,6 +16,7 @@ from .roles import Server, Session
 from .turn import TurnCancelled
 from .wire import Message, Refused, decode
 
+IDLE = "The operation was aborted."
 ONLY_FIRST = "setup must be the first message and only the first"
 TOO_LONG = (
     "Connection aborted because the client failed to close the connection after receiving a GoAway signal "
@@ -45,7 +45,6 @@ class _Guest:
         self.server, self.connection, self.who = server, connection, who
         self.session: Session | None = None
         self.life = anyio.CancelScope()
-        self.lull = anyio.CancelScope()
 
     async def hear(self, data: bytes) -> None:
         """One frame of the client: read, judged, acted upon. What is refused closes the connection."""
@@ -79,33 +78,55 @@ class _Guest:
         if not isinstance(setup, dict):
             raise Refused(1007, ONLY_FIRST, f"{next(iter(read), '{}')} came first")
         setup = self.server.tokens.constrain(self.who.credential, setup)
-        facts = self.server.profile or find(str(setup.get("model", "")), vertex=self.who.vertex)
+        facts = self.server.manners(str(setup.get("model", "")), vertex=self.who.vertex)
         self._judge(strict.setup_fault(strict.Arrival(self.server, self.who, setup, facts)))
         self.server.tokens.spend(self.who.credential, setup)
         self.session = self.server.lobby.admit(setup, facts)
+        began = self.server.clock.now()
         await self.session.attach(self.connection)
-        self.server.listener.start_task(self._live)
-        if facts.handle_every is not None:
-            self.server.listener.start_task(self._give_handles, facts.handle_every)
+        self.server.listener.start_task(self._live, self.session, began)
 
-    async def _live(self) -> None:
+    async def _live(self, session: Session, began: float) -> None:
+        """What happens to a connection by the clock."""
+        every, idle = session.profile.handle_every, self.server.limits.idle
+        with self.life:
+            async with anyio.create_task_group() as group:
+                if every is not None:
+                    group.start_soon(self._give_handles, session, every)
+                if idle < math.inf:
+                    group.start_soon(self._abort_when_idle, session, idle)
+                await self._grow_old(session, began)
+
+    async def _grow_old(self, session: Session, began: float) -> None:
         """The time that a connection has: goAway, and then the hard close."""
-        server, limits = self.server, self.server.limits
-        with self.life, contextlib.suppress(TurnCancelled):
-            assert self.session is not None
-            await server.clock.sleep_until(server.clock.now() + limits.go_away)
-            await self.session.go_away(limits.time_left)
-            await server.clock.sleep_until(server.clock.now() + limits.time_left)
-            await self.session.close(1008, TOO_LONG)
+        clock, limits = self.server.clock, self.server.limits
+        left = limits.left(vertex=session.profile.vertex)
+        with contextlib.suppress(TurnCancelled):
+            await clock.sleep_until(began + limits.go_away)
+            await session.go_away(left)
+            await clock.sleep_until(began + limits.go_away + left)
+            await session.close(1008, TOO_LONG)
 
-    async def _give_handles(self, every: float) -> None:
+    async def _give_handles(self, session: Session, every: float) -> None:
         """A handle now and then, from models that give them unasked; never while something is under way."""
         clock = self.server.clock
-        with self.lull, contextlib.suppress(TurnCancelled):
-            while self.session is not None:
+        with contextlib.suppress(TurnCancelled):
+            while True:
                 await clock.sleep_until(clock.now() + every)
-                if self.session.floor.speaker is None and not self.session.open_calls():
-                    await self.session.send_handle()
+                if session.floor.quiet:
+                    await session.send_handle()
+
+    async def _abort_when_idle(self, session: Session, idle: float) -> None:
+        """The service drops a connection on which no turn has been for long."""
+        clock = self.server.clock
+        while True:
+            due = session.floor.since + idle
+            if due > clock.now() or not session.floor.quiet:
+                await clock.sleep_until(max(due, clock.now() + 1.0))
+                continue
+            self.server.note(f"connection {self.connection.number}: no turn for {idle:g} s")
+            await session.close(1008, IDLE)
+            return
 
     def _judge(self, fault: Refused | None) -> None:
         if fault is not None:
@@ -125,6 +146,5 @@ class _Guest:
     def left(self) -> None:
         """The socket is done with: tell its conversation."""
         self.life.cancel()
-        self.lull.cancel()
         if self.session is not None:
             self.session.detach(self.connection)

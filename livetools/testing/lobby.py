@@ -39,8 +39,10 @@ class Lobby:
         known = self._handles.get(handle)
         if known is None:
             return None
-        ended = known.session.ended_at
-        expired = ended is not None and self.server.clock.now() - ended > self.server.limits.handle
+        ended, vertex = known.session.ended_at, known.session.profile.vertex
+        expired = ended is not None and self.server.clock.now() - ended > self.server.limits.keeps(
+            vertex=vertex
+        )
         return None if expired else known.session
 
     def admit(self, setup: Message, profile: ModelProfile) -> FakeSession:

@@ -69,8 +69,8 @@ class FakeLiveServer(Address):
 
     Attributes to set before a client comes: ``pace`` (0: sound goes out as fast as it can; 1: in real time,
     and ``turnComplete`` when it would have been played), ``limits`` (when goAway comes, how long a handle
-    lasts), ``faults`` (see :mod:`livetools.testing.faults`), ``detector`` (hears speech begin and end),
-    ``transcriber`` (from PCM and rate to what was said).
+    lasts; see :mod:`livetools.testing.limits`), ``faults`` (see :mod:`livetools.testing.faults`), ``detector``
+    (hears speech begin and end), ``transcriber`` (from PCM and rate to what was said).
 
     As an async context manager it runs in the caller's loop, asyncio or trio; with :meth:`start` and
     :meth:`stop` in a thread with a loop of its own. Leaving it raises ``AssertionError`` when a call was
@@ -92,7 +92,7 @@ class FakeLiveServer(Address):
         seed: int = 0,
     ) -> None:
         super().__init__(Port(host, port), tls)
-        self.profile = find(profile) if isinstance(profile, str) else profile
+        self.profile = profile
         self.strict = strict
         self.api_keys = None if api_keys is None else frozenset(api_keys)
         self.clock = clock or SystemClock()
@@ -247,6 +247,12 @@ class FakeLiveServer(Address):
     @property
     def lag(self) -> float:
         return self.faults.slow_pong
+
+    def manners(self, model: str, *, vertex: bool) -> ModelProfile:
+        """How to behave to a client that asks this endpoint for this model."""
+        if isinstance(self.profile, ModelProfile):
+            return self.profile
+        return find(self.profile or model, vertex=vertex)
 
     def admit(self, connection: Connection, request: Request) -> AbstractAsyncContextManager[Receiver]:
         """What takes the frames of this client: a conversation, or the recording that is played."""

@@ -247,6 +247,7 @@ class FakeSession:
         self.connection = connection
         self.connections.append(connection.number)
         self.ended_at = None
+        self.floor.since = self.server.clock.now()
         switches = self.server.faults
         if switches.early_content:
             await self.send(deeds.UNKNOWN)

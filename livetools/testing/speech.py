@@ -9,7 +9,7 @@ from livetools.protocol.profiles import ModelProfile
 
 from . import audio as sound
 from .roles import Session
-from .said import modality
+from .said import compression, modality
 from .wire import Message
 
 PIECE = 24  # characters of text a message, about what the service streams
@@ -86,7 +86,9 @@ def turn_complete(session: Session) -> Message:
 
 
 def usage(session: Session) -> Message:
-    """Tokens as counted: the whole history is the prompt, this turn the response; 25 a second of sound."""
+    """Tokens as counted: the history, in its window, is the prompt, this turn the response; 25 a second of sound."""
+    if bounds := compression(session.setup, session.profile):
+        session.history.slide(*bounds)
     spoken = modality(session.setup, session.profile) == "AUDIO"
     prompt = session.history.tokens()
     response = round(session.said.seconds * 25) if spoken else -(-len(session.said.text) // 4)

@@ -11,6 +11,7 @@ pytestmark = pytest.mark.anyio
 
 LIVE = "models/gemini-3.8-live"
 CASCADE = "models/gemini-live-2.5-flash-preview"
+GEMINI = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
 VERTEX = "/ws/google.cloud.aiplatform.v1beta1.LlmBidiService/BidiGenerateContent"
 
 
@@ -80,17 +81,18 @@ async def test_transparent_mode_says_which_message_was_the_last_to_be_part_of_th
             assert (await handle_of(client))["lastConsumedClientMessageIndex"] == "2"
 
 
-async def test_a_handle_expires_two_hours_after_its_connection_ended(dial):
+@pytest.mark.parametrize(("path", "hours"), [(GEMINI, 2), (VERTEX, 24)])
+async def test_a_handle_expires_hours_after_its_connection_ended(dial, path, hours):
     clock = FakeClock()
     async with FakeLiveServer(clock=clock) as server:
-        async with dial(server, sessionResumption={}) as client:
+        async with dial(server, path=path, sessionResumption={}) as client:
             await client.say("hi")
             handle = (await handle_of(client))["newHandle"]
-        clock.advance(7190)
-        async with dial(server, sessionResumption={"handle": handle}):
+        clock.advance(hours * 3600 - 10)
+        async with dial(server, path=path, sessionResumption={"handle": handle}):
             pass
-        clock.advance(7210)
-        async with dial(server, model=None) as client:
+        clock.advance(hours * 3600 + 10)
+        async with dial(server, path=path, model=None) as client:
             await client.send({"setup": {"model": CASCADE, "sessionResumption": {"handle": handle}}})
             assert await client.closed() == (1008, "Requested entity was not found.")
 
@@ -108,21 +110,55 @@ async def test_a_handle_is_refused_for_another_model_and_while_the_old_connectio
                 assert await second.closed() == closed
 
 
-async def test_go_away_comes_after_nine_minutes_and_the_hard_close_fifty_seconds_later(dial):
+@pytest.mark.parametrize(("path", "left"), [(GEMINI, 50), (VERTEX, 30)])
+async def test_go_away_comes_after_nine_minutes_and_the_hard_close_after_the_time_left(dial, path, left):
     clock = FakeClock()
-    async with FakeLiveServer(clock=clock) as server, dial(server) as client:
+    async with FakeLiveServer(clock=clock) as server, dial(server, path=path) as client:
         clock.advance(539.9)
         await client.say("still here")
         assert "goAway" not in str(await client.until("turnComplete"))
         clock.advance(0.1)
-        assert await client.recv() == {"goAway": {"timeLeft": "50s"}}
-        clock.advance(50)
+        assert await client.recv() == {"goAway": {"timeLeft": f"{left}s"}}
+        clock.advance(left)
         code, reason = await client.closed()
     assert code == 1008
     assert reason.startswith(
         "Connection aborted because the client failed to close the connection after receiving"
     )
     assert reason.endswith("a GoAway signal once the session durat")
+
+
+async def test_limits_of_ones_own_hold_on_either_endpoint(dial):
+    clock = FakeClock()
+    async with FakeLiveServer(clock=clock) as server:
+        server.limits.go_away, server.limits.time_left = 5, 2.5
+        async with dial(server, path=VERTEX) as client:
+            clock.advance(5)
+            assert await client.recv() == {"goAway": {"timeLeft": "2.500s"}}
+
+
+async def test_a_connection_without_turns_is_aborted_if_that_is_asked_for(dial):
+    clock = FakeClock()
+    async with FakeLiveServer(clock=clock) as server:
+        server.limits.idle = 90
+
+        @server.model
+        async def model(turn):
+            await turn.call("f")
+
+        async with dial(server, tools=[{"functionDeclarations": [{"name": "f"}]}]) as client:
+            clock.advance(80)
+            await client.say("go")
+            (call,) = (await client.recv())["toolCall"]["functionCalls"]
+            clock.advance(100)  # a call is no idleness
+            await client.answer(call)
+            await client.until("turnComplete")
+            clock.advance(89)
+            await client.say("go")
+            await client.answer((await client.recv())["toolCall"]["functionCalls"][0])
+            await client.until("turnComplete")
+            clock.advance(91)
+            assert await client.closed() == (1008, "The operation was aborted.")
 
 
 async def test_the_clock_is_left_alone_by_connections_that_have_gone(dial):
@@ -245,3 +281,27 @@ async def test_3_1_gives_a_handle_every_now_and_then_while_nothing_is_under_way(
                     await anyio.lowlevel.checkpoint()
             clock.advance(1.2)
             assert (await handle_of(client))["newHandle"] != first
+
+
+async def test_a_turn_that_was_heard_as_its_line_went_does_not_go_on_with_the_next(dial):
+    answered = []
+
+    async def model(turn):
+        answered.append(turn.text)
+        await turn.say("Yes.")
+
+    async with FakeLiveServer(model) as server:
+        async with dial(server, sessionResumption={}) as client:
+            await client.say("one")
+            handle = (await handle_of(client))["newHandle"]
+            (session,) = server.sessions
+            await session.drop()
+            await session.hear("clientContent", {"turns": [said("two")], "turnComplete": True})
+        async with dial(server, sessionResumption={"handle": handle}) as client:
+            await client.say("three")
+            await client.until("turnComplete")
+    assert answered == ["one", "three"]
+
+
+def said(text):
+    return {"role": "user", "parts": [{"text": text}]}
