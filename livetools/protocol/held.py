@@ -167,7 +167,9 @@ class Held:
     def follow(self, last: Frame) -> Frame:
         """The last frame that goes out now, with a receipt: ``handed`` tells of this one."""
         link, frame, receipt = last
-        self._last = receipt or Receipt()
+        if receipt is None or receipt.done:  # done: an earlier socket was handed it
+            receipt = Receipt()
+        self._last = receipt
         return link, frame, self._last
 
     def heard(self, ends: int) -> None:

@@ -147,6 +147,18 @@ def test_what_the_model_could_have_read_before_it_spoke_has_arrived() -> None:
     assert names(queue.take(False)) == ["not yet"]
 
 
+def test_what_is_written_again_has_been_handed_to_this_socket_only_when_it_is() -> None:
+    queue, _ = held()
+    item = text("again")
+    assert item.receipt is not None
+    item.receipt.sent()  # to the last one
+    _, _, receipt = queue.follow((2, item.frame, item.receipt))
+    assert not queue.handed
+    assert receipt is not None
+    receipt.sent()
+    assert queue.handed
+
+
 def test_media_and_activities_are_not_written_again() -> None:
     queue, _ = held()
     queue.activity(True, b"start", False)
