@@ -175,3 +175,74 @@ async def test_what_is_refused_is_refused_by_both_with_the_same_text(answer: Any
     texts = [finding.service_text for finding in check(answer({"id": "1", "name": "weather"})).faults]
     assert closed[0] == 1007
     assert any(text.startswith(closed[1]) for text in texts if text), (closed, texts)
+
+
+# the same table over REST
+
+
+def said(role: str, *parts: dict[str, Any]) -> dict[str, Any]:
+    return {"role": role, "parts": list(parts)}
+
+
+def answered(response: Any = None, *, name: str = "weather", id: str = "1") -> dict[str, Any]:
+    return {"functionResponse": {"id": id, "name": name, "response": response or {"output": 1}}}
+
+
+ASKED = said("user", {"text": "Weather?"})
+CALL = {"functionCall": {"id": "1", "name": "weather", "args": {"city": "Oslo"}}}
+SECOND = {"functionCall": {"id": "2", "name": "weather", "args": {"city": "Rome"}}}
+CALLED = said("model", CALL)
+
+
+async def post(contents: list[dict[str, Any]]) -> tuple[int, str]:
+    """The status and the error of a ``generateContent`` with this conversation."""
+    body = json.dumps({"contents": contents}).encode()
+    async with FakeLiveServer(strict=True) as server:
+
+        @server.model
+        async def model(turn: Turn) -> None:
+            await turn.say("Done.")
+
+        host, port = server.http_url.removeprefix("http://").split(":")
+        head = (
+            f"POST /v1beta/models/gemini-2.5-flash:generateContent HTTP/1.1\r\nHost: {host}\r\n"
+            f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+        )
+        with anyio.fail_after(5):
+            async with await anyio.connect_tcp(host, int(port)) as stream:
+                await stream.send(head.encode() + body)
+                reply = b""
+                with contextlib.suppress(anyio.EndOfStream):
+                    while True:
+                        reply += await stream.receive()
+    status, document = reply.split(b" ", 2)[1], reply.split(b"\r\n\r\n", 1)[1]
+    return int(status), json.loads(document).get("error", {}).get("message", "")
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize("key", ["output", "result", "content", "error"])
+async def test_a_function_response_that_works_over_rest_is_found_in_order(key: str):
+    contents = [ASKED, CALLED, said("user", answered({key: 1}))]
+    assert await post(contents) == (200, "")
+    assert check(contents).ok
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    "contents",
+    [
+        [ASKED, CALLED, said("user", answered("text"))],
+        [ASKED, CALLED, said("model", answered())],
+        [ASKED, CALLED, {"role": "user", "functionResponse": answered()["functionResponse"]}],
+        [ASKED, said("model", CALL, SECOND), said("user", answered())],
+        [ASKED, said("user", answered())],
+        [ASKED, CALLED, said("assistant", answered())],
+        [ASKED, CALLED, said("user", {"text": "So?"})],
+    ],
+    ids=["text", "role model", "no parts", "one of two", "no call", "role assistant", "no response"],
+)
+async def test_what_rest_refuses_is_found_with_the_same_text(contents: list[dict[str, Any]]):
+    status, message = await post(contents)
+    texts = [finding.service_text.split(" (")[0].strip() for finding in check(contents).faults]
+    assert status == 400
+    assert any(text and text in message for text in texts), (message, texts)
