@@ -98,7 +98,7 @@ class Chaos:
                     group.start_soon(self.listen, session)
                     group.start_soon(self.sabotage)
                     self.line.late, self.line.swallow = self.random.choice((0.0, 0.05, 0.3)), 0.004
-                    for name in ("duplicate", "garbage", "unknown", "text_frame", "drop", "half_frame"):
+                    for name in ("garbage", "unknown", "text_frame", "drop", "half_frame"):
                         setattr(self.server.faults, name, self.random.choice((0.0, 0.01)))
                     for n in range(self.turns):
                         await self.talk(session, f"turn {n}.")
