@@ -120,6 +120,7 @@ def test_google_genai_for_javascript(node, server, version):
     [
         ("google-adk==2.13.0", "use_google_adk.py"),  # brings google-genai 2.34.0
         ("pydantic-ai-slim[google,realtime]==2.68.0", "use_pydantic_ai.py"),  # brings google-genai 2.34.0
+        ("livekit-agents[google]==1.8.9", "use_livekit_agents.py"),  # brings google-genai 3.6.1
     ],
 )
 def test_a_framework_for_python(python, server, package, script):
