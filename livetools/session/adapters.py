@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AbstractAsyncContextManager
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -25,38 +26,76 @@ __all__ = ["adapted", "dial_error", "opening"]
 CLOSE_TIMEOUT = 3.0  # seconds for the closing handshake; then the line is cut
 
 
+LINGER = 1.0  # seconds for a peer that has said close, or broken the protocol, to close the line
+
+
 def opening(url: str, options: dict[str, Any]) -> AbstractAsyncContextManager[Any]:
     """The client of the loop that runs. ``Any``: the two connections have no common type."""
     if on_trio():
-        from websockets.trio.client import ClientConnection as OnTrio
         from websockets.trio.client import connect as connect_trio
 
-        return connect_trio(
-            url, create_connection=_without_redirects(OnTrio), close_timeout=CLOSE_TIMEOUT, **options
-        )
+        return connect_trio(url, create_connection=_on_trio(), close_timeout=CLOSE_TIMEOUT, **options)
     # write_limit 1: a send returns when the kernel has the frame, not when a buffer of ours has it. 0 says
     # the same over TCP, but over TLS asyncio takes an empty buffer for a full one, and a send waits for ever.
-    return connect(
-        url,
-        create_connection=_without_redirects(ClientConnection),
-        close_timeout=CLOSE_TIMEOUT,
-        write_limit=1,
-        **options,
-    )
+    return connect(url, create_connection=_OnAsyncio, close_timeout=CLOSE_TIMEOUT, write_limit=1, **options)
 
 
-def _without_redirects(connection: type[Any]) -> type[Any]:
-    """The connection class, whose handshake takes a redirect for what it is: a refusal."""
+# Of each connection class two things are changed. Its handshake takes a redirect for what it is, a refusal. And
+# a peer that says close, but does not close the line (a proxy that hangs, a FIN that was lost), is not waited
+# for: websockets has a timeout for that where the close is ours, and waits for ever where it is not.
 
-    async def handshake(self: Any, *args: Any, **kwargs: Any) -> None:
+
+def _refuse_redirect(error: InvalidStatus) -> None:
+    if error.response.status_code in range(300, 400):
+        error.response.headers.pop("Location", None)
+
+
+class _OnAsyncio(ClientConnection):
+    _cutting = False
+
+    async def handshake(self, *args: Any, **kwargs: Any) -> None:
         try:
-            await connection.handshake(self, *args, **kwargs)
+            await super().handshake(*args, **kwargs)
         except InvalidStatus as error:
-            if error.response.status_code in range(300, 400):
-                error.response.headers.pop("Location", None)
+            _refuse_redirect(error)
             raise
 
-    return type("ClientConnection", (connection,), {"handshake": handshake})
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if not self._cutting and self.protocol.close_expected():
+            self._cutting = True
+            self.loop.call_later(LINGER, self.transport.abort)  # nothing, where it is closed by then
+
+
+@cache
+def _on_trio() -> type[TrioConnection]:
+    import trio
+    from websockets.trio.client import ClientConnection as Base
+
+    class OnTrio(Base):
+        _cutting = False
+
+        async def handshake(self, *args: Any, **kwargs: Any) -> None:
+            try:
+                await super().handshake(*args, **kwargs)
+            except InvalidStatus as error:
+                _refuse_redirect(error)
+                raise
+
+        async def send_data(self) -> None:
+            theirs = self.close_deadline is None  # it is set before our own close is sent
+            if theirs and not self._cutting and self.protocol.close_expected():
+                self._cutting = True
+                self.nursery.start_soon(self._cut)
+            await super().send_data()
+
+        async def _cut(self) -> None:
+            with trio.move_on_after(LINGER):
+                await self.stream_closed.wait()
+                return
+            await trio.aclose_forcefully(self.stream)
+
+    return OnTrio
 
 
 def adapted(connection: Any, write_timeout: float) -> Transport:
@@ -134,8 +173,10 @@ class _TrioAdapter:
         except ConnectionClosed as error:
             raise gone(error, self._closing) from None
         if scope.cancelled_caught:
+            late = TimeoutError(f"no frame was taken for {self._timeout:g} s")
+            self._connection.set_connection_exc(late)  # for the reader, who hears of the cut first
             await self._cut()
-            raise Gone(1006, f"no frame was taken for {self._timeout:g} s")
+            raise gone(self._connection.close_exc, self._closing)
         await trio.lowlevel.checkpoint_if_cancelled()  # so that a loop of sends can be cancelled
 
     async def receive(self) -> bytes:

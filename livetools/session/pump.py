@@ -67,6 +67,7 @@ class Pump:
         self.drain()
         try:
             await self.over.wait()
+            ready()  # it will never stand: whoever opens it need not wait for the last words
             with anyio.move_on_after(LAST_WORDS):
                 with anyio.move_on_after(CLEAN_UP) as patience:
                     await self.runner.quiet()

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+import threading
+import time
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import anyio
 import pytest
+from support.raw import Raw, raw_server
 
-from livetools import Reconnected, ReconnectPolicy, UnknownMessage, connect, tool
+from livetools import (
+    ConnectFailed,
+    OutputTranscript,
+    Reconnected,
+    ReconnectPolicy,
+    RemoteProtocolError,
+    Session,
+    SessionClosed,
+    SetupTimeout,
+    UnknownMessage,
+    WebSocket,
+    connect,
+    tool,
+)
 from livetools.session.memory import MemoryTransport
 from livetools.session.transport import Gone
 
@@ -167,3 +183,156 @@ async def test_what_came_before_a_setup_that_was_never_completed_is_lost_with_it
                 assert str(await session.ask("hello")) == "so"
             assert session.stats()["calls"] == []
             group.cancel_scope.cancel()
+
+
+def hold(line: Raw) -> None:
+    """Read on, until the client is gone."""
+    while True:
+        line.receive()
+
+
+def silent(line: Raw) -> None:
+    """Say close, and never close the line."""
+    line.begin()
+    line.close(1011, "gone")
+    hold(line)
+
+
+def odd(data: bytes) -> Callable[[Raw], None]:
+    def script(line: Raw) -> None:
+        line.begin()
+        line.sock.sendall(data)
+        hold(line)
+
+    return script
+
+
+BROKEN_LINES: dict[str, Callable[[Raw], None]] = {
+    "a close, and a line that stays": silent,
+    "an opcode that is none": odd(b"\x83\x00"),
+    "bits that must not be set": odd(b"\xff\x7f" * 8),
+    "a masked frame of exabytes": odd(b"\x81\xff" + (2**62).to_bytes(8) + b"x" * 100),
+    "a close of one byte": odd(b"\x88\x01\x03"),
+    "a close with a code that is none": odd(b"\x88\x02\xff\xff"),
+    "a close with a reason that is no text": odd(b"\x88\x04\x03\xf3\xff\xfe"),
+    "half a frame, and a reset": lambda line: (
+        line.begin(),
+        line.sock.sendall(b"\x81\x70half"),
+        line.reset(),
+    ),
+    "no word, and the end": lambda line: line.begin(),
+    "a ping flood, and the end": lambda line: (line.begin(), line.sock.sendall(b"\x89\x01p" * 5000)),
+}  # type: ignore[dict-item]  # what a script returns is not looked at
+
+
+async def listen(opening: Session, talk: Callable[[Session], Awaitable[None]] | None = None) -> None:
+    async with opening as session:
+        if talk is not None:
+            await talk(session)
+        async for _ in session:
+            pass
+
+
+@pytest.mark.parametrize("kind", BROKEN_LINES)
+async def test_a_line_that_breaks_ends_the_session_with_an_error(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("livetools.session.adapters.LINGER", 0.05)
+    with raw_server(BROKEN_LINES[kind]) as url, anyio.fail_after(20):
+        with pytest.raises(SessionClosed) as told:
+            await listen(connect("gemini-3.8-live", base_url=url, reconnect=False))
+    assert told.value.code in (1006, 1011)
+    assert told.value.retryable
+
+
+def http(status: int) -> Callable[[Raw], None]:
+    def script(line: Raw) -> None:
+        line.request()
+        line.sock.sendall(
+            b"HTTP/1.1 %d X\r\nLocation: https://elsewhere/\r\nContent-Length: 4\r\n\r\nnope" % status
+        )
+
+    return script
+
+
+def garbage(line: Raw) -> None:
+    line.request()
+    line.sock.sendall(b"SSH-2.0 \x00\xff\r\n\r\n")
+
+
+@pytest.mark.parametrize("status", [200, 204, 301, 302, 401, 403, 404, 407, 426, 429, 500, 503, 999, 0])
+async def test_an_upgrade_that_is_answered_otherwise_is_told_and_not_tried_again(status: int) -> None:
+    dials: list[int] = []
+
+    def script(line: Raw) -> None:
+        dials.append(line.number)
+        (http(status) if status else garbage)(line)
+
+    with raw_server(script) as url, anyio.fail_after(20):
+        with pytest.raises((ConnectFailed, SessionClosed, RemoteProtocolError)):
+            await connect("gemini-3.8-live", base_url=url, api_key="AIzaSecret123").__aenter__()
+    assert dials == [1]
+
+
+@pytest.mark.parametrize("hangs", ["at the upgrade", "at the setup"])
+async def test_a_server_that_hangs_is_given_up_in_time(hangs: str) -> None:
+    ended = threading.Event()
+
+    def script(line: Raw) -> None:
+        if hangs == "at the setup":
+            line.upgrade()
+        ended.wait(20)
+
+    began = time.monotonic()
+    with raw_server(script) as url, anyio.fail_after(20):
+        with pytest.raises(SetupTimeout):
+            await connect("gemini-3.8-live", base_url=url, setup_timeout=0.2).__aenter__()
+    ended.set()
+    assert time.monotonic() - began < 2.5
+
+
+@pytest.mark.parametrize("sends", ["audio", "text", "answers"])
+async def test_a_server_that_reads_no_more_is_a_broken_line(sends: str) -> None:
+    ended = threading.Event()
+
+    def script(line: Raw) -> None:
+        line.begin()
+        if sends == "answers":
+            for n in range(300):
+                line.send({"toolCall": {"functionCalls": [{"name": "big", "id": f"c{n}", "args": {}}]}})
+        ended.wait(20)
+
+    @tool
+    def big() -> str:
+        return "x" * 100_000
+
+    async def talk(session: Session) -> None:
+        if sends == "audio":
+            while True:
+                await session.send_audio(bytes(64_000))
+        if sends == "text":
+            await session.send_text("x" * 20_000_000)
+
+    with raw_server(script) as url, anyio.fail_after(20):
+        options: dict[str, Any] = {"transport": WebSocket(write_timeout=0.3), "reconnect": False}
+        with pytest.raises(SessionClosed) as told:
+            await listen(connect("gemini-3.8-live", tools=[big], base_url=url, **options), talk)
+    ended.set()
+    assert told.value.code == 1006
+    assert "no frame was taken" in told.value.reason
+
+
+async def test_ten_thousand_tiny_frames_and_one_of_fifty_megabytes_are_read() -> None:
+    def script(line: Raw) -> None:
+        line.begin()
+        tiny = Raw.frame(b'{"serverContent":{"outputTranscription":{"text":"x"}}}')
+        for _ in range(10):
+            line.sock.sendall(tiny * 1000)
+        line.send(b'{"serverContent":{"outputTranscription":{"text":"' + b"y" * 50_000_000 + b'"}}}')
+        line.close(1000)
+        hold(line)
+
+    with raw_server(script) as url, anyio.fail_after(60):
+        async with connect("gemini-3.8-live", base_url=url) as session:
+            heard = [len(e.text) async for e in session if isinstance(e, OutputTranscript)]
+    assert heard == [1] * 10_000 + [50_000_000]
