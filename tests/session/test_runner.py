@@ -376,7 +376,9 @@ async def test_hooks_are_told_in_their_order_and_before_may_refuse(opened: Opene
     ]  # fmt: skip
 
 
-async def test_hooks_are_told_once_of_a_thread_that_ends_after_its_call_was_taken_back(opened: Opened) -> None:
+async def test_hooks_are_told_once_of_a_thread_that_ends_after_its_call_was_taken_back(
+    opened: Opened,
+) -> None:
     told: list[str] = []
     go = threading.Event()
 
