@@ -70,9 +70,8 @@ def parameters(json_schema: Mapping[str, Any]) -> tuple[Schema | None, list[str]
     schema, losses = reduce(json_schema)
     if schema.get("type") == "OBJECT":
         schema.pop("nullable", None)
-        schema.pop(
-            "title", None
-        )  # a generated one ("addArguments") says nothing, and costs tokens in each setup
+        # A generated title ("addArguments") says nothing, and costs tokens in each setup.
+        schema.pop("title", None)
         return schema, losses
     return _merged(schema, losses), losses
 
