@@ -15,7 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from .closing import dial_error, gone
-from .transport import Gone, Transport
+from .transport import Transport
 from .wake import on_trio
 
 if TYPE_CHECKING:
@@ -83,11 +83,18 @@ def _on_trio() -> type[TrioConnection]:
                 raise
 
         async def send_data(self) -> None:
-            theirs = self.close_deadline is None  # it is set before our own close is sent
-            if theirs and not self._cutting and self.protocol.close_expected():
+            theirs = (
+                self.close_deadline is None and self.protocol.close_expected()
+            )  # ours sets it before it is sent
+            if theirs and not self._cutting:
                 self._cutting = True
                 self.nursery.start_soon(self._cut)
-            await super().send_data()
+            try:
+                await super().send_data()
+            except trio.BrokenResourceError:
+                if not theirs:
+                    raise
+                # nobody reads our reply to a close: what came before that close is still to be handed out
 
         async def _cut(self) -> None:
             with trio.move_on_after(LINGER):
