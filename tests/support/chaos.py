@@ -354,9 +354,13 @@ class Chaos:
         assert not missing, f"texts were lost: {missing}"
 
     def in_doubt(self, text: str) -> bool:
-        """Whether it went out where a turn had not come: which turn the next end belongs to is then a guess."""
+        """Whether it went out where nobody can tell which turn an end belongs to: one had not come, or answers had
+        just been given, of which the model speaks in one turn or in several."""
         on = [n for n, c in enumerate(self.line.crossings, 1) if any(_says(t, text) for t in c.texts())]
-        return bool(on) and max(on) in self.stalled
+        if not on:
+            return False
+        crossing = self.line.crossings[max(on) - 1]
+        return max(on) in self.stalled or crossing.answered_before(lambda sent: _says(sent, text))
 
     def check_events(self) -> None:
         """Each call that was told of came to an end that was told, too."""

@@ -13,6 +13,9 @@ import anyio
 
 from livetools.session.transport import Dialer, Transport
 
+#: Frames within which an answer and a text belong to turns that cannot be told apart.
+FEW = 24
+
 
 @dataclass
 class Crossing:
@@ -23,6 +26,14 @@ class Crossing:
     writing: int = 0  # which uninterrupted run of writing this is; negative between them
     cancelled: dict[str, int] = field(default_factory=dict)  # in which run of writing it was read
     late: list[str] = field(default_factory=list)  # calls that were answered after their cancellation
+
+    def answered_before(self, says: Callable[[str], bool]) -> bool:
+        """Whether an answer was among the few frames that crossed before this text."""
+        for n, (what, frame) in enumerate(self.log):
+            if what == "sent" and any(says(text) for text in texts(json.loads(frame))):
+                before = self.log[max(0, n - FEW) : n]
+                return any(what == "sent" and b'"functionResponse' in frame for what, frame in before)
+        return False
 
     def sends(self, frame: bytes) -> None:
         now = anyio.current_time()
