@@ -154,8 +154,8 @@ class Calls:
 
     def resumed(self, link: int) -> list[bytes]:
         """On a resumed link: the errors that free the server from waiting for the calls that were lost (3.8)."""
-        self.excused = [r for r in self.lost if r.link != link]  # asked again here: it is answered here
-        self.lost = []
+        lost, self.lost = dict.fromkeys(self.lost), []
+        self.excused = [r for r in lost if r.link != link]  # asked again here: it is answered here
         for record in self.excused:
             record.link = link  # the debt on this link is paid with the error
         excuses = [(r, refusals.lost(self._follows(r))) for r in self.excused]

@@ -239,8 +239,8 @@ class Link:
             return None
         self.attempt += 1
         self._streak += 1
-        # A server that does so again and again is not worth the hurry.
-        at_once = at_once and self._streak == 1
+        # A drop, and then the handle is stale: that is worth the hurry, but not a server that does so again and again.
+        at_once = at_once and self._streak <= 2
         delay = 0.0 if at_once else policy.delay(self._streak, self.random())
         delay = max(delay, self.not_before - now)
         self.line, self.due = Line.WAITING, now + delay

@@ -146,3 +146,12 @@ def test_a_call_that_comes_before_the_setup_is_complete_is_a_call_of_that_sessio
     d.call(("c2", "tool")).server({"toolCallCancellation": {"ids": ["c2"]}})
     d.settle("c2")
     assert len(d.answers()) == 1
+
+
+def test_a_call_that_is_lost_twice_before_a_session_stands_is_excused_once() -> None:
+    d = live(answer_lost=True)
+    d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}}).call(("c1", "tool"))
+    d.drop().later(1)
+    d.machine.opened(2, d.now)
+    d.drain().call(("c1", "tool")).drop().later(1).establish()
+    assert [id for id, _ in d.answers()] == ["c1"]
