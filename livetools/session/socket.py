@@ -102,7 +102,7 @@ class Sockets:
         except Gone as end:
             return Close(end.code, end.reason, end.by_us)
         except LiveToolsError as error:
-            return Close(error=error)
+            return Close(error=_bare(error))
         except Exception as error:
             log.exception("the connection failed in an unforeseen way")
             return Close(error=ConnectFailed(f"the connection failed: {type(error).__name__}"))
@@ -115,3 +115,10 @@ async def _read(transport: Transport, feed: Callable[[bytes], None]) -> Gone:
             feed(await transport.receive())
     except Gone as end:
         return end
+
+
+def _bare(error: LiveToolsError) -> LiveToolsError:
+    """The error without the frames it passed, whose variables hold headers: some tracebacks show those."""
+    if error.__suppress_context__:
+        error.__context__ = None
+    return error.with_traceback(None)

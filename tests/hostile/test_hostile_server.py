@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import threading
 import time
+import traceback
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -322,17 +323,41 @@ async def test_a_server_that_reads_no_more_is_a_broken_line(sends: str) -> None:
     assert "no frame was taken" in told.value.reason
 
 
-async def test_ten_thousand_tiny_frames_and_one_of_fifty_megabytes_are_read() -> None:
+async def test_ten_thousand_tiny_frames_and_one_of_ten_megabytes_are_read() -> None:
     def script(line: Raw) -> None:
         line.begin()
         tiny = Raw.frame(b'{"serverContent":{"outputTranscription":{"text":"x"}}}')
         for _ in range(10):
             line.sock.sendall(tiny * 1000)
-        line.send(b'{"serverContent":{"outputTranscription":{"text":"' + b"y" * 50_000_000 + b'"}}}')
+        line.send(b'{"serverContent":{"outputTranscription":{"text":"' + b"y" * 10_000_000 + b'"}}}')
         line.close(1000)
         hold(line)
 
     with raw_server(script) as url, anyio.fail_after(60):
         async with connect("gemini-3.8-live", base_url=url) as session:
             heard = [len(e.text) async for e in session if isinstance(e, OutputTranscript)]
-    assert heard == [1] * 10_000 + [50_000_000]
+    assert heard == [1] * 10_000 + [10_000_000]
+
+
+@pytest.mark.parametrize("refuses", ["a status that repeats the request", "a reset"])
+async def test_no_variable_of_a_traceback_holds_the_key(refuses: str) -> None:
+    def script(line: Raw) -> None:
+        if refuses == "a reset":
+            line.reset()
+        request = line.request()
+        line.sock.sendall(b"HTTP/1.1 401 X\r\nContent-Length: %d\r\n\r\n%b" % (len(request), request))
+
+    keys = iter(["AIzaSecret123456"])
+    with raw_server(script) as url:
+        session = connect("gemini-3.8-live", base_url=url, api_key=lambda: next(keys))
+        with pytest.raises((ConnectFailed, SessionClosed)) as told:
+            await session.__aenter__()
+    frames: list[Any] = []
+    errors: list[BaseException | None] = [told.value]
+    while errors:
+        if (error := errors.pop()) is not None:
+            frames += [frame.f_locals for frame, _ in traceback.walk_tb(error.__traceback__)][
+                1:
+            ]  # not this test's
+            errors += [error.__cause__, error.__context__]
+    assert "AIzaSecret123456" not in f"{told.value!r} {frames!r} {session!r} {vars(session)!r}"
