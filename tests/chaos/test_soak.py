@@ -48,7 +48,7 @@ def _tasks() -> int:
 
 
 async def soak(seconds: float) -> tuple[Held, Held]:
-    """Half a minute to warm up, then this long: microphone and voice without a pause, and a goAway every nine minutes."""
+    """Half a minute to warm up, then this long: both talk without a pause, and a goAway comes every nine minutes."""
     clock = VirtualClock()
     server = FakeLiveServer(clock=clock)
     server.pace = 1.0
