@@ -261,21 +261,23 @@ class Machine:
 
     def frames(self) -> list[Frame]:
         """What is written now, in this order; what is taken counts as handed to its socket."""
-        if self.closed or not (
-            self.calls.replies or self.held or self._late or self._control or self.connection.setups
-        ):
+        waiting = self.calls.replies or self.held or self._late or self._control or self.connection.setups
+        if self.closed or not waiting:
             return []
         frames: list[Frame] = [(n, f, None) for n, f in self.connection.setups]
         self.connection.setups.clear()
         if not self.connection.usable:
             return frames
-        link = self.connection.link.current
-        answers, self._control = self._control + self.calls.replies.frames(link), []
-        frames += [(link, frame, None) for frame in answers]
-        self.held.counted(len(answers))
-        for answer in self.calls.replies.answered:
-            self.turns.answered(answer.record.run, answer.record.ends_turn, answer.scheduling, self._now)
-        self.calls.replies.answered.clear()
+        link, replies = self.connection.link.current, self.calls.replies
+        if self._control:
+            frames += [(link, frame, None) for frame in self._control]
+            self._control = []
+        if replies:
+            frames += [(link, frame, None) for frame in replies.frames(link)]
+            for answer in replies.answered:
+                self.turns.answered(answer.record.run, answer.record.ends_turn, answer.scheduling, self._now)
+            replies.answered.clear()
+        self.held.counted(len(frames))
         if self._late and self.turns.idle and not self.held.prompting:
             self._put_text("\n".join(self._late), self._now, None)
             self._late.clear()

@@ -36,6 +36,8 @@ class Slots:
 
     def next(self, most: int | None) -> Record | None:
         """The first who may start now, if there is one."""
+        if not self._waiting:
+            return None
         still = [r for r in self._waiting if r.state in SERVED and r.phase is Phase.SLOT]
         chosen = next((r for r in still if self.free(r, most)), None)
         self._waiting = deque(r for r in still if r is not chosen)
