@@ -77,6 +77,8 @@ class _Guest:
         setup = read.get("setup")
         if not isinstance(setup, dict):
             raise Refused(1007, ONLY_FIRST, f"{next(iter(read), '{}')} came first")
+        if lost := self.server.journal.lost():
+            raise Refused(1007, lost)
         setup = self.server.tokens.constrain(self.who.credential, setup)
         facts = self.server.manners(str(setup.get("model", "")), vertex=self.who.vertex)
         self._judge(strict.setup_fault(strict.Arrival(self.server, self.who, setup, facts)))

@@ -47,6 +47,10 @@ class Journal:
             settled = {call for call in self.calls[: -self.limit] if call.state != "open"}
             self.calls = [call for call in self.calls if call not in settled]
 
+    def lost(self) -> str | None:
+        """Why a test is lost already: the model raised. ``None`` on a server that runs long, which goes on."""
+        return told(self.errors[0]) if self.errors and self.limit is None else None
+
     def unanswered(self) -> list[FakeCall]:
         """The calls that wait for an answer, or whose connection the client closed without one."""
         return [call for call in self.calls if call.state == "open"]
@@ -60,7 +64,7 @@ class Journal:
         faults = [f"never answered: {call}" for call in self.unanswered()]
         faults += [f"answered after its cancellation: {call}" for call in self.late]
         faults += self.complaints
-        faults += [f"the pretend model raised {type(error).__name__}: {error}" for error in self.errors]
+        faults += [told(error) for error in self.errors]
         if faults:
             cause = self.errors[0] if self.errors else None
             raise AssertionError("\n".join([*faults, "", self.transcript()])) from cause
@@ -74,3 +78,8 @@ class Journal:
         if self.log:
             lines += ["log:", *(f"  {line}" for line in self.log)]
         return "\n".join(lines)
+
+
+def told(error: Exception) -> str:
+    """What the pretend model raised, in a line."""
+    return f"the pretend model raised {type(error).__name__}: {error}"

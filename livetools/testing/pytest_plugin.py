@@ -23,6 +23,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import traceback
 from collections.abc import Callable, Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -101,4 +102,6 @@ def pytest_runtest_makereport(
     server = item.stash.get(_SERVER, None)
     if report.failed and server is not None and server.frames:
         report.sections.append(("live server", server.journal.transcript()))
+        for error in server.journal.errors:
+            report.sections.append(("the pretend model", "".join(traceback.format_exception(error))))
     return report

@@ -34,7 +34,7 @@ from .calls import FakeCall
 from .connection import Connection, Receiver
 from .conversation import Script
 from .faults import Faults
-from .journal import Journal
+from .journal import Journal, told
 from .limits import Limits
 from .lobby import Lobby
 from .playback import Playback
@@ -273,9 +273,12 @@ class FakeLiveServer(Address):
         await self._model(turn)
 
     async def model_failed(self, session: Talk, error: Exception) -> None:
-        """The pretend model raised: the client sees what a failing service shows, the test gets the error."""
+        """The pretend model raised: the client sees what a failing service shows, the test gets the error.
+
+        Whoever dials after that is refused with the error's text: a client that reconnects would do so for ever.
+        """
         self.journal.errors.append(error)
-        self.note(f"the pretend model raised {type(error).__name__}: {error}")
+        self.note(told(error))
         await session.close(1011, "Internal error encountered.")
 
     async def http(self, stream: ByteStream, head: bytes) -> None:

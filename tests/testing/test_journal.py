@@ -32,6 +32,13 @@ def test_every_fault_is_named_at_once_with_the_frames():
     assert caught.value.__cause__ is error
 
 
+def test_a_test_is_lost_once_the_model_raised_but_a_server_that_runs_long_goes_on():
+    error = ValueError("mine")
+    assert Journal().lost() is None
+    assert Journal(errors=[error]).lost() == "the pretend model raised ValueError: mine"
+    assert Journal(errors=[error], limit=100).lost() is None
+
+
 def test_nothing_is_held_against_whoever_answered():
     call = FakeCall("1", "f", {}, connection=1)
     call.end("answered")

@@ -163,6 +163,29 @@ def test_a_body_that_raises_is_told_as_it_is_and_not_as_unanswered_calls(run):
     assert "never answered" not in output
 
 
+def test_a_script_that_raises_ends_the_test_at_once_and_the_report_shows_where(run):
+    status, output = run(
+        """
+        import livetools
+
+        @pytest.mark.asyncio
+        async def test_broken(live_server):
+            @live_server.conversation
+            async def script(user):
+                turn = user.says("Weather?")
+                await turn.say("never awaited")
+
+            async with livetools.connect("gemini-3.8-live") as session:
+                await session.ask("Weather?")
+        """,
+        "-W",
+        "ignore::RuntimeWarning",
+    )
+    assert status == 1
+    assert "SetupRejected" in output
+    assert 'await turn.say("never awaited")' in output.split("the pretend model -")[1]
+
+
 def test_pytest_starts_without_importing_what_the_fixture_needs():
     code = """
 import sys

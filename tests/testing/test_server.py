@@ -126,6 +126,9 @@ async def test_leaving_raises_when_the_model_raised_and_the_client_sees_1011(dia
             async with dial(server) as client:
                 await client.say("Weather?")
                 assert await client.closed() == (1011, "Internal error encountered.")
+            async with dial(server, model=None) as client:  # a client that reconnects would do so for ever
+                await client.send({"setup": {"model": "models/gemini-3.8-live"}})
+                assert await client.closed() == (1007, "the pretend model raised ZeroDivisionError: ")
 
     with pytest.raises(AssertionError, match="the pretend model raised ZeroDivisionError") as caught:
         await scenario()
