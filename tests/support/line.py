@@ -44,6 +44,7 @@ class Socket:
     shown: float = inf  # when the setup was sent
     resumes: bool = False  # it showed a handle
     stood: bool = False  # its setup was completed
+    lost: bool = False  # it was told that what hung on it is lost
 
 
 class World:
@@ -197,8 +198,10 @@ class World:
         self.since_began = 0
 
     def lost(self, now: float) -> None:
-        begun = self.stands or any(s.shown < inf and not s.stood for s in self.sockets)
-        assert begun, "a session was lost that had not begun"
+        current = next(s for s in self.sockets if s.link == self.connection.link.current)
+        assert current.shown < inf, "something was lost with a socket on which nothing began"
+        assert not current.lost, "lost twice"
+        current.lost = True
         self.stands = False
         self.leave_by = self.dial_by = inf
 
@@ -256,6 +259,10 @@ class World:
         assert len(using) <= 2, "three sockets at once"
         assert sum(s.shown < inf for s in using) <= 1, "two sessions at once"
         self.check_policy()
+        for one in self.sockets:
+            over = one.shown < inf and (one.gone or one.hung_up < inf)
+            swapping = self.connection.link.line is Line.SWAPPING
+            assert not over or one.lost or swapping, "what hung on a socket was not lost with it"
         line = self.connection.link.line
         assert line is not Line.CLOSED
         assert (line in USABLE) == self.stands == self.connection.usable or line is Line.SWAPPING
