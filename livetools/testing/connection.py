@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TypeAlias
 
 import anyio
@@ -24,6 +24,8 @@ from livetools.session.websocket import quiet_logger
 from .wire import clip_reason
 
 _tokens = itertools.count()  # what pings say
+
+BREATH = 256 * 1024  # bytes that may wait to be written together
 
 Receiver: TypeAlias = Callable[[bytes], Awaitable[None]]
 
@@ -57,7 +59,9 @@ class Connection:
         self.held_back: bytes | None = None  # a frame that is to change places with the next
         self._stream = stream
         self._protocol = _Protocol(max_size=None, logger=quiet_logger())
-        self._lock = anyio.Lock()
+        self._lock = anyio.Lock(fast_acquire=True)
+        self._together = 0  # how many are sending what may leave in one write
+        self._held = 0  # bytes that wait for the others
         self._message = bytearray()
         self._pongs: dict[bytes, anyio.Event] = {}
 
@@ -81,6 +85,27 @@ class Connection:
         if not self.open:
             raise Gone(f"connection {self.number} is closed")
         (self._protocol.send_text if text else self._protocol.send_binary)(data)
+        self._held += len(data)
+        if not self._together or self._held > BREATH:
+            await self._written()
+
+    @contextlib.asynccontextmanager
+    async def together(self) -> AsyncIterator[None]:
+        """What is sent inside may leave in one write, at the latest at the end; raises :class:`Gone` as ``send`` does.
+
+        A write costs more than all else that a frame needs: it wakes the reader, who may share the processor.
+        """
+        self._together += 1
+        try:
+            yield
+        except BaseException:
+            await self._flush()
+            raise
+        finally:
+            self._together -= 1
+        await self._written()
+
+    async def _written(self) -> None:
         await self._flush()
         if not self.open:
             raise Gone(f"connection {self.number} broke")
@@ -167,9 +192,9 @@ class Connection:
     async def _flush(self) -> None:
         with anyio.CancelScope(shield=True):
             async with self._lock:
+                self._held = 0
                 try:
-                    for data in self._protocol.data_to_send():
-                        if data:
-                            await self._stream.send(data)
+                    if data := b"".join(self._protocol.data_to_send()):
+                        await self._stream.send(data)
                 except (anyio.BrokenResourceError, anyio.ClosedResourceError):
                     self._end("line")

@@ -93,15 +93,13 @@ class Floor:
         session = self.session
         self.leaving = True  # what the client says from now on begins a turn of its own
         try:
-            for message in speech.endings(session):
-                await session.send(message)
-            session.said = Said()
-            if (
-                session.profile.resumption
-                and "sessionResumption" in session.setup
-                and not session.open_calls()
-            ):
-                await session.send_handle()
+            async with session.together():
+                for message in speech.endings(session):
+                    await session.send(message)
+                session.said = Said()
+                asked = session.profile.resumption and "sessionResumption" in session.setup
+                if asked and not session.open_calls():
+                    await session.send_handle()
         finally:
             self.leaving = False
         self.speaker = None

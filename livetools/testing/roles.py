@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Coroutine, Iterable, Mapping
+from contextlib import AbstractAsyncContextManager
 from typing import Any, Literal, Protocol
 
 from livetools.protocol.profiles import ModelProfile
@@ -122,6 +123,8 @@ class Session(Talk, Protocol):
     async def take_responses(self, responses: Iterable[Message]) -> None: ...
 
     async def send(self, frame: Message | str | bytes) -> None: ...
+
+    def together(self) -> AbstractAsyncContextManager[None]: ...
 
     async def send_handle(self) -> None: ...
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import base64
 import binascii
+import functools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -290,8 +291,12 @@ def _is_base64(value: object) -> bool:
     return True
 
 
+@functools.lru_cache(maxsize=4)
 def decode_base64(text: str) -> bytes:
-    """The bytes of either base64 alphabet, padded or not; ``ValueError`` if it is none."""
+    """The bytes of either base64 alphabet, padded or not; ``ValueError`` if it is none.
+
+    Whoever hears a frame decodes what was decoded when it was judged: that is remembered.
+    """
     if "-" in text or "_" in text:
         text = text.replace("-", "+").replace("_", "/")
     if len(text) % 4:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import uuid
-from collections.abc import Iterable
+from collections.abc import AsyncIterator, Iterable
 from typing import Any
 
 from livetools.protocol.profiles import ModelProfile
@@ -12,7 +13,7 @@ from . import deeds, speech
 from .calls import Book, FakeCall
 from .connection import Connection, Gone
 from .ears import Ears
-from .faults import Fault
+from .faults import Fault, Faults
 from .floor import Floor
 from .roles import Server
 from .said import History, Said
@@ -125,12 +126,13 @@ class FakeSession:
         self._stands(turn)
         if turn.muted:
             return
-        for message in speech.messages(self.setup, self.profile, text, audio):
-            await self.send(message)
-            if self.server.pace and (played := speech.seconds_of(message)):
-                await self.server.clock.sleep_until(self.server.clock.now() + played * self.server.pace)
-        if self.profile.empty_frames:
-            await self.send({})  # seen between content frames on 3.x (2026-09-17)
+        async with self.together():
+            for message in speech.messages(self.setup, self.profile, text, audio):
+                await self.send(message)
+                if self.server.pace and (played := speech.seconds_of(message)):
+                    await self.server.clock.sleep_until(self.server.clock.now() + played * self.server.pace)
+            if self.profile.empty_frames:
+                await self.send({})  # seen between content frames on 3.x (2026-09-17)
         self.said.add(self.setup, self.profile, text, audio)
         self.history.append({"role": "model", "parts": [{"text": text}]})
 
@@ -221,6 +223,24 @@ class FakeSession:
             raise TurnCancelled("no connection stands")
         try:
             await deeds.deliver(self, self.connection, frame)
+        except Gone as error:
+            raise TurnCancelled(str(error)) from None
+
+    @contextlib.asynccontextmanager
+    async def together(self) -> AsyncIterator[None]:
+        """Frames that may leave in one write, unless they keep time or something may befall them."""
+        connection = self.connection
+        if (
+            connection is None
+            or connection.silent_until
+            or self.server.pace
+            or self.server.faults != Faults()
+        ):
+            yield
+            return
+        try:
+            async with connection.together():
+                yield
         except Gone as error:
             raise TurnCancelled(str(error)) from None
 

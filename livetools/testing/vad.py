@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import array
-import operator
+import itertools
+import math
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -52,15 +53,12 @@ class EnergyDetector:
 
     def feed(self, pcm: bytes, rate: int) -> list[Edge]:
         """See :class:`ActivityDetector`."""
-        size = int(rate * WINDOW) * 2
-        data, edges = self._rest + pcm, []
+        size = max(1, int(rate * WINDOW)) * 2
+        data = self._rest + pcm
         whole = len(data) - len(data) % size
-        for start in range(0, whole, size):
-            edge = self._judge(_energy(data[start : start + size]) > self.threshold)
-            if edge is not None:
-                edges.append(edge)
         self._rest = data[whole:]
-        return edges
+        loud = [energy > self.threshold for energy in energies(data[:whole], size // 2)]
+        return [edge for edge in map(self._judge, loud) if edge is not None]
 
     def _judge(self, loud: bool) -> Edge | None:
         self._time += WINDOW
@@ -72,10 +70,11 @@ class EnergyDetector:
         return Edge("start" if self.speaking else "end", round(began, 3))
 
 
-def _energy(window: bytes) -> float:
-    """The root mean square of the samples."""
-    samples = array.array("h", window)
+def energies(pcm: bytes, size: int) -> list[float]:
+    """The root mean square of each ``size`` samples."""
+    samples = array.array("h", pcm)
     if sys.byteorder == "big":
         samples.byteswap()
     thin = samples[::THINNING]
-    return float((sum(map(operator.mul, thin, thin)) / max(1, len(thin))) ** 0.5)
+    bounds = [n * size // THINNING for n in range(len(samples) // size + 1)]
+    return [math.hypot(*thin[a:b]) / max(1, b - a) ** 0.5 for a, b in itertools.pairwise(bounds)]

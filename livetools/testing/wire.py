@@ -6,10 +6,12 @@ import functools
 import json
 import re
 from dataclasses import dataclass
+from json.encoder import encode_basestring
 from typing import Any, Literal, NoReturn, TypeAlias
 
 Message: TypeAlias = dict[str, Any]  # a JSON object
 
+MEDIA = 1024  # characters: a longer string is sound or a picture
 REASON_BYTES = 123  # a websocket close frame holds 125 bytes, two of them the code
 
 
@@ -42,7 +44,28 @@ class Refused(Exception):
 
 def encode(message: Message) -> bytes:
     """Pretty-printed UTF-8 with a newline at the end, as the service sends it (2026-09)."""
-    return json.dumps(message, indent=2, ensure_ascii=False).encode() + b"\n"
+    return f"{_pretty(message, chr(10))}\n".encode()
+
+
+def _pretty(value: object, margin: str) -> str:
+    """What ``json.dumps(value, indent=2, ensure_ascii=False)`` makes, which is slow where sound goes out."""
+    if isinstance(value, str):
+        return _quoted(value) if len(value) > MEDIA else encode_basestring(value)
+    inner = margin + "  "
+    if isinstance(value, dict) and value:
+        entries = [
+            f"{inner}{encode_basestring(str(key))}: {_pretty(item, inner)}" for key, item in value.items()
+        ]
+        return f"{{{','.join(entries)}{margin}}}"
+    if isinstance(value, list | tuple) and value:
+        return f"[{','.join([inner + _pretty(item, inner) for item in value])}{margin}]"
+    return json.dumps(value)
+
+
+@functools.lru_cache(maxsize=16)
+def _quoted(text: str) -> str:
+    """The same chunk of a tone goes out again and again."""
+    return encode_basestring(text)
 
 
 def decode(data: str | bytes) -> Message:

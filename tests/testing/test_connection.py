@@ -99,3 +99,39 @@ async def test_a_ping_tells_whether_it_was_answered(ends, answered):
         await to_server.aclose()
         group.start_soon(connection.receive, None)
     assert pongs == [answered]
+
+
+async def test_what_is_sent_together_leaves_in_one_write_and_in_its_order(ends):
+    connection, client, _, from_server = ends
+    async with connection.together():
+        for word in (b"one", b"two", b"three"):
+            await connection.send(word)
+        with pytest.raises(anyio.WouldBlock):
+            from_server.receive_nowait()
+    client.receive_data(from_server.receive_nowait())
+    assert [event.data for event in client.events_received()] == [b"one", b"two", b"three"]
+
+
+async def test_what_was_sent_before_the_body_raised_is_written(ends):
+    connection, client, _, from_server = ends
+    with pytest.raises(ZeroDivisionError):
+        async with connection.together():
+            await connection.send(b"one")
+            raise ZeroDivisionError
+    client.receive_data(from_server.receive_nowait())
+    assert [event.data for event in client.events_received()] == [b"one"]
+
+
+async def test_much_does_not_wait_for_the_rest(ends):
+    connection, _, _, from_server = ends
+    async with connection.together():
+        await connection.send(bytes(300 * 1024))
+        assert len(from_server.receive_nowait()) > 300 * 1024
+
+
+async def test_a_line_that_broke_meanwhile_is_told_at_the_end(ends):
+    connection, _, _, from_server = ends
+    with pytest.raises(Gone):
+        async with connection.together():
+            await connection.send(b"one")
+            await from_server.aclose()

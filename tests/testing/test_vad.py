@@ -28,6 +28,17 @@ def test_a_word_between_two_silences_has_a_beginning_and_an_end():
     assert edges({}, SILENCE, SPEECH, SILENCE) == [Edge("start", 1.0), Edge("end", 2.0)]
 
 
+@pytest.mark.parametrize("rate", [8000, 11025, 22050, 24000, 44100, 48000])
+def test_the_times_are_right_at_every_rate(rate):
+    speech, silence = tone(1.0, rate=rate), bytes(2 * rate)
+    detector = EnergyDetector({})
+    found = [edge for piece in (silence, speech, silence) for edge in detector.feed(piece, rate)]
+    assert [(edge.kind, edge.offset) for edge in found] == [
+        ("start", pytest.approx(1.0, abs=0.03)),
+        ("end", pytest.approx(2.0, abs=0.03)),
+    ]
+
+
 def test_silence_is_never_speech():
     assert edges({}, SILENCE, SILENCE, SILENCE) == []
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from livetools.testing.wire import (
@@ -43,6 +45,18 @@ def test_what_is_encoded_is_decoded():
     message = {"serverContent": {"modelTurn": {"parts": [{"text": "ü"}]}}}
     assert decode(encode(message)) == message
     assert "ü".encode() in encode(message)
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+)
+
+
+@settings(derandomize=True, deadline=None, max_examples=80)
+@given(st.dictionaries(st.text(), json_values))
+def test_what_goes_out_is_indented_as_json_does_it(message):
+    assert encode(message).decode() == json.dumps(message, indent=2, ensure_ascii=False) + "\n"
 
 
 @pytest.mark.parametrize("data", [b"{", "[]", '{"a": NaN}', '{"a": -Infinity}', b"\xff\xfe", "1"])
