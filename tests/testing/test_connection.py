@@ -114,10 +114,14 @@ async def test_what_is_sent_together_leaves_in_one_write_and_in_its_order(ends):
 
 async def test_what_was_sent_before_the_body_raised_is_written(ends):
     connection, client, _, from_server = ends
-    with pytest.raises(ZeroDivisionError):
+
+    async def body():
         async with connection.together():
             await connection.send(b"one")
             raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await body()
     client.receive_data(from_server.receive_nowait())
     assert [event.data for event in client.events_received()] == [b"one"]
 
@@ -131,7 +135,11 @@ async def test_much_does_not_wait_for_the_rest(ends):
 
 async def test_a_line_that_broke_meanwhile_is_told_at_the_end(ends):
     connection, _, _, from_server = ends
-    with pytest.raises(Gone):
+
+    async def body():
         async with connection.together():
             await connection.send(b"one")
             await from_server.aclose()
+
+    with pytest.raises(Gone):
+        await body()
