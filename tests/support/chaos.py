@@ -389,6 +389,8 @@ class Chaos:
 
     def check_call(self, call: FakeCall) -> None:
         """Each call of the model was answered, or taken back, or its loss was told."""
+        if not any(str(call.id).encode() in frame for c in self.line.crossings for _, frame in c.log):
+            call.end("lost")  # the fake booked it, and its line went before it was sent
         assert call.state != "open", f"never answered: {call}"
         events = [e for e in self.events if e.call.args["n"] == call.args["n"]]
         if call.state == "answered":
