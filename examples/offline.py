@@ -4,8 +4,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from livetools.testing import FakeLiveServer
-from livetools.testing.pretend import Pretend
+from livetools.testing import FakeLiveServer, Pretend
 
 WAYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE_GENAI_USE_ENTERPRISE")
 
