@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import anyio
 import pytest
@@ -40,10 +41,11 @@ async def test_a_blocked_thread_is_left_to_itself_and_told() -> None:
 
     def block(context: ToolContext) -> None:
         while not context.cancelled:
-            pass
+            time.sleep(0.001)
         seen.set()
 
-    assert await Tool(block, timeout=0.01).call({}) == {"error": "timed out after 0.01 s"}
+    # Long enough for the thread to begin: one that has not is not begun any more.
+    assert await Tool(block, timeout=0.5).call({}) == {"error": "timed out after 0.5 s"}
     assert seen.wait(5)
 
 
