@@ -24,7 +24,7 @@ def check(
         str | None, typer.Option("--explain", help="Tell this rule in full, and check nothing.")
     ] = None,
 ) -> None:
-    """Check function responses, conversations, responses, tools, Live frames and recordings.
+    """Check function calls and responses, conversations, responses, tools, Live frames and recordings.
 
     Exits with 1 if there is a fault, with 2 if there is nothing to check; advice alone is 0.
     """

@@ -9,18 +9,18 @@ from dataclasses import replace
 from typing import NoReturn
 
 from .answers import check_response, check_stream
-from .conversations import check_conversation, read_content
+from .conversations import check_call, check_conversation, read_content
 from .declarations import check_tools
 from .detect import Kind, detect
-from .findings import Checklist, Json, Report, Spot, kind_of, member
-from .frames import SERVER, check_frame, check_recording
+from .findings import Checklist, Json, Report, Spot, camel, kind_of, member
+from .frames import SERVER, check_frame, check_recording, check_server_frame
 from .function_responses import check_function_response
 
 
 def check(document: Json, kind: Kind | None = None) -> Report:
     """Check a JSON document; ``kind`` says what it is, else it is told by the keys.
 
-    It may be a function response, a content, a conversation, a request body, a response or a stream of
+    It may be a function call, a function response, a content, a conversation, a request body, a response or a stream of
     ``generateContent``, tools, a Live frame, a recording.
     """
     todo = Checklist()
@@ -111,6 +111,15 @@ def _content(document: Json, todo: Checklist) -> None:
     read_content(document, Spot("$", "contents[0]"), todo)
 
 
+def _function_call(document: Json, todo: Checklist) -> None:
+    calls = document if isinstance(document, list) else [document]
+    for index, item in enumerate(calls):
+        spot = Spot("$", "contents[0].parts[0].function_call")
+        spot = Spot(f"$[{index}]", spot.wire) if calls is document else spot
+        key, call = member(item, "functionCall") if isinstance(item, Mapping) else ("", None)
+        check_call(item if call is None else call, spot if call is None else spot / key, todo)
+
+
 def _function_response(document: Json, todo: Checklist) -> None:
     spot = Spot("$", "tool_response.function_responses")
     if isinstance(document, list):
@@ -121,8 +130,8 @@ def _function_response(document: Json, todo: Checklist) -> None:
 
 
 def _frame(document: Json, todo: Checklist) -> None:
-    if isinstance(document, Mapping) and any(key in SERVER for key in document):
-        check_recording([document], Spot(), todo)
+    if isinstance(document, Mapping) and any(camel(key) in SERVER for key in document):
+        check_server_frame(document, Spot(), todo)
     else:
         check_frame(document, Spot(), todo)
 
@@ -132,6 +141,7 @@ def _recording(document: Json, todo: Checklist) -> None:
 
 
 _CHECKS = {
+    "function_call": _function_call,
     "function_response": _function_response,
     "content": _content,
     "conversation": _conversation,

@@ -93,7 +93,7 @@ def _read_part(part: Json, spot: Spot, turn: Turn, todo: Checklist) -> None:
     check_fields(part, spot, PART, todo)
     key, call = member(part, "functionCall")
     if call is not None:
-        _check_call(call, spot / key, todo)
+        check_call(call, spot / key, todo)
         turn.calls.append(call if isinstance(call, Mapping) else {})
     key, response = member(part, "functionResponse")
     if response is not None:
@@ -101,7 +101,8 @@ def _read_part(part: Json, spot: Spot, turn: Turn, todo: Checklist) -> None:
         turn.responses.append((spot / key, response if isinstance(response, Mapping) else {}))
 
 
-def _check_call(call: Json, spot: Spot, todo: Checklist) -> None:
+def check_call(call: Json, spot: Spot, todo: Checklist) -> None:
+    """Check one function call, as the model makes it and a history repeats it."""
     message = f"functionCall is {kind_of(call)}"
     if todo.expect(isinstance(call, Mapping), "value-type", spot, message, value=call):
         check_fields(call, spot, FUNCTION_CALL, todo, CALL_ELSEWHERE)

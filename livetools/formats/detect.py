@@ -10,7 +10,15 @@ from .frames import CLIENT, SERVER
 from .tool_shapes import shape_of
 
 Kind: TypeAlias = Literal[
-    "function_response", "content", "conversation", "response", "stream", "tools", "frame", "recording"
+    "function_call",
+    "function_response",
+    "content",
+    "conversation",
+    "response",
+    "stream",
+    "tools",
+    "frame",
+    "recording",
 ]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -38,6 +46,7 @@ def detect(document: Json) -> Kind | None:
         "recording": "recording",
         "tools": "tools",
         "content": "conversation",
+        "function_call": "function_call",
         "function_response": "function_response",
     }
     return next((several[kind] for kind in kinds if kind in several), None)
@@ -54,9 +63,15 @@ def _object(item: Mapping[str, Json]) -> Kind | None:
         (bool(keys & ANSWER) or isinstance(item.get("error"), Mapping), "response"),
         ("functionDeclarations" in keys, "tools"),
         ("functionCallId" in keys, "function_response"),
+        (_is_call(keys), "function_call"),
         (shape_of(item) is not None, "tools"),
     )
     return next((kind for held, kind in kinds if held), None)
+
+
+def _is_call(keys: set[str]) -> bool:
+    """A call, in a part or by itself, in this API's words or another's: nothing that declares a function."""
+    return "functionCall" in keys or ("name" in keys and bool(keys & {"args", "arguments", "input"}))
 
 
 def _is_top(keys: set[str]) -> bool:

@@ -6,7 +6,7 @@ from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from .conversations import check_order, read_content
+from .conversations import check_call, check_order, read_content
 from .declarations import check_tools
 from .findings import Checklist, Json, Spot, camel, kind_of, member
 from .function_responses import check_function_response
@@ -45,6 +45,14 @@ def check_frame(frame: Json, spot: Spot, todo: Checklist) -> None:
             message = f"{key} is {kind_of(body)}"
             if todo.expect(isinstance(body, Mapping), "value-type", spot / key, message, value=body):
                 check(body, spot / key, todo)
+
+
+def check_server_frame(frame: Mapping[str, Json], spot: Spot, todo: Checklist) -> None:
+    """Check the calls in a frame of the server's, alone: whether they are answered is not judged."""
+    outer, body = member(frame, "toolCall")
+    inner = member(body, "functionCalls")[0] if isinstance(body, Mapping) else ""
+    for index, call in enumerate(_listed(frame, "toolCall", "functionCalls")):
+        check_call(call, (spot / outer / inner)[index], todo)
 
 
 def _check_tool_response(body: Mapping[str, Json], spot: Spot, todo: Checklist) -> None:

@@ -43,8 +43,8 @@ TEXT = (
     Rule(
         "document-kind",
         "the document is something that can be checked",
-        "Function responses, conversations, generateContent responses and streams, tools, Live "
-        "frames, recordings.",
+        "Function calls and responses, conversations, generateContent responses and streams, "
+        "tools, Live frames, recordings.",
         "",
         "Say what it is with --kind, or check the part of it that is sent.",
     ),

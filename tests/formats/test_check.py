@@ -45,6 +45,27 @@ def test_a_string_for_a_response_is_refused():
     )
 
 
+def test_a_function_call_is_checked_by_itself_and_in_its_part():
+    call = CALL["parts"][0]["functionCall"]
+    for document in (call, {"functionCall": call}, [call], [{"id": "1", **call}]):
+        report = check(document)
+        assert report.ok
+        assert report.kind == "function_call"
+
+
+@pytest.mark.parametrize(
+    ("document", "broken", "path"),
+    [
+        ({"name": "f", "args": "{}"}, "call-args", "$.args"),
+        ({"functionCall": {"name": "f", "args": []}}, "call-args", "$.functionCall.args"),
+        ([{"name": "f", "arguments": "{}"}], "unknown-field", "$[0].arguments"),
+        ({"args": {}, "functionCall": {"args": {}}}, "call-name", "$.functionCall"),
+    ],
+)
+def test_what_is_wrong_with_a_function_call_is_told_at_its_place(document: Any, broken: str, path: str):
+    assert [(finding.rule, finding.path) for finding in check(document).faults] == [(broken, path)]
+
+
 def test_a_function_response_in_the_model_role_is_refused():
     report = check([QUESTION, CALL, answer({"output": 1}, role="model")])
     text = said(report, "response-role")

@@ -94,7 +94,11 @@ def test_a_history_in_client_content_is_checked_as_a_conversation():
 
 def test_a_single_frame_of_the_server_is_no_fault():
     assert check({"serverContent": {"turnComplete": True}}).ok
-    assert [finding.rule for finding in check(asked("1")["message"]).faults] == ["call-answered"]
+    assert check(asked("1")["message"]).ok  # who answers it stands in another frame
+    wrong = {"tool_call": {"function_calls": [{"id": "1", "name": "f", "args": "{}"}]}}
+    assert [(finding.rule, finding.path) for finding in check(wrong).faults] == [
+        ("call-args", "$.tool_call.function_calls[0].args")
+    ]
     assert [finding.rule for finding in check(5, "frame").faults] == ["value-type"]
 
 
