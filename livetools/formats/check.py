@@ -112,12 +112,12 @@ def _content(document: Json, todo: Checklist) -> None:
 
 
 def _function_call(document: Json, todo: Checklist) -> None:
-    calls = document if isinstance(document, list) else [document]
-    for index, item in enumerate(calls):
-        spot = Spot("$", "contents[0].parts[0].function_call")
-        spot = Spot(f"$[{index}]", spot.wire) if calls is document else spot
+    for index, item in enumerate(document if isinstance(document, list) else [document]):
+        path = f"$[{index}]" if isinstance(document, list) else "$"
         key, call = member(item, "functionCall") if isinstance(item, Mapping) else ("", None)
-        check_call(item if call is None else call, spot if call is None else spot / key, todo)
+        if call is not None:
+            item, path = call, f"{path}.{key}"
+        check_call(item, Spot(path, "contents[0].parts[0].function_call"), todo)
 
 
 def _function_response(document: Json, todo: Checklist) -> None:
