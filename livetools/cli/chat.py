@@ -56,6 +56,8 @@ def chat(
         if endpoint.notice:
             view.notice(endpoint.notice)
         view.notice(f"tools: {', '.join(tool.name for tool in tools) or 'none'}")
+        if sys.stdin.isatty():
+            view.notice("Ctrl-D ends it.")
         session = connect(
             model,
             tools=tools,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import io
 import sys
 
 
@@ -12,4 +13,7 @@ def main() -> None:
         sys.exit("livetools: the command needs typer and rich: pip install 'livetools[cli]'")
     from .app import app
 
+    for stream in (sys.stdout, sys.stderr):  # → and ← are in no code page of Windows
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     app()

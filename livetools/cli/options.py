@@ -14,6 +14,7 @@ TARGET = typer.Argument(
 )
 MODEL = typer.Option(help="The model, as google-genai names it.")
 BASE_URL = typer.Option(help="Another endpoint: http(s):// or ws(s)://.", show_default=False)
+PORT = typer.Option(help="The port to listen on; 0 takes a free one.", min=0, max=65535)
 THINKING = typer.Option(
     help="The thinking level, where the model has one: low, medium, high.", show_default=False
 )

@@ -9,10 +9,10 @@ from typing import Annotated
 import anyio
 import typer
 
+from .options import PORT
 from .serve import announcement
 from .waiting import explained, until_stopped
 
-PORT = typer.Option(help="The port to listen on; 0 takes a free one.")
 TLS = typer.Option("--tls", help="wss:// with a certificate of its own; google-genai needs it.")
 
 

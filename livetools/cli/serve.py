@@ -14,6 +14,7 @@ from rich.table import Table
 
 from livetools.testing.pretend import Pretend
 
+from .options import PORT
 from .view import harmless
 from .waiting import explained, until_stopped
 
@@ -26,7 +27,7 @@ SHOWN = 20  # sessions in the table, the newest
 
 
 def serve(
-    port: Annotated[int, typer.Option(help="The port; 0 takes a free one.")] = 8765,
+    port: Annotated[int, PORT] = 8765,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     tls: Annotated[
         bool, typer.Option("--tls", help="wss:// with a certificate of its own; google-genai needs it.")
@@ -55,7 +56,7 @@ def serve(
     from livetools.testing import FakeLiveServer, Rules
     from livetools.testing.faults import Faults
 
-    with explained(f"port {port}"):
+    with explained(f"{host}:{port}"):
         model = Pretend() if rules is None else Rules.load(rules)
         server = FakeLiveServer(model, profile=profile, strict=strict, tls=tls, host=host, port=port)
         server.faults = Faults.parse(fault or ())
@@ -74,7 +75,8 @@ def serve(
 def announcement(server: Address, what: str) -> list[str]:
     """What it does, and what a program needs to go there."""
     lines = [what, f"export GOOGLE_GEMINI_BASE_URL={server.http_url}"]
-    return [*lines, f"export SSL_CERT_FILE={server.ca_file}"] if server.ca_file else lines
+    trust = f"export SSL_CERT_FILE={server.ca_file}"
+    return [*lines, trust if server.ca_file else "# google-genai's own client speaks wss:// only: --tls"]
 
 
 def curl(server: FakeLiveServer) -> str:

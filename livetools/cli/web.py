@@ -24,7 +24,7 @@ from livetools.session.session import Session
 
 from .endpoint import service_or_fake
 from .loading import load
-from .options import BASE_URL, DEFAULT_MODEL, MODEL, TARGET, THINKING, thinking_config
+from .options import BASE_URL, DEFAULT_MODEL, MODEL, PORT, TARGET, THINKING, thinking_config
 from .view import called, duration, result, told
 from .waiting import explained
 
@@ -44,7 +44,7 @@ def web(
     thinking: Annotated[str | None, THINKING] = None,
     fake: Annotated[bool, typer.Option("--fake", help="Talk to a pretend model, offline.")] = False,
     base_url: Annotated[str | None, BASE_URL] = None,
-    port: Annotated[int, typer.Option(help="The port of the page; 0 takes a free one.")] = 8000,
+    port: Annotated[int, PORT] = 8000,
 ) -> None:
     """Serve a page to talk to a model: typed or spoken, with every call shown.
 

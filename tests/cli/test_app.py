@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 
@@ -27,3 +28,16 @@ def test_it_runs_as_a_program():
     command = [sys.executable, "-c", "from livetools.cli.main import main; main()", "--help"]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
     assert "chat" in done.stdout
+
+
+def test_a_stream_that_knows_no_arrows_ends_no_conversation(agent):
+    code = "from livetools.cli.main import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "chat", "--fake", str(agent)],
+        input=b"Weather in Oslo?\n",
+        capture_output=True,
+        env={**os.environ, "PYTHONIOENCODING": "cp1252"},
+        timeout=60,
+        check=True,
+    )
+    assert 'get_weather(city="Oslo")' in done.stdout.decode("cp1252")

@@ -90,13 +90,21 @@ def test_a_port_that_is_taken_is_named(program):
         _, err = program("serve", "--port", server.port).process.communicate(timeout=20)
     finally:
         server.stop()
-    assert f"livetools: port {server.port}: " in err
+    assert f"livetools: 127.0.0.1:{server.port}: " in err
+
+
+def test_a_port_that_cannot_be_is_said(run):
+    for command in (["serve"], ["web"], ["record", "file"]):
+        result = run(*command, "--port", "99999")
+        assert result.exit_code == 2
+        assert "--port" in result.stderr
 
 
 @pytest.mark.anyio
 async def test_the_announcement_is_what_a_program_needs():
     async with FakeLiveServer() as plain, FakeLiveServer(tls=True) as safe:
-        assert announcement(plain, "here") == ["here", f"export GOOGLE_GEMINI_BASE_URL={plain.http_url}"]
+        assert announcement(plain, "here")[:2] == ["here", f"export GOOGLE_GEMINI_BASE_URL={plain.http_url}"]
+        assert "--tls" in announcement(plain, "here")[2]
         assert announcement(safe, "here")[1:] == [
             f"export GOOGLE_GEMINI_BASE_URL={safe.http_url}",
             f"export SSL_CERT_FILE={safe.ca_file}",
