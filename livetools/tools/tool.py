@@ -60,8 +60,21 @@ def tool(target: Any = None, /, **options: Unpack[ToolOptions]) -> Any:
 
     Returns exactly what it got: the function can be called, tested and read as before. Works on functions,
     coroutine functions, generators, methods, ``staticmethod`` and ``classmethod`` objects, and objects with
-    ``__call__``. The options are those of :class:`ToolOptions`; given twice, the later win. Without any the
-    decorator moves the errors from ``connect`` to the import, and nothing else.
+    ``__call__``. Options that are given twice: the later win. Without any the decorator moves the errors from
+    ``connect`` to the import, and nothing else.
+
+    What the model is told: ``name``; ``description``; ``behavior``: ``"blocking"``, ``"non_blocking"`` (it
+    talks on) or ``"background"`` (the result follows as text); ``scheduling`` of a non-blocking answer:
+    ``"interrupt"``, ``"when_idle"``, ``"silent"``.
+
+    How it runs: ``timeout`` seconds; ``concurrency``: so many calls at once; ``executor`` of a sync function;
+    ``duplicates="join"``: one run for equal calls; ``cancellable``; ``undo(call, result | None)`` of a call
+    that is cancelled; ``max_result_bytes``.
+
+    Who must agree: ``approval=True``: a person, each time (``ApprovalRequested``, ``session.approve``); or
+    ``approval(args)``, whose truth says whether one must; ``approval_timeout`` seconds, and it is refused.
+
+    ``ToolOptions`` in ``livetools/tools/options.py`` tells of each at length.
 
     Raises ``ToolDefinitionError``, naming the file, the function and the parameter, for what no model can be
     told of, and for what has no place to keep the options (partials, built-ins, bound methods, classes): pass
