@@ -246,7 +246,10 @@ class Stalled:
 
 @dataclass(frozen=True, slots=True)
 class InputDropped:
-    """``count`` frames of audio or video were not sent; ``reason`` says why."""
+    """``count`` frames of input were not sent, or not once more; ``reason`` says why.
+
+    Audio and video, as a rule; a text only when connection after connection has ended on it.
+    """
 
     count: int
     reason: str

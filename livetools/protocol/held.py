@@ -27,6 +27,9 @@ REPLAY_BOUND = 8 * 1024 * 1024
 
 GATED = "a blocking function call is open"
 AWAY = "the connection is away"
+FATAL = "every connection that it was written to has ended"
+#: Connections that may end, unread, on one text before it is held to be what ends them.
+WRITTEN_AT_MOST = 5
 
 
 class Receipt:
@@ -69,6 +72,7 @@ class Item:
     prompts: bool = False  # a complete user turn: an answer is due
     after: int = 0  # turn ends before the model could have read it
     said: str = ""  # the text of a user turn
+    written: int = 0  # times
 
     @property
     def media(self) -> bool:
@@ -234,11 +238,19 @@ class Held:
             yield item
 
     def _texts(self) -> list[Item]:
-        """An activity without its audio would be an error; texts stand by themselves."""
-        return [item for item in self._sent if item.kind in ("text", "content", "update")]
+        """An activity without its audio would be an error; texts stand by themselves.
+
+        One that the service answers with the end of each connection is given up and told, or it would do so for ever.
+        """
+        texts = [item for item in self._sent if item.kind in ("text", "content", "update")]
+        for item in texts:
+            if item.written >= WRITTEN_AT_MOST:
+                self._tell(InputDropped(1, FATAL))
+        return [item for item in texts if item.written < WRITTEN_AT_MOST]
 
     def _remember(self, item: Item) -> None:
         self._index += 1
+        item.written += 1
         if self.transparent:
             self._log.append((self._index, item))
             self._logged += len(item.frame)

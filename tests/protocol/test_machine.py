@@ -790,6 +790,19 @@ def test_an_interruption_of_a_dead_socket_is_not_repeated_on_the_next() -> None:
     assert d.sent("clientContent")[2:] == d.sent("clientContent")[:1]
 
 
+def test_a_text_that_ends_every_connection_is_given_up_and_told() -> None:
+    d = Driver(plan(), ReconnectPolicy(attempts=3, initial=0.1)).live()
+    exchange = asked(d)
+    for _ in range(5):
+        d.drop(1011).later(9).establish()
+    assert exchange.done
+    assert exchange.interrupted
+    assert d.texts() == ["?"] * 5
+    assert [e for e in d.events if isinstance(e, InputDropped)] == [
+        InputDropped(1, "every connection that it was written to has ended")
+    ]
+
+
 def test_a_generation_that_the_dead_socket_was_in_the_middle_of_ends_as_interrupted() -> None:
     d = Driver(plan(), PATIENT).live()
     exchange = asked(d)
