@@ -23,7 +23,7 @@ from livetools.tools import ToolContext, ToolResult
 from livetools.tools.results import error_outcome, outcome
 
 from .threads import DaemonThreads, result_of
-from .wake import on_trio, was_cancelled
+from .wake import on_trio, this_task, was_cancelled
 
 if TYPE_CHECKING:
     from concurrent.futures import Future
@@ -92,7 +92,7 @@ class Handlers:
                 await self._hook(hooks, "before", job.call)
             done = await self._handle(job, tool)
         except BaseException as error:  # sys.exit() in a tool ends the tool, not the session
-            if was_cancelled():  # by itself, or because the loop ends: then the session is cancelled as well
+            if was_cancelled(this_task()):  # by itself, or because the loop ends: then the session is cancelled as well
                 await anyio.lowlevel.cancel_shielded_checkpoint()
             if not is_of_the_user(error):
                 raise

@@ -7,6 +7,7 @@ into the next call. Handlers see the context variables of whoever opened the ses
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -23,7 +24,7 @@ from livetools.tools import SessionLike, Tool, ToolContext
 from livetools.tools.results import error_outcome
 
 from .handlers import Desk, Handlers, Job, cancelled, is_of_the_user, note
-from .wake import Wake, make_wake, was_cancelled
+from .wake import Wake, make_wake, this_task, was_cancelled
 
 log = logging.getLogger("livetools.calls")
 
@@ -135,7 +136,7 @@ class Runner:
         done: Outcome | None = None
         began = 0.0
         with worker.scope:
-            base = copy_context()
+            base, task = copy_context(), this_task()
             while True:
                 await worker.wake.wait()
                 job, done, began = worker.job, None, time.perf_counter()
@@ -147,7 +148,7 @@ class Runner:
                     break
                 worker.job = None
                 await self._settle(job, done, began)
-                if _used(base) or len(self._idle) >= IDLE:
+                if _used(base, task) or len(self._idle) >= IDLE:
                     return
                 self._idle.append(worker)
         if worker.job is not None:
@@ -198,10 +199,10 @@ class Runner:
             log.error("the undo of %s (%s) failed", call.name, call.id, exc_info=error)
 
 
-def _used(base: Context) -> bool:
+def _used(base: Context, task: asyncio.Task[object] | None) -> bool:
     """Whether a call left something in the worker that ran it: context variables, a cancellation."""
     try:
-        return was_cancelled() or copy_context() != base
+        return was_cancelled(task) or copy_context() != base
     except Exception:  # two values of a variable that will not be compared
         return True
 

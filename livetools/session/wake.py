@@ -34,9 +34,13 @@ def on_trio() -> bool:
     return trio is not None and bool(trio.lowlevel.in_trio_task())
 
 
-def was_cancelled() -> bool:
+def this_task() -> asyncio.Task[object] | None:
+    """The task that runs, on asyncio; ``None`` on trio."""
+    return None if on_trio() else asyncio.current_task()
+
+
+def was_cancelled(task: asyncio.Task[object] | None) -> bool:
     """Whether somebody cancelled this task by ``Task.cancel``, and it went on (asyncio alone has that)."""
-    task = None if on_trio() else asyncio.current_task()
     return task is not None and task.cancelling() > 0
 
 
