@@ -196,5 +196,5 @@ class Connection:
                 try:
                     if data := b"".join(self._protocol.data_to_send()):
                         await self._stream.send(data)
-                except (anyio.BrokenResourceError, anyio.ClosedResourceError):
-                    self._end("line")
+                except (anyio.BrokenResourceError, anyio.ClosedResourceError, anyio.EndOfStream):
+                    self._end("line")  # TLS calls a line that is half closed the end of its stream

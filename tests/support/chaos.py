@@ -11,10 +11,9 @@ import itertools
 import json
 import random
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
-from unittest import mock
 
 import anyio
 
@@ -93,18 +92,17 @@ class Chaos:
             clock=VirtualClock(), **options,
         )  # fmt: skip
         try:
-            with mock.patch.multiple(FakeSession, cancel=cancel, take_responses=take_responses):
-                async with self.server, session, anyio.create_task_group() as group:
-                    group.start_soon(self.listen, session)
-                    group.start_soon(self.sabotage)
-                    self.line.late, self.line.swallow = self.random.choice((0.0, 0.05, 0.3)), 0.004
-                    for name in ("garbage", "unknown", "text_frame", "drop", "half_frame"):
-                        setattr(self.server.faults, name, self.random.choice((0.0, 0.01)))
-                    for n in range(self.turns):
-                        await self.talk(session, f"turn {n}.")
-                    await self.calm_down(session)
-                    group.cancel_scope.cancel()
-                    self.check(session)
+            async with self.server, session, anyio.create_task_group() as group:
+                group.start_soon(self.listen, session)
+                group.start_soon(self.sabotage)
+                self.line.late, self.line.swallow = self.random.choice((0.0, 0.05, 0.3)), 0.004
+                for name in ("garbage", "unknown", "text_frame", "drop", "half_frame"):
+                    setattr(self.server.faults, name, self.random.choice((0.0, 0.01)))
+                for n in range(self.turns):
+                    await self.talk(session, f"turn {n}.")
+                await self.calm_down(session)
+                group.cancel_scope.cancel()
+                self.check(session)
         except BaseException as error:
             error.add_note(f"{self}; cuts {dict(self.cuts)}")
             raise
@@ -176,7 +174,7 @@ class Chaos:
             await turn.send(chance.choice(({"toolCall": {"functionCalls": entries}}, other)))
         if not self.calm and chance.random() < 0.1:
             await anyio.sleep(chance.uniform(0, 2))
-            await turn.session.cancel(turn, [chance.choice(calls).id or ""])
+            await take_back(turn.session, chance.choice(calls))
         await self.maybe_cut(turn, chance, 0.15)
         for call in calls:
             try:
@@ -429,22 +427,13 @@ class Chaos:
         return False
 
 
-take = FakeSession.take_responses
-
-
-async def take_responses(session: FakeSession, responses: Iterable[dict[str, Any]]) -> None:
-    """Answers that come when the line was cut already are heard by nobody."""
+async def take_back(session: FakeSession, call: FakeCall) -> None:
+    """As ``turn.cancel``, without the ping that follows it: a pong proves less than is needed here."""
+    for each in session.server.calls:
+        if each.id == call.id:
+            each.end("cancelled")
     if session.connection is not None:
-        await take(session, responses)
-
-
-async def cancel(session: FakeSession, turn: Turn | None, ids: Iterable[str]) -> None:
-    """As ``FakeSession.cancel``, without the ping that follows it: a pong proves less than is needed here."""
-    for call in session.server.calls:
-        if call.id in ids:
-            call.end("cancelled")
-    if session.connection is not None:
-        await session.send({"toolCallCancellation": {"ids": list(ids)}})
+        await session.send({"toolCallCancellation": {"ids": [call.id]}})
 
 
 def _says(sent: str, text: str) -> bool:
