@@ -92,7 +92,8 @@ class Handlers:
                 await self._hook(hooks, "before", job.call)
             done = await self._handle(job, tool)
         except BaseException as error:  # sys.exit() in a tool ends the tool, not the session
-            if was_cancelled(this_task()):  # by itself, or because the loop ends: then the session is cancelled as well
+            # by itself, or because the loop ends: then the session is cancelled as well
+            if was_cancelled(this_task()):
                 await anyio.lowlevel.cancel_shielded_checkpoint()
             if not is_of_the_user(error):
                 raise
