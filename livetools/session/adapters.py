@@ -15,7 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from .closing import dial_error, gone
-from .transport import Transport
+from .transport import Gone, Transport
 from .wake import on_trio
 
 if TYPE_CHECKING:
@@ -180,10 +180,12 @@ class _TrioAdapter:
         except ConnectionClosed as error:
             raise gone(error, self._closing) from None
         if scope.cancelled_caught:
-            late = TimeoutError(f"no frame was taken for {self._timeout:g} s")
-            self._connection.set_connection_exc(late)  # for the reader, who hears of the cut first
+            late = f"no frame was taken for {self._timeout:g} s"
+            # For the reader, who may hear of the cut first. The connection's own word on it cannot be had here:
+            # its task has yet to see the cut.
+            self._connection.set_connection_exc(TimeoutError(late))
             await self._cut()
-            raise gone(self._connection.close_exc, self._closing)
+            raise Gone(1006, late, self._closing)
         await trio.lowlevel.checkpoint_if_cancelled()  # so that a loop of sends can be cancelled
 
     async def receive(self) -> bytes:
