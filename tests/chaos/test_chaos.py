@@ -20,20 +20,26 @@ def silence() -> Iterator[None]:
     logging.disable(logging.NOTSET)
 
 
+def is_open(error: BaseException) -> bool:
+    """Whether this is one of the losses that are known and not mended yet."""
+    known = ("texts were lost:", "the result of a lost call was not delivered:")
+    return isinstance(error, AssertionError) and str(error).startswith(known)
+
+
 @pytest.mark.parametrize("seed", range(SEEDS))
 def test_no_call_and_no_text_is_lost_however_the_line_breaks(seed: int) -> None:
-    """A seed counts when it has failed twice; the marked run below counts every failure.
+    """Any broken promise fails at once, but for the two losses that are known and open: those at the second play.
 
-    Known and open: of 751 conversations of 200 turns played on 2026-11-28, 745 kept every promise; 4 lost one text
-    and 2 the late result of one lost call, most of them only at one play in several, by the timing of threads and
-    sockets that no seed holds.
+    Of 120 plays of these seeds, and of 751 others, on 2026-11-28 about one in a hundred lost a text or the late
+    result of a lost call, by the timing of threads and sockets that no seed holds. The marked run below counts all.
     """
     backend = ("asyncio", "trio")[seed % 2]
     chaos = Chaos(seed)
     try:
         run(backend, chaos.run, seed=seed)
     except BaseExceptionGroup as failure:
-        print(f"seed {seed} failed at the first play: {failure.exceptions}")
+        if failure.split(is_open)[1] is not None:
+            raise
         chaos = Chaos(seed)
         run(backend, chaos.run, seed=seed)
     assert sum(chaos.cuts.values()) > 10
