@@ -123,6 +123,7 @@ class Calls:
 
     def cancel(self, ids: Sequence[str], now: float) -> None:
         """``toolCallCancellation``: unknown and finished ids do no harm."""
+        self.replies.unread()  # what was read by now is not taken back
         for id in ids:
             record = self.by_id.get(id)
             if record is not None:
@@ -130,17 +131,13 @@ class Calls:
                 self.excused = [r for r in self.excused if r is not record]
                 self._perform(record, self._move(record, Move.CANCEL), now)
 
-    def heard(self) -> None:
-        """The server sent something: the answers before it have arrived."""
-        if self.replies.sent:
-            for record in self.replies.sent:
-                self._move(record, Move.HEARD)
-            self.replies.sent.clear()
-        self.replies.acknowledged.clear()
+    def heard(self, ends: float = inf) -> None:
+        """The model spoke, after so many turn ends: what it can have read by then has arrived."""
+        self.replies.heard(ends)
 
     def lose(self, now: float) -> None:
         """The link is gone, and every debt on it."""
-        owed = [r for r in (*self.replies.sent, *self.pending.values()) if r.state is not State.VOID]
+        owed = [*self.replies.unread(), *self.pending.values()]
         unacknowledged = self.replies.unacknowledged()
         self.replies.clear()
         for record in owed:
@@ -168,7 +165,7 @@ class Calls:
 
     def close(self, now: float) -> None:
         """The session ends: stop what runs, owe nothing."""
-        for record in [*{**self.records, **self.pending}.values(), *self.replies.sent]:
+        for record in [*{**self.records, **self.pending}.values(), *self.replies.unread()]:
             record.undo = self._undoable(record)
             self._perform(record, self._move(record, Move.CLOSE), now)
         self.replies.clear()

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from .delivery import Batch, Posted, handed
 from .events import Event, InputDropped
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ REPLAY_BOUND = 8 * 1024 * 1024
 GATED = "a blocking function call is open"
 AWAY = "the connection is away"
 FATAL = "every connection that it was written to has ended"
-#: Connections that may end, unread, on one text before it is held to be what ends them.
-WRITTEN_AT_MOST = 5
+#: Connections that may end on one text, received and not read, before it is held to be what ends them.
+ENDINGS_AT_MOST = 5
 
 
 class Receipt:
@@ -70,17 +71,23 @@ class Item:
     receipt: Receipt | None = None
     exchange: Exchange | None = None
     prompts: bool = False  # a complete user turn: an answer is due
-    after: int = 0  # turn ends before the model could have read it
+    posted: Posted = field(default_factory=handed)  # what it was written in last
     said: str = ""  # the text of a user turn
     written: int = 0  # times
+    endings: int = 0  # connections that received it and ended before it was read
 
     @property
     def media(self) -> bool:
         return self.kind in ("audio", "video")
 
 
-#: The socket's number, what is written to it, and who waits for that.
-Frame: TypeAlias = tuple[int, bytes, Receipt | None]
+class Frame(NamedTuple):
+    """What is written to which socket, who waits for that, and the batch that ends with it."""
+
+    link: int
+    data: bytes
+    receipt: Receipt | None = None
+    batch: Batch | None = None
 
 
 class Held:
@@ -90,10 +97,9 @@ class Held:
         self.gate, self.transparent, self._tell = gate, transparent, tell
         self.backlog = 0  # bytes of media that wait
         self.dropped = {GATED: 0, AWAY: 0}  # in the whole session
-        self._last = Receipt()  # of the last frame that was taken, whatever it holds
-        self._last.sent()
         self._queue: deque[Item] = deque()
-        self._sent: list[Item] = []  # not media, and nothing heard since
+        self.streams = False  # media went out on this link: it begins turns whenever it likes
+        self._sent: list[Item] = []  # not media, and not known to have been read
         self._log: deque[tuple[int, Item]] = deque()  # transparent: what the service may not have taken in
         self._logged = 0
         self._index = 0
@@ -163,23 +169,10 @@ class Held:
             self._remember(item)
         return taken
 
-    @property
-    def handed(self) -> bool:
-        """Whether all that was taken has been handed to a socket: what has not, nobody can have read."""
-        return self._last.done
-
-    def follow(self, last: Frame) -> Frame:
-        """The last frame that goes out now, with a receipt: ``handed`` tells of this one."""
-        link, frame, receipt = last
-        if receipt is None or receipt.done:  # done: an earlier socket was handed it
-            receipt = Receipt()
-        self._last = receipt
-        return link, frame, self._last
-
     def heard(self, ends: int) -> None:
-        """The server said something, after ``ends`` turn ends: what it could have read by now has arrived."""
+        """The model spoke, after so many turn ends: what it can have read by then has arrived."""
         if self._sent:
-            self._sent = [item for item in self._sent if item.after > ends]
+            self._sent = [item for item in self._sent if not item.posted.heard(ends)]
 
     def consumed(self, index: int) -> None:
         """Transparent: the state holds all messages up to this one."""
@@ -199,7 +192,7 @@ class Held:
         self._log.clear()
         self._logged = 0
         self._index = 0
-        self._begun = False
+        self._begun = self.streams = False
         return exchange is not None and any(item.exchange is exchange for item in self._queue)
 
     def tell(self) -> None:
@@ -242,11 +235,13 @@ class Held:
 
         One that the service answers with the end of each connection is given up and told, or it would do so for ever.
         """
-        texts = [item for item in self._sent if item.kind in ("text", "content", "update")]
+        unread = [item for item in self._sent if not item.posted.read]
+        texts = [item for item in unread if item.kind in ("text", "content", "update")]
         for item in texts:
-            if item.written >= WRITTEN_AT_MOST:
+            item.endings += item.posted.arrived
+            if item.endings >= ENDINGS_AT_MOST:
                 self._tell(InputDropped(1, FATAL))
-        return [item for item in texts if item.written < WRITTEN_AT_MOST]
+        return [item for item in texts if item.endings < ENDINGS_AT_MOST]
 
     def _remember(self, item: Item) -> None:
         self._index += 1
@@ -258,6 +253,7 @@ class Held:
                 self._forget()
         elif not item.media:
             self._sent.append(item)
+        self.streams = self.streams or item.media or item.kind == "activity"
 
     def _forget(self) -> None:
         """Past the bound: media goes first, oldest first, then the oldest of all."""

@@ -8,7 +8,7 @@ is a duplicate; on a later one it is answered again from memory, and never run a
 ==========  ==============================================================================
 OWED        the call is being served; an answer is due on its link
 READY       the answer is known, not yet handed to the socket
-SENT        handed to the socket; nothing has come from the server since: a dead socket may have swallowed it
+SENT        handed to the socket, and not known to have been read: a dead socket may have swallowed it
 PAID        answered
 VOID        taken back by the server, or the session is closed: nothing is due, nothing will be sent
 DETACHED    the answer on the link is settled or lost; the handler runs on and owes its result as a text
@@ -67,7 +67,7 @@ class Move(Enum):
     ACK = auto()  # a background call is acknowledged instead of answered
     LOSE = auto()  # the link is gone
     WRITE = auto()  # the answer was handed to a socket
-    HEARD = auto()  # the server sent something after the answer
+    HEARD = auto()  # the answer has been read
     REOFFER = auto()  # the same id, asked on a later link
     CLOSE = auto()  # the session ends
 

@@ -23,6 +23,7 @@ from . import close_codes, outgoing
 from .actions import Action, Close, Outcome
 from .calls import Calls
 from .connection import Connection, Standing
+from .dispatch import Dispatch
 from .errors import LocalProtocolError
 from .events import Call, Event, Interrupted, Reconnected, SessionStarted, Stalled, TurnComplete, Usage
 from .held import Frame, Held, Item, Receipt
@@ -50,13 +51,11 @@ class Machine:
         self.turns = Turns(plan.stall_timeout, plan.status_signal)
         self.held = Held(plan.gate, plan.transparent, self._tell)
         self.connection = Connection(plan, reconnect, random, self, self._tell, self._actions.append)
+        self.dispatch = Dispatch(plan, self.calls, self.turns, self.held, self.connection)
         self.reception = Reception(self.calls, self.turns, self.held, self.connection, self._tell)
         self.closed = False
         self._seed = seed
         self._now = 0.0
-        self._control: list[bytes] = []  # ahead of all else on a session that has just begun
-        self._late: list[str] = []  # results that go as text, once the model is not speaking
-        self._conversing = False  # a turn was prompted: no more seeding on 3.1
         self._ending = False  # a tool said that the session ends
         self._exchange: Exchange | None = None  # the last one, over or not
         self._moving: list[Receipt] = []  # who waits for a planned move
@@ -124,15 +123,15 @@ class Machine:
     def ask(self, text: str, now: float) -> tuple[Exchange, Receipt]:
         """Begin an exchange with this text. Raises ``ConcurrencyError`` while another is under way."""
         exchange = self._exchange = self.turns.ask()
-        return exchange, self._put_text(text, now, exchange)
+        return exchange, self._put(self.dispatch.text(text, exchange), now)
 
     def send_text(self, text: str, now: float) -> Receipt:
         """A user turn; the receipt says when it was handed to a socket."""
-        return self._put_text(text, now, None)
+        return self._put(self.dispatch.text(text, None), now)
 
     def send_content(self, turns: Sequence[Mapping[str, Any]], turn_complete: bool, now: float) -> Receipt:
         """Turns for the history. Raises ``LocalProtocolError`` where the model takes them only at the beginning."""
-        if self._conversing and not self.plan.content_mid_session:
+        if self.dispatch.conversing and not self.plan.content_mid_session:
             raise LocalProtocolError(
                 f"{self.plan.model} takes content only before the first turn; use send_text, or history= of connect"
             )
@@ -172,7 +171,7 @@ class Machine:
 
     def update(self, plan: Plan, frame: bytes | None, now: float) -> Receipt:
         """Other instructions or tools: ``frame`` says so where the model takes it, else another connection does."""
-        self.plan = self.calls.plan = self.connection.plan = plan
+        self.plan = self.calls.plan = self.connection.plan = self.dispatch.plan = plan
         if frame is not None:
             return self._put(Item("update", frame, Receipt()), now)
         receipt = Receipt()
@@ -261,42 +260,14 @@ class Machine:
 
     def frames(self) -> list[Frame]:
         """What is written now, in this order; what is taken counts as handed to its socket."""
-        waiting = self.calls.replies or self.held or self._late or self._control or self.connection.setups
-        if self.closed or not waiting:
-            return []
-        frames: list[Frame] = [(n, f, None) for n, f in self.connection.setups]
-        self.connection.setups.clear()
-        if not self.connection.usable:
-            return frames
-        link, replies = self.connection.link.current, self.calls.replies
-        if self._control:
-            frames += [(link, frame, None) for frame in self._control]
-            self._control = []
-        if replies:
-            frames += [(link, frame, None) for frame in replies.frames(link)]
-            for answer in replies.answered:
-                self.turns.answered(answer.record.run, answer.record.ends_turn, answer.scheduling, self._now)
-            replies.answered.clear()
-        self.held.counted(len(frames))
-        if self._late and self.turns.idle and not self.held.prompting:
-            self._put_text("\n".join(self._late), self._now, None)
-            self._late.clear()
-        if self.held:
-            for item in self.held.take(self.calls.blocking()):
-                item.after = self.turns.ends + self.turns.due
-                frames.append((link, item.frame, item.receipt))
-                if item.prompts:
-                    self._conversing = True
-                    self.turns.prompted(self._now, item.exchange)
-        if frames:
-            frames[-1] = self.held.follow(frames[-1])
-        return frames
+        waiting = self.calls.replies or self.held or self.dispatch or self.connection.setups
+        return self.dispatch.frames(self._now) if waiting and not self.closed else []
 
     # What the connection asks and tells
 
     def standing(self) -> Standing:
         """What the session is in the middle of."""
-        busy = self.calls.pending or self.calls.replies or self.held or self._control
+        busy = self.calls.pending or self.calls.replies or self.held or self.dispatch.control
         return Standing(bool(self.calls.pending), self.turns.idle and not busy, self.turns.ended_at)
 
     def anew(self) -> list[Mapping[str, Any]]:
@@ -317,10 +288,12 @@ class Machine:
             self._tell(Reconnected(restored))
         link = self.connection.link.current
         if restored and self.plan.answer_lost:
-            self._control += self.calls.resumed(link)
+            errors = self.calls.resumed(link)
+            self.dispatch.control += errors
+            self.turns.most += len(errors)  # the model may speak of them
         if self.connection.seed:
             complete = self.plan.seed == "initial_history"
-            self._control.append(outgoing.client_content(self.connection.seed, complete))
+            self.dispatch.control.append(outgoing.client_content(self.connection.seed, complete))
         if self._moving and self.connection.told is not self.plan:
             return self.connection.go_away(inf, now)  # it was changed after the setup had gone out
         for receipt in self._moving:
@@ -329,7 +302,8 @@ class Machine:
 
     def lost(self, now: float) -> None:
         """Everything on the current link is gone; a generation that was under way never continues."""
-        self._control = []
+        self.dispatch.control = []
+        self.reception.read(now)
         self.calls.lose(now)
         if self.turns.lost(now, again=self.held.lose(self.turns.exchange)):
             self._tell(Interrupted())
@@ -356,10 +330,6 @@ class Machine:
             exchange.events.append(event)
             exchange.changed = True
 
-    def _put_text(self, text: str, now: float, exchange: Exchange | None) -> Receipt:
-        build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
-        return self._put(Item("text", build(text), Receipt(), exchange, True, said=text), now)
-
     def _put(self, item: Item, now: float) -> Receipt:
         self._now = now
         assert item.receipt is not None
@@ -377,14 +347,16 @@ class Machine:
         return self.held.untold and (self.closed or (self.connection.usable and not self.calls.blocking()))
 
     def _done(self) -> bool:
-        return self.turns.idle and not self.calls.pending and not self._late and self.connection.usable
+        return (
+            self.turns.idle and not self.calls.pending and not self.dispatch.late and self.connection.usable
+        )
 
     def _after(self, now: float) -> None:
         """What follows from any input."""
         self._now = now
         calls = self.calls
         if calls.texts:
-            self._late += calls.texts
+            self.dispatch.late += calls.texts
             calls.texts.clear()
         exchange = self.turns.exchange
         if exchange is not None and exchange.calls:

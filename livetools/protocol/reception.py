@@ -51,6 +51,7 @@ class Reception:
 
     def receive(self, link: int, data: bytes | str, now: float) -> None:
         """Take a frame in. Never raises for what a server sends."""
+        self.read(now)
         message, ends = parse(data), self.turns.ends
         if message.setup_complete is not None:
             self.session_id = message.setup_complete.session_id
@@ -73,14 +74,20 @@ class Reception:
         if message.status is not None and alone and self.turns.status(message.status, now):
             self._ended(TurnComplete(None, message.status))
         proof = message.calls or any(isinstance(event, PROOF) for event in events)
-        if proof and self.held.handed:
-            self.calls.heard()
+        if proof:
+            self.calls.heard(ends)
             self.held.heard(ends)  # the end of an earlier turn says nothing of what came after it
         if message.resumption is not None:
             self._handle(message.resumption, now)
         if message.go_away is not None:
             self.tell(GoAway(message.go_away.time_left))
             self.connection.go_away(message.go_away.time_left, now)
+
+    def read(self, now: float) -> None:
+        """What can be told by silence: that turns which a stall had given up do not come."""
+        if self.turns.quiet(now):
+            self.calls.heard(self.turns.ends)
+            self.held.heard(self.turns.ends)
 
     def _said(self, event: Event, now: float) -> None:
         if isinstance(event, Interrupted):

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from . import outgoing
+from .delivery import Posted, handed
 from .ledger import Effect, Group, Move, Record, State
 from .terms import CallPolicy, Plan
 
@@ -46,12 +47,13 @@ class Replies:
         self.format = (
             outgoing.content_response if plan.reply_format == "client_content" else outgoing.tool_response
         )
-        self.sent: list[Record] = []  # handed to a socket, and nothing heard since
-        self.acknowledged: list[Record] = []  # background calls, likewise
+        self.sent: list[tuple[Record, Posted]] = []  # written, and not known to have been read
+        self.acknowledged: list[tuple[Record, Posted]] = []  # background calls, likewise
         self.answered: list[Answered] = []
         self._pending = pending  # calls that the server waits for, by run
         self._move = move
         self._queue: deque[Record | Group | Interim] = deque()
+        self._posted = handed()  # of the frames that are being made
 
     def __bool__(self) -> bool:
         return bool(self._queue)
@@ -86,7 +88,7 @@ class Replies:
         """The server took the call back: nothing more is sent for it."""
         kept = [e for e in self._queue if not (isinstance(e, Interim) and e.record is record)]
         self._queue = deque(kept)
-        self.acknowledged = [r for r in self.acknowledged if r is not record]
+        self.acknowledged = [(r, posted) for r, posted in self.acknowledged if r is not record]
 
     def errors(self, texts: Iterable[tuple[Record, str]]) -> bytes:
         """An error for each of these calls, in one message."""
@@ -95,7 +97,28 @@ class Replies:
     def unacknowledged(self) -> list[Record]:
         """Background calls whose acknowledgement has not gone out, or may not have arrived."""
         waiting = [e.record for e in self._queue if isinstance(e, Interim) and State.DETACHED in e.states]
-        return self.acknowledged + waiting
+        return [r for r, posted in self.acknowledged if not posted.read] + waiting
+
+    def heard(self, ends: float) -> None:
+        """The model spoke, after so many turn ends."""
+        if self.sent:
+            for record, posted in self.sent:
+                if posted.heard(ends):
+                    self._move(record, Move.HEARD)
+            self.sent = [(r, posted) for r, posted in self.sent if r.state is State.SENT]
+        if self.acknowledged:
+            self.acknowledged = [(r, posted) for r, posted in self.acknowledged if not posted.heard(ends)]
+
+    def tracks(self, posted: Posted) -> bool:
+        """Whether something went out with it that a dead socket must not swallow."""
+        return any(kept and kept[-1][1] is posted for kept in (self.sent, self.acknowledged))
+
+    def unread(self) -> list[Record]:
+        """Answers that a dead socket may have swallowed; those that are known to have been read are paid."""
+        for record, posted in self.sent:
+            if posted.read:
+                self._move(record, Move.HEARD)
+        return [r for r, _ in self.sent if r.state is State.SENT]
 
     def clear(self) -> None:
         """The link is gone, and what waited for it with it."""
@@ -103,8 +126,9 @@ class Replies:
         self.sent.clear()
         self.acknowledged = []
 
-    def frames(self, link: int) -> list[bytes]:
-        """What is ready for this link."""
+    def frames(self, link: int, posted: Posted | None = None) -> list[bytes]:
+        """What is ready for this link; ``posted`` will know whether it was read."""
+        self._posted = posted or handed()
         frames: list[bytes] = []
         unnamed: list[Record] = []
         while self._queue:
@@ -123,7 +147,7 @@ class Replies:
             elif entry.link == link and entry.record.state in entry.states:
                 self.answered.append(Answered(entry.record, entry.scheduling))
                 if State.DETACHED in entry.states:
-                    self.acknowledged.append(entry.record)
+                    self.acknowledged.append((entry.record, self._posted))
                 frames.append(self.format([entry.answer]))
         if unnamed:
             frames += self._in_order(unnamed)
@@ -155,7 +179,7 @@ class Replies:
                 scheduling = "SILENT"  # the end of a generator says nothing of its own
         continues = False if policy is not None and policy.streams else None
         self._move(record, Move.WRITE)
-        self.sent.append(record)
+        self.sent.append((record, self._posted))
         self.answered.append(Answered(record, scheduling))
         return self._answer(
             record, outcome.response, scheduling=scheduling, will_continue=continues, parts=outcome.parts

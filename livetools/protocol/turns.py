@@ -8,6 +8,8 @@ So what is *due* is counted:
 ``owed``         turn ends until the answers that went out have been spoken of (answers with nothing heard between
                  them count as one)
 ``open``         the model is in the middle of something: content came, or a call that will end its turn
+``missing``      turn ends that a stall has given up: late ones come before those that are due
+``most``         turn ends that can come at most: each answer that the model did not stand still for may bring one
 
 The move is the user's (``idle``) when none of these is left.
 """
@@ -55,6 +57,8 @@ class Turns:
         self.status_signal = status_signal
         self.prompts = 0
         self.owed = 0
+        self.missing = 0
+        self.most = 0
         self.open = False
         self.thinking = False  # IN_PROGRESS was said, and no end since
         self.exchange: Exchange | None = None
@@ -71,6 +75,16 @@ class Turns:
     def due(self) -> int:
         """Turn ends that are still to come, as far as is known."""
         return max(self.prompts, self.owed, self.open or self.thinking)
+
+    @property
+    def ahead(self) -> int:
+        """Turn ends that come before the model can read what is written now."""
+        return self.due + self.missing
+
+    @property
+    def upmost(self) -> int:
+        """Turn ends that may still come: never less than what is due."""
+        return max(self.most, self.ahead)
 
     @property
     def idle(self) -> bool:
@@ -99,6 +113,7 @@ class Turns:
         if exchange is not None and exchange is self.exchange:
             exchange.began = True
             exchange.skip = self.due
+        self.most = self.upmost + 1
         self.prompts = self.due + 1  # what is due already ends first, whatever began it
         self._moved(now)
 
@@ -116,8 +131,11 @@ class Turns:
             self.exchange.calls.add(run)
         self._moved(now)
 
-    def answered(self, run: int, ends_turn: bool, scheduling: str | None, now: float) -> None:
-        """An answer was written."""
+    def answered(
+        self, run: int, ends_turn: bool, scheduling: str | None, now: float, *, stood_still: bool = False
+    ) -> None:
+        """An answer was written; ``stood_still``: the model waited for it, in the turn that it goes on with now."""
+        self.most = self.upmost + (ends_turn or not stood_still)
         if scheduling != "SILENT" or not ends_turn:
             before = 1 if ends_turn and not self.status_signal and (self.open or self.prompts) else 0
             self.owed = max(self.owed, before + 1)
@@ -163,7 +181,7 @@ class Turns:
     def lost(self, now: float, again: bool) -> bool:
         """The connection is gone; ``again``: the exchange's prompt will be written again. Whether a turn was cut."""
         cut = self.open or self.thinking or self.owed > 0 or (self.prompts > 0 and not again)
-        self.prompts = self.owed = 0
+        self.prompts = self.owed = self.most = self.missing = 0
         self.open = self.thinking = self._cutting = False
         self._patience, self._playing = inf, now
         exchange = self.exchange
@@ -173,6 +191,17 @@ class Turns:
                 self._over(interrupted=True)
         self._moved(now)
         return cut
+
+    def quiet(self, now: float) -> bool:
+        """Whether what a stall had given up is not to come any more: a turn has ended since, and then it was quiet.
+
+        It counts as ended then.
+        """
+        late = self.missing and self.idle and self.ended_at == self._progress <= now - AMBIGUOUS
+        if late:
+            self.ends += self.missing
+            self.missing = 0
+        return bool(late)
 
     def tick(self, now: float, served: bool) -> float | None:
         """Seconds of silence, if it has become a stall; ``served``: a call is open that blocks the model."""
@@ -184,6 +213,7 @@ class Turns:
         self._stalled = True
         exchange = self.exchange
         if exchange is None or not exchange.calls:  # what did not come by now is not counted on
+            self.missing = self.ahead
             self.prompts = self.owed = 0
             self.open = self.thinking = False
             if exchange is not None and exchange.began:
@@ -201,6 +231,8 @@ class Turns:
         # the answer met the call's own IDLE; or two ends were due, but this may be the only one
         crossed = self.status_signal and self.owed > 0 and not self._heard
         waits = crossed or (self.owed > 1 and self._heard)
+        self.most = max(0, self.upmost - 1)
+        self.missing = max(0, self.missing - 1)
         self.prompts = max(0, self.prompts - 1)
         self.owed = self.owed if crossed else max(0, self.owed - 1)
         self.open = self.thinking = self._cutting = False

@@ -6,9 +6,10 @@ The adapters are two because the loops differ in what a cancelled send leaves be
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import anyio
 from websockets.asyncio.client import ClientConnection, connect
@@ -21,9 +22,14 @@ from .wake import on_trio
 if TYPE_CHECKING:
     from websockets.trio.client import ClientConnection as TrioConnection
 
+T = TypeVar("T")
+
 __all__ = ["adapted", "dial_error", "opening"]
 
 CLOSE_TIMEOUT = 3.0  # seconds for the closing handshake; then the line is cut
+
+
+UNANSWERED = 64  # pings without a pong; further ones would only pile up
 
 
 LINGER = 1.0  # seconds for a peer that has said close, or broken the protocol, to close the line
@@ -121,13 +127,23 @@ class _AsyncioAdapter:
         self._watchdog: asyncio.TimerHandle | None = None
 
     async def send(self, frame: bytes) -> None:
+        await self._write(self._connection.send(frame, text=True))
+
+    async def probe(self) -> Callable[[], bool] | None:
+        if len(self._connection.pending_pings) >= UNANSWERED:
+            return None
+        pong = await self._write(self._connection.ping())
+        assert isinstance(pong, asyncio.Future)
+        return lambda: pong.done() and not pong.cancelled() and pong.exception() is None
+
+    async def _write(self, sending: Awaitable[T]) -> T:
         loop = self._connection.loop
         began = loop.time()
         self._sending.append(began)
         if self._watchdog is None:  # one timer for many sends: arming one for each costs more than it guards
             self._watchdog = loop.call_later(self._timeout, self._watch)
         try:
-            await self._connection.send(frame, text=True)
+            return await sending
         except ConnectionClosed as error:
             raise gone(error, self._closing) from None
         finally:
@@ -172,11 +188,19 @@ class _TrioAdapter:
         self._closing = False
 
     async def send(self, frame: bytes) -> None:
+        await self._write(self._connection.send(frame, text=True))
+
+    async def probe(self) -> Callable[[], bool] | None:
+        if len(self._connection.pending_pings) >= UNANSWERED:
+            return None
+        return (await self._write(self._connection.ping())).is_set
+
+    async def _write(self, sending: Awaitable[T]) -> T:
         import trio
 
         try:
             with trio.CancelScope(deadline=trio.current_time() + self._timeout, shield=True) as scope:
-                await self._connection.send(frame, text=True)
+                written = await sending
         except ConnectionClosed as error:
             raise gone(error, self._closing) from None
         if scope.cancelled_caught:
@@ -187,6 +211,7 @@ class _TrioAdapter:
             await self._cut()
             raise Gone(1006, late, self._closing)
         await trio.lowlevel.checkpoint_if_cancelled()  # so that a loop of sends can be cancelled
+        return written
 
     async def receive(self) -> bytes:
         try:

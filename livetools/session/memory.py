@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any
 
@@ -74,6 +74,8 @@ class MemoryServer:
         self.full = False
         self._to_client: deque[bytes] = deque()
         self._to_server: deque[bytes] = deque()
+        self.put_in = 0  # frames that the client has sent
+        self.taken = 0  # and that were received here
         self._changed = anyio.Event()
 
     def send(self, message: Mapping[str, Any] | bytes | str) -> None:
@@ -85,7 +87,9 @@ class MemoryServer:
 
     async def receive(self) -> dict[str, Any]:
         """The client's next frame. Raises :class:`Gone` after the last one."""
-        return json.loads(await self.take(self._to_server))  # type: ignore[no-any-return]
+        frame = await self.take(self._to_server)
+        self.taken += 1
+        return json.loads(frame)  # type: ignore[no-any-return]
 
     def close(self, code: int = 1000, reason: str = "") -> None:
         """Close with a code. The client still receives what was sent before."""
@@ -129,6 +133,7 @@ class MemoryServer:
         if self.end is not None:
             raise Gone(self.end.code, self.end.reason, self.end.by_us)
         self._to_server.append(frame)
+        self.put_in += 1
         self.changed()
 
     async def give(self) -> bytes:
@@ -144,6 +149,10 @@ class _Client:
         with anyio.CancelScope(shield=True):
             await self._server.put(frame)
         await anyio.lowlevel.checkpoint_if_cancelled()
+
+    async def probe(self) -> Callable[[], bool]:
+        server, all_so_far = self._server, self._server.put_in
+        return lambda: server.taken >= all_so_far
 
     async def receive(self) -> bytes:
         return await self._server.give()

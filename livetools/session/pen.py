@@ -10,11 +10,12 @@ from __future__ import annotations
 from collections import deque
 from typing import Protocol
 
-from livetools.protocol.held import Receipt
+from livetools.protocol.delivery import Batch
+from livetools.protocol.held import Frame
 from livetools.protocol.machine import Machine
 
 from .framelog import FrameLog
-from .transport import Gone, Transport
+from .transport import Gone, Probing, Transport
 from .wake import make_wake
 
 
@@ -31,7 +32,7 @@ class Pen:
     def __init__(self, machine: Machine, owner: Owner) -> None:
         self.log = FrameLog.wanted()
         self._machine, self._owner = machine, owner
-        self._out: deque[tuple[int, bytes, Receipt | None]] = deque()
+        self._out: deque[Frame] = deque()
         self._writing = False
         self._more = False  # the machine may have frames that nobody has taken yet
         self._wake = make_wake()
@@ -50,7 +51,7 @@ class Pen:
 
     def forget(self, link: int) -> None:
         """This connection is gone: the machine writes again what it owes."""
-        self._out = deque(entry for entry in self._out if entry[0] != link)
+        self._out = deque(frame for frame in self._out if frame.link != link)
 
     async def run(self) -> None:
         """Write what is left to this task, as long as the session runs."""
@@ -66,7 +67,7 @@ class Pen:
         try:
             while True:
                 while self._out:
-                    await self._send(*self._out.popleft())
+                    await self._send(self._out.popleft())
                 if not self._more:
                     break
                 self._more = False
@@ -78,19 +79,40 @@ class Pen:
         finally:
             self._writing = False
 
-    async def _send(self, link: int, frame: bytes, receipt: Receipt | None) -> None:
-        transport = self._owner.transport(link)
+    async def _send(self, frame: Frame) -> None:
+        transport = self._owner.transport(frame.link)
         if transport is None:
             return  # it is gone, and the machine knows what it owes
         if self.log is not None:
-            self.log.sent(link, frame)
+            self.log.sent(frame.link, frame.data)
         try:
-            await transport.send(frame)
+            await transport.send(frame.data)
         except Gone:
             return  # its reader says so, once it has read what came before the end
         except BaseException:
-            if receipt is not None:
-                receipt.sent()  # a send that was cancelled was sent
+            _handed(frame)  # a send that was cancelled was sent
             raise
-        if receipt is not None:
-            receipt.sent()
+        _handed(frame)
+        if frame.batch is not None and frame.batch.asks:
+            await _ask(transport, frame.batch)
+
+
+def _handed(frame: Frame) -> None:
+    if frame.receipt is not None:
+        frame.receipt.sent()
+    if frame.batch is not None:
+        frame.batch.handed = True
+
+
+async def _ask(transport: Transport, batch: Batch) -> None:
+    """Have the other end say that it received all that was written so far."""
+    if not isinstance(transport, Probing):
+        batch.pong = None
+        return
+    try:
+        batch.pong = await transport.probe()
+    except Gone:
+        pass  # and no pong will come
+    except BaseException:
+        batch.pong = None
+        raise

@@ -1,4 +1,4 @@
-"""What a session needs of a connection: three methods and a contract.
+"""What a session needs of a connection: three methods and a contract, and a fourth method if it can.
 
 Everything above this line is the same for a websocket, for the in-memory pair of the tests and for whatever a
 user brings.
@@ -6,9 +6,9 @@ user brings.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 
 class Gone(Exception):
@@ -39,6 +39,18 @@ class Transport(Protocol):
 
     async def aclose(self) -> None:
         """Close it, within a bound of time. Idempotent, from any task; never raises but when cancelled."""
+        ...
+
+
+@runtime_checkable
+class Probing(Protocol):
+    """What a transport may offer beside its three methods: to ask the other end what it has received."""
+
+    async def probe(self) -> Callable[[], bool] | None:
+        """Send a ping behind the last frame. What is returned says whether its pong has come.
+
+        ``None``: it cannot be told. Completes and is bounded as ``send``, and raises :class:`Gone` as it does.
+        """
         ...
 
 

@@ -19,7 +19,7 @@ import anyio
 
 import livetools
 from livetools import ReconnectPolicy, ToolError, tool
-from livetools.protocol.events import Call, Event, Stalled, ToolCancelled, ToolFinished, ToolLost, ToolStarted
+from livetools.protocol.events import Call, Event, ToolCancelled, ToolFinished, ToolLost, ToolStarted
 from livetools.session.websocket import WebSocket
 from livetools.testing import FakeCall, FakeLiveServer, FakeSession, Turn, TurnCancelled
 
@@ -61,7 +61,6 @@ class Chaos:
     events: list[Event] = field(default_factory=list)
     sent: list[str] = field(default_factory=list)  # texts whose send_text or ask returned
     replies: Counter[str] = field(default_factory=Counter)
-    stalled: set[int] = field(default_factory=set)  # connections on which nothing came for long
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -146,8 +145,6 @@ class Chaos:
         async for event in session:
             if isinstance(event, ToolStarted | ToolFinished | ToolCancelled | ToolLost):
                 self.events.append(event)
-            elif isinstance(event, Stalled):
-                self.stalled.add(len(self.line.crossings))
 
     # -- the model
 
@@ -348,17 +345,8 @@ class Chaos:
         for frame in self.server.frames:
             if frame.direction == "client":
                 self.read.update(set(texts(frame.message)))
-        missing = [text for text in self.sent if not self.read[text] and not self.in_doubt(text)]
+        missing = [text for text in self.sent if not self.read[text]]
         assert not missing, f"texts were lost: {missing}"
-
-    def in_doubt(self, text: str) -> bool:
-        """Whether it went out where nobody can tell which turn an end belongs to: one had not come, or answers had
-        just been given, of which the model speaks in one turn or in several."""
-        on = [n for n, c in enumerate(self.line.crossings, 1) if any(_says(t, text) for t in c.texts())]
-        if not on:
-            return False
-        crossing = self.line.crossings[max(on) - 1]
-        return max(on) in self.stalled or crossing.answered_before(lambda sent: _says(sent, text))
 
     def check_events(self) -> None:
         """Each call that was told of came to an end that was told, too."""
@@ -382,7 +370,7 @@ class Chaos:
         owed = kinds[ToolLost] and not kinds[ToolCancelled] and finished is not None
         if owed and all(e.delivery == "text" for e in events if isinstance(e, ToolLost)):
             about = f"[Result of {call.name}({json.dumps(dict(call.args))})"
-            delivered = any(about in text for text in self.read) or self.in_doubt(about)
+            delivered = any(about in text for text in self.read)
             assert delivered, f"the result of a lost call was not delivered: {events}"
 
     def check_call(self, call: FakeCall) -> None:
@@ -434,8 +422,3 @@ async def take_back(session: FakeSession, call: FakeCall) -> None:
             each.end("cancelled")
     if session.connection is not None:
         await session.send({"toolCallCancellation": {"ids": [call.id]}})
-
-
-def _says(sent: str, text: str) -> bool:
-    """Whether ``sent`` is this text, or tells of this result, alone or with others."""
-    return sent == text or (text.startswith("[Result") and text in sent)

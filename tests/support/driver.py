@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from livetools.protocol.actions import Close, Dial, End, Hangup, Outcome, Start, Stop
@@ -31,6 +32,8 @@ class Driver:
         self.actions: list[Any] = []
         self.events: list[Event] = []
         self.frames: list[tuple[int, dict[str, Any]]] = []
+        self.pings = 0
+        self.deaf: set[int] = set()  # links on which nothing arrives, and no ping is answered
 
     # What happens
 
@@ -95,11 +98,19 @@ class Driver:
         """What the shell does after each input."""
         self.actions += self.machine.actions()
         self.events += self.machine.events()
-        for link, frame, receipt in self.machine.frames():
-            self.frames.append((link, json.loads(frame)))
-            if receipt is not None:
-                receipt.sent()
+        for frame in self.machine.frames():
+            self.frames.append((frame.link, json.loads(frame.data)))
+            if frame.receipt is not None:
+                frame.receipt.sent()
+            if frame.batch is not None:
+                frame.batch.handed = True
+                if frame.batch.asks:
+                    self.pings += 1
+                    frame.batch.pong = partial(self._answers, frame.link)
         return self
+
+    def _answers(self, link: int) -> bool:
+        return link not in self.deaf
 
     # What was seen
 

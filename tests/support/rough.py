@@ -11,10 +11,7 @@ from typing import Any
 
 import anyio
 
-from livetools.session.transport import Dialer, Transport
-
-#: Frames within which an answer and a text belong to turns that cannot be told apart.
-FEW = 24
+from livetools.session.transport import Dialer, Probing, Transport
 
 
 @dataclass
@@ -26,14 +23,6 @@ class Crossing:
     writing: int = 0  # which uninterrupted run of writing this is; negative between them
     cancelled: dict[str, int] = field(default_factory=dict)  # in which run of writing it was read
     late: list[str] = field(default_factory=list)  # calls that were answered after their cancellation
-
-    def answered_before(self, says: Callable[[str], bool]) -> bool:
-        """Whether an answer was among the few frames that crossed before this text."""
-        for n, (what, frame) in enumerate(self.log):
-            if what == "sent" and any(says(text) for text in texts(json.loads(frame))):
-                before = self.log[max(0, n - FEW) : n]
-                return any(what == "sent" and b'"functionResponse' in frame for what, frame in before)
-        return False
 
     def sends(self, frame: bytes) -> None:
         now = anyio.current_time()
@@ -53,12 +42,6 @@ class Crossing:
         if b'"toolCallCancellation"' in frame:
             for id in json.loads(frame)["toolCallCancellation"]["ids"]:
                 self.cancelled[id] = self.writing
-
-    def texts(self) -> Iterator[str]:
-        """The texts that were sent."""
-        for what, frame in self.log:
-            if what == "sent":
-                yield from texts(json.loads(frame))
 
 
 def texts(message: dict[str, Any]) -> Iterator[str]:
@@ -106,6 +89,12 @@ class _Rough:
                     await self._inner.send(frame)
             finally:
                 self._crossing.took()
+
+    async def probe(self) -> Callable[[], bool] | None:
+        if self._dead:
+            return lambda: False
+        assert isinstance(self._inner, Probing)
+        return await self._inner.probe()
 
     async def receive(self) -> bytes:
         frame = await self._inner.receive()

@@ -10,13 +10,14 @@ from __future__ import annotations
 import json
 from collections import Counter, deque
 from dataclasses import dataclass
+from functools import partial
 from math import inf
 from typing import Any
 
 from livetools.protocol.actions import Close, Consult, Dial, End, Hangup, Outcome, Start, Stop
 from livetools.protocol.errors import ConcurrencyError, LocalProtocolError
 from livetools.protocol.events import ToolLost
-from livetools.protocol.held import Receipt
+from livetools.protocol.held import Frame, Receipt
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.machine import Machine
 from livetools.protocol.terms import Plan
@@ -71,7 +72,8 @@ class Whole:
         # the shell
         self.asleep = False  # it drains nothing
         self.slow = False  # what it takes is not written at once
-        self.wire: deque[tuple[int, bytes, Receipt | None]] = deque()
+        self.wire: deque[Frame] = deque()
+        self.answered: dict[int, dict[str, Any]] = {}  # read frames, whose pings were answered
         self.alive: dict[int, bool] = {}  # by link: whether it is open
         self.closing: set[int] = set()
         self.running: dict[int, str] = {}
@@ -143,7 +145,7 @@ class Whole:
         if self.wire:
             return
         for entry in self.machine.frames():
-            self.took(entry[0], json.loads(entry[1]))
+            self.took(entry.link, json.loads(entry.data))
             self.wire.append(entry)
 
     def took(self, link: int, frame: dict[str, Any]) -> None:
@@ -173,7 +175,7 @@ class Whole:
         """Hand up to ``most`` frames to their sockets, and take what came meanwhile."""
         while self.wire and most > 0:
             most -= 1
-            link, data, receipt = self.wire.popleft()
+            link, data, receipt, batch = self.wire.popleft()
             if not self.alive.get(link):
                 continue
             frame = json.loads(data)
@@ -182,12 +184,17 @@ class Whole:
             self.unread.setdefault(link, []).append(frame)
             if receipt is not None:
                 receipt.sent()
+            if batch is not None:
+                batch.handed = True
+                if batch.asks:
+                    batch.pong = partial(self.answered.__contains__, id(frame))
             if not self.wire:
                 self.take()
 
     def reads(self, link: int) -> None:
         """The service reads what was written on this socket."""
         for frame in self.unread.pop(link, []):
+            self.answered[id(frame)] = frame
             self.read += texts_in(frame)
             for response in answers_in(frame):
                 if response.get("id") and not response.get("willContinue"):
@@ -282,7 +289,7 @@ class Whole:
         ]
         if not (self.ended or self.machine.closed) and stood:
             self.owed_lost.update(d.id for d in lost)
-        self.wire = deque(entry for entry in self.wire if entry[0] != link)
+        self.wire = deque(entry for entry in self.wire if entry.link != link)
         self.machine.disconnected(link, close, self.now)
         if self.machine.closed:
             self.owed_lost.clear()

@@ -334,7 +334,7 @@ class World:
         )
         books = tuple((b.open, b.heard, b.over, b.running, b.lost, b.reasked, b.parts) for b in self.books)
         queue = tuple(type(e).__name__ for e in self.calls.replies._queue)
-        sent = tuple(r.call.id for r in self.calls.replies.sent)
+        sent = tuple(r.call.id for r, _ in self.calls.replies.sent)
         return records, books, queue, sent, self.closed
 
 

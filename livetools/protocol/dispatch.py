@@ -1,0 +1,91 @@
+"""What goes out, in which order: the setup, what a session must hear first, answers, what the user sends.
+
+And with each of them, when the model can have read it at the earliest: what a dead link leaves unread goes out again.
+"""
+
+from __future__ import annotations
+
+from math import inf
+
+from . import outgoing
+from .calls import Calls
+from .connection import Connection
+from .delivery import Batch, Posted
+from .held import Frame, Held, Item, Receipt
+from .terms import Plan
+from .turns import Exchange, Turns
+
+
+class Dispatch:
+    """The frames of a session. ``frames`` empties the queues: what is taken counts as handed to its socket."""
+
+    def __init__(self, plan: Plan, calls: Calls, turns: Turns, held: Held, connection: Connection) -> None:
+        self.plan = plan
+        self.calls, self.turns, self.held, self.connection = calls, turns, held, connection
+        self.control: list[bytes] = []  # ahead of all else on a session that has just begun
+        self.late: list[str] = []  # results that go as text, once the model is not speaking
+        self.conversing = False  # a turn was prompted: no more seeding on 3.1
+
+    def __bool__(self) -> bool:
+        return bool(self.control or self.late)
+
+    def text(self, text: str, exchange: Exchange | None) -> Item:
+        """A user turn, on the channel that the model takes."""
+        build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
+        return Item("text", build(text), Receipt(), exchange, True, said=text)
+
+    def frames(self, now: float) -> list[Frame]:
+        """What is written now, in this order."""
+        setups, self.connection.setups = self.connection.setups, []
+        frames = [Frame(link, data) for link, data in setups]
+        if not self.connection.usable:
+            return frames
+        link, batch = self.connection.link.current, Batch()
+        frames += [Frame(link, data) for data in self.control]
+        self.control = []
+        if self.calls.replies:
+            frames += [Frame(link, data) for data in self._answers(link, batch, now)]
+        self.held.counted(len(frames))
+        if self.late and self.turns.idle and not self.held.prompting:
+            self.held.put(self.text("\n".join(self.late), None))
+            self.late.clear()
+        if self.held:
+            frames += [Frame(link, item.frame, item.receipt) for item in self._input(batch, now)]
+        if frames:
+            frames[-1] = frames[-1]._replace(batch=batch)
+        return frames
+
+    def _answers(self, link: int, batch: Batch, now: float) -> list[bytes]:
+        stood_still = self.calls.blocking()
+        replies, posted = self.calls.replies, Posted(batch, surely=self._until_answered())
+        frames = replies.frames(link, posted)
+        if posted.surely > self.turns.ends and replies.tracks(posted):
+            batch.ask()
+        for answer in replies.answered:
+            record = answer.record
+            self.turns.answered(record.run, record.ends_turn, answer.scheduling, now, stood_still=stood_still)
+        replies.answered.clear()
+        return frames
+
+    def _until_answered(self) -> float:
+        """Turn ends before any word of the model is proof that it has read the answers that go out now.
+
+        None, where it stands still for them in the only turn there is.
+        """
+        pending = self.calls.pending.values()
+        own = 0 if any(record.ends_turn for record in pending) else 1
+        alone = self.calls.blocking() and not self.held.streams and self.turns.upmost <= own
+        return -inf if alone else inf
+
+    def _input(self, batch: Batch, now: float) -> list[Item]:
+        items = self.held.take(self.calls.blocking())
+        for item in items:
+            turns = self.turns
+            most = inf if self.held.streams else turns.ends + turns.upmost
+            item.posted = Posted(batch, turns.ends + turns.ahead, most)
+            if not item.media and (most > turns.ends or item.written > 1):
+                batch.ask()
+            if item.prompts:
+                self.conversing = True
+                turns.prompted(now, item.exchange)
+        return items
