@@ -15,7 +15,7 @@ from livetools.protocol.held import Frame
 from livetools.protocol.machine import Machine
 
 from .framelog import FrameLog
-from .transport import Gone, Probing, Transport
+from .transport import Gone, Probe, Transport
 from .wake import make_wake
 
 
@@ -105,12 +105,10 @@ def _handed(frame: Frame) -> None:
 
 
 async def _ask(transport: Transport, batch: Batch) -> None:
-    """Have the other end say that it received all that was written so far."""
-    if not isinstance(transport, Probing):
-        batch.pong = None
-        return
+    """Have the other end say that it received all that was written so far, if the transport can."""
+    probe: Probe | None = getattr(transport, "probe", None)
     try:
-        batch.pong = await transport.probe()
+        batch.pong = None if probe is None else await probe()
     except Gone:
         pass  # and no pong will come
     except BaseException:

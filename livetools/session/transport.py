@@ -6,9 +6,9 @@ user brings.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias
 
 
 class Gone(Exception):
@@ -42,16 +42,10 @@ class Transport(Protocol):
         ...
 
 
-@runtime_checkable
-class Probing(Protocol):
-    """What a transport may offer beside its three methods: to ask the other end what it has received."""
-
-    async def probe(self) -> Callable[[], bool] | None:
-        """Send a ping behind the last frame. What is returned says whether its pong has come.
-
-        ``None``: it cannot be told. Completes and is bounded as ``send``, and raises :class:`Gone` as it does.
-        """
-        ...
+#: The method ``probe`` that a transport may offer beside its three: send a ping behind the last frame. What it returns
+#: says whether its pong has come; ``None``: that cannot be told. It completes and is bounded as ``send`` is, and
+#: raises :class:`Gone` alone. Without it what a dead line has swallowed is guessed from what the model said.
+Probe: TypeAlias = Callable[[], Awaitable[Callable[[], bool] | None]]
 
 
 class Dialer(Protocol):

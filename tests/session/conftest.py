@@ -18,11 +18,16 @@ from livetools.session.transport import Gone
 
 @dataclass
 class Line:
-    """What a test holds: the session, its transport, and the server's end of the first connection."""
+    """What a test holds: the session, its transport, and the server's end of each connection."""
 
     session: livetools.Session
     transport: MemoryTransport
-    server: MemoryServer
+    servers: list[MemoryServer]
+
+    @property
+    def server(self) -> MemoryServer:
+        """The server's end of the first connection."""
+        return self.servers[0]
 
     async def receive(self, *keys: str) -> dict[str, Any]:
         """The client's next frame of this kind; what comes before it is passed over."""
@@ -91,7 +96,7 @@ def opened() -> Opened:
                 async with livetools.connect(
                     model, tools=tools, transport=transport, base_url="ws://localhost", **options
                 ) as session:
-                    yield Line(session, transport, servers[0])
+                    yield Line(session, transport, servers)
             except Exception as error:  # raised bare below, outside the test's own task group
                 raised = error
             group.cancel_scope.cancel()

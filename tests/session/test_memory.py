@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
+
 import anyio
 import pytest
 
 from livetools.protocol.errors import ConnectFailed
 from livetools.session.memory import MemoryTransport
-from livetools.session.transport import Gone
+from livetools.session.transport import Gone, Probe, Transport
 
 pytestmark = pytest.mark.anyio
+
+
+def ask(transport: Transport) -> Awaitable[Callable[[], bool] | None]:
+    """Ask what the other end has received: a method that the transport may have or not."""
+    probe: Probe = transport.probe  # type: ignore[attr-defined]
+    return probe()
 
 
 async def test_frames_cross_both_ways() -> None:
@@ -73,3 +81,16 @@ async def test_a_dial_can_be_refused() -> None:
         async with pair.dial("", {}):
             pass
     assert pair.dials == 1
+
+
+async def test_what_was_received_at_the_other_end_can_be_asked() -> None:
+    pair = MemoryTransport()
+    async with pair.dial("", {}) as client:
+        server = await pair.accept()
+        await client.send(b"{}")
+        arrived = await ask(client)
+        await client.send(b"{}")
+        assert arrived is not None
+        assert not arrived()
+        await server.receive()
+        assert arrived()

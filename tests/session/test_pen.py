@@ -7,7 +7,9 @@ from typing import Any
 
 import pytest
 
-from livetools import HandleUpdate, ToolLost, ToolStarted
+from livetools import HandleUpdate, Reconnected, ToolLost, ToolStarted, TurnComplete
+from livetools.session import memory
+from livetools.session.transport import Gone
 
 pytestmark = pytest.mark.anyio
 
@@ -21,9 +23,72 @@ async def test_what_came_before_the_end_is_read_though_a_send_met_the_end_first(
 
     async with opened([tool]) as line:
         line.call({"name": "tool", "id": "c1"})
-        line.server.send({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
+        line.server.send(HANDLE)
         line.server.close(1011, "Internal error")
         await line.session.end_audio()
         for kind in (ToolStarted, HandleUpdate, ToolLost):
             await line.until(kind)
         assert line.session.handle == "h1"
+
+
+HANDLE = {"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}}
+
+
+async def reconnected(line: Any) -> list[str]:
+    """The texts that go out on the next connection, up to the first after these."""
+    await line.until(Reconnected)
+    await line.session.send_text("last")
+    texts: list[str] = []
+    while "last" not in texts:
+        frame = await line.servers[-1].receive()
+        texts += [part["text"] for turn in frame["clientContent"]["turns"] for part in turn["parts"]]
+    return texts
+
+
+@pytest.mark.parametrize("received", [True, False])
+async def test_whether_a_text_behind_a_turn_was_received_is_asked(
+    opened: Callable[..., Any], received: bool
+) -> None:
+    """Audio may begin a turn of its own, and then only the other end knows whether the text was read."""
+    async with opened() as line:
+        line.server.send(HANDLE)
+        await line.session.send_audio(bytes(640))
+        await line.session.send_text("text")
+        await line.server.receive()
+        if received:
+            await line.server.receive()
+        line.says("to what was said")
+        await line.until(TurnComplete)
+        line.server.drop()
+        assert await reconnected(line) == (["last"] if received else ["text", "last"])
+
+
+async def test_a_transport_that_cannot_be_asked_is_believed(
+    opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(memory._Client, "probe")
+    async with opened() as line:
+        line.server.send(HANDLE)
+        await line.session.send_audio(bytes(640))
+        await line.session.send_text("text")
+        line.says("to what was said")
+        await line.until(TurnComplete)
+        line.server.drop()
+        assert await reconnected(line) == ["last"]
+
+
+async def test_a_line_that_ends_at_the_ping_has_lost_what_was_before_it(
+    opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def ends(self: Any) -> None:
+        raise Gone(1006)
+
+    async with opened() as line:
+        line.server.send(HANDLE)
+        await line.session.send_audio(bytes(640))
+        monkeypatch.setattr(memory._Client, "probe", ends)
+        await line.session.send_text("text")
+        line.says("to what was said")
+        await line.until(TurnComplete)
+        line.server.drop()
+        assert await reconnected(line) == ["text", "last"]

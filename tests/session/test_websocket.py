@@ -2,22 +2,32 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 
 import anyio
 import pytest
+from websockets.frames import Opcode
 from websockets.http11 import Request, Response
 from websockets.sync.server import Server, ServerConnection, serve
 
 from livetools.protocol.errors import ConnectFailed, LiveToolsError, RemoteProtocolError
-from livetools.session.transport import Gone, Transport
+from livetools.session.adapters import UNANSWERED
+from livetools.session.transport import Gone, Probe, Transport
 from livetools.session.websocket import WebSocket
 
 pytestmark = pytest.mark.anyio
+
+
+def ask(transport: Transport) -> Awaitable[Callable[[], bool] | None]:
+    """Ask what the other end has received: a method that the transport may have or not."""
+    probe: Probe = transport.probe  # type: ignore[attr-defined]
+    return probe()
+
 
 Handler = Callable[[ServerConnection], None]
 
@@ -269,3 +279,49 @@ async def test_no_log_holds_a_header_even_at_debug(caplog: pytest.LogCaptureFixt
 def test_a_repr_holds_neither_headers_nor_a_proxy() -> None:
     text = repr(WebSocket(headers={"authorization": "secret"}, proxy="http://user:secret@proxy"))
     assert "secret" not in text
+
+
+def silent(connection: ServerConnection) -> None:
+    """Answers no ping."""
+    send = connection.protocol.send_frame
+    connection.protocol.send_frame = lambda frame: None if frame.opcode is Opcode.PONG else send(frame)  # type: ignore[method-assign]
+    echo(connection)
+
+
+async def test_a_pong_says_that_all_before_its_ping_was_received() -> None:
+    with server(echo) as url:
+        async with WebSocket().dial(url, {}) as transport:
+            await transport.send(b"{}")
+            arrived = await ask(transport)
+            assert arrived is not None
+            while not arrived():
+                await transport.send(b"{}")
+                await transport.receive()
+
+
+async def test_without_a_pong_nothing_has_arrived_and_pings_do_not_pile_up(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with server(silent) as url:
+        async with WebSocket().dial(url, {}) as transport:
+            await transport.send(b"{}")
+            await transport.receive()
+            probes = [await ask(transport) for _ in range(UNANSWERED)]
+            await transport.send(b"{}")
+            await transport.receive()
+            assert not any(arrived() for arrived in probes if arrived is not None)
+            assert None not in probes
+            assert await ask(transport) is None
+        assert not any(arrived() for arrived in probes if arrived is not None)  # nor does the end count
+    gc.collect()
+    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+
+
+async def test_a_line_that_has_ended_is_asked_nothing() -> None:
+    with server(leave) as url:
+        async with WebSocket().dial(url, {}) as transport:
+            await transport.send(b"{}")
+            with pytest.raises(Gone):
+                await transport.receive()
+            with pytest.raises(Gone):
+                await ask(transport)

@@ -106,11 +106,8 @@ class Driver:
                 frame.batch.handed = True
                 if frame.batch.asks:
                     self.pings += 1
-                    frame.batch.pong = partial(self._answers, frame.link)
+                    frame.batch.pong = partial(bool, frame.link not in self.deaf)
         return self
-
-    def _answers(self, link: int) -> bool:
-        return link not in self.deaf
 
     # What was seen
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import anyio
 
-from livetools.session.transport import Dialer, Probing, Transport
+from livetools.session.transport import Dialer, Probe, Transport
 
 
 @dataclass
@@ -93,8 +93,8 @@ class _Rough:
     async def probe(self) -> Callable[[], bool] | None:
         if self._dead:
             return lambda: False
-        assert isinstance(self._inner, Probing)
-        return await self._inner.probe()
+        probe: Probe = self._inner.probe  # type: ignore[attr-defined]
+        return await probe()
 
     async def receive(self) -> bytes:
         frame = await self._inner.receive()

@@ -1,0 +1,240 @@
+"""Whether what a socket took has been read: the model's words where they must mean it, else words and pong."""
+
+from __future__ import annotations
+
+import pytest
+from support.driver import Driver, plan
+
+from livetools.protocol import outgoing
+from livetools.protocol.delivery import Batch, Posted, handed
+from livetools.protocol.events import InputDropped, Stalled, ToolLost
+from livetools.protocol.held import FATAL
+from livetools.protocol.link import ReconnectPolicy
+from livetools.protocol.terms import CallPolicy
+
+PATIENT = ReconnectPolicy(attempts=8, initial=0.1, maximum=0.1, jitter=0.0)
+ASYNC = CallPolicy("tool", behavior="NON_BLOCKING", ends_turn=True, takes_scheduling=True)
+WAITED_FOR = CallPolicy("tool", behavior="BLOCKING")
+CUT = {"serverContent": {"interrupted": True}}
+
+
+def live(*policies: CallPolicy, **fields: object) -> Driver:
+    return Driver(plan(*policies, **fields), PATIENT).live()
+
+
+def send(d: Driver, text: str) -> Driver:
+    d.machine.send_text(text, d.now)
+    return d.drain()
+
+
+def dies(d: Driver) -> Driver:
+    """The line takes frames from now on, and nothing arrives."""
+    d.deaf.add(d.machine.connection.link.current)
+    return d
+
+
+def reconnect(d: Driver) -> Driver:
+    return d.drop(1006).later(0.2).establish()
+
+
+# A piece of what went out
+
+
+def posted(after: float, surely: float, pong: bool | None, taken: bool = True) -> Posted:
+    batch = Batch()
+    batch.handed = taken
+    if pong is not None:
+        batch.ask()
+        batch.pong = lambda: pong
+    return Posted(batch, after, surely)
+
+
+@pytest.mark.parametrize(
+    ("after", "surely", "pong", "read"),
+    [
+        (1, 1, False, True),  # no other turn can have come first: the words suffice
+        (1, 2, True, True),
+        (1, 2, None, True),  # nobody can tell: the count decides
+        (1, 2, False, False),
+        (2, 2, True, False),  # received, and its turn is not due yet
+    ],
+)
+def test_words_count_alone_where_they_must_mean_it_and_else_with_the_pong(
+    after: int, surely: int, pong: bool | None, read: bool
+) -> None:
+    assert posted(after, surely, pong).heard(1) is read
+
+
+def test_what_no_socket_has_been_handed_was_read_by_nobody() -> None:
+    waiting = posted(0, 0, None, taken=False)
+    assert not waiting.heard(5)
+    assert not waiting.arrived
+
+
+def test_a_pong_that_comes_after_the_words_counts() -> None:
+    batch = Batch()
+    batch.ask()
+    batch.handed = True
+    late = Posted(batch, 0, 1)
+    assert not late.heard(0)
+    batch.pong = lambda: True
+    assert late.read
+
+
+def test_until_the_ping_is_written_nothing_has_arrived() -> None:
+    batch = Batch()
+    batch.handed = True
+    batch.ask()
+    assert not Posted(batch).arrived
+
+
+def test_of_what_is_written_without_batches_any_word_is_proof() -> None:
+    assert handed().heard(0)
+
+
+# Texts
+
+
+def test_a_text_that_nothing_can_be_mistaken_for_costs_no_ping() -> None:
+    d = send(live(), "one").say("an answer").turn_complete()
+    send(d, "two").say("another")
+    assert d.pings == 0
+    assert reconnect(d).texts() == ["one", "two"]
+
+
+def test_a_text_behind_a_turn_is_followed_by_a_ping() -> None:
+    d = send(live(), "one").say("a long")
+    send(d, "two")
+    assert d.pings == 1
+    d.turn_complete().say("to two")
+    assert reconnect(d).texts() == ["one", "two"]
+
+
+def test_two_turns_on_two_answers_do_not_pass_for_the_reading_of_a_text_that_was_swallowed() -> None:
+    """The model may speak of two answers in one turn, which is what is counted on, or in two."""
+    d = live(ASYNC).call(("a", "tool"), ("b", "tool")).turn_complete()
+    d.settle("a").settle("b")
+    send(dies(d), "swallowed")
+    d.say("of a").turn_complete().say("of b").turn_complete()
+    assert reconnect(d).texts() == ["swallowed", "swallowed"]
+
+
+def test_a_turn_that_audio_began_does_not_pass_for_the_reading_of_a_text_that_was_swallowed() -> None:
+    d = live()
+    d.machine.send_media(outgoing.audio(b"\0\0", 16000), "audio", d.now)
+    d.drain()
+    send(dies(d), "swallowed")
+    d.say("to what was said").turn_complete()
+    assert reconnect(d).texts() == ["swallowed", "swallowed"]
+
+
+def test_a_turn_on_the_errors_of_lost_calls_does_not_pass_for_the_reading_of_a_text() -> None:
+    d = live(ASYNC, answer_lost=True)
+    d.server({"sessionResumptionUpdate": {"newHandle": "h", "resumable": True}})
+    reconnect(d.call(("a", "tool")))
+    assert len(d.answers()) == 1
+    send(dies(d), "swallowed")
+    d.say("an error, it seems").turn_complete()
+    assert reconnect(d).texts() == ["swallowed", "swallowed"]
+
+
+def test_what_arrived_and_was_not_answered_is_written_again() -> None:
+    d = send(live(), "one").say("a long")
+    send(d, "two").turn_complete()
+    assert reconnect(d).texts() == ["one", "two", "two"]
+
+
+def test_a_slow_pong_is_not_needed_once_no_other_turn_can_come() -> None:
+    d = dies(send(live(), "one").say("a long"))  # or the pong takes its time
+    send(d, "two").server(CUT).turn_complete().say("to two").turn_complete()
+    assert d.pings == 1
+    assert reconnect(d).texts() == ["one", "two"]
+
+
+# Stalls
+
+
+def stalled(d: Driver, *texts: str) -> Driver:
+    for text in texts:
+        send(d, text)
+    d.later(20.1)
+    assert any(isinstance(event, Stalled) for event in d.events)
+    return d
+
+
+def test_turns_that_a_stall_has_given_up_come_first_if_they_come() -> None:
+    d = stalled(live(), "one", "two")
+    send(d, "three")
+    d.say("to one").turn_complete().say("to two").turn_complete()
+    assert reconnect(d).texts() == ["one", "two", "three", "three"]
+
+
+def test_turns_that_a_stall_has_given_up_and_that_do_not_come_are_not_waited_for() -> None:
+    d = stalled(live(), "one", "two")
+    send(d, "three").say("to three").turn_complete().later(5)
+    assert reconnect(d).texts() == ["one", "two", "three"]
+
+
+def test_after_a_stall_words_in_a_hurry_prove_nothing_yet() -> None:
+    d = stalled(live(), "one")
+    send(d, "two").say("to one, or to two").turn_complete().later(1)
+    assert reconnect(d).texts() == ["one", "two", "two"]
+
+
+# A text that ends connections
+
+
+def test_a_text_that_five_connections_received_and_ended_on_is_given_up_and_told() -> None:
+    d = send(live(), "poison")
+    for _ in range(5):
+        reconnect(d)
+    assert d.texts() == ["poison"] * 5
+    assert [e for e in d.events if isinstance(e, InputDropped)] == [InputDropped(1, FATAL)]
+
+
+def test_a_text_that_never_arrives_is_not_to_blame() -> None:
+    d = live()
+    d.deaf.update(range(1, 12))
+    send(d, "one")
+    for _ in range(7):
+        reconnect(d)
+    assert not any(isinstance(event, InputDropped) for event in d.events)
+
+
+# Answers
+
+
+def test_the_model_that_stood_still_for_an_answer_has_read_it_when_it_speaks() -> None:
+    d = send(live(WAITED_FOR), "?").call(("c1", "tool")).settle("c1").say("It is")
+    assert d.pings == 0
+    reconnect(d)
+    assert "ToolLost" not in d.names
+
+
+def test_calls_in_a_row_that_the_model_stands_still_for_cost_no_ping() -> None:
+    d = send(live(WAITED_FOR), "?")
+    for n in range(4):
+        d.call((f"c{n}", "tool")).settle(f"c{n}")
+    assert d.say("done").turn_complete().pings == 0
+
+
+def test_an_answer_that_was_swallowed_while_the_model_spoke_is_lost_and_told() -> None:
+    d = send(live(ASYNC), "?").call(("a", "tool"), ("b", "tool")).turn_complete().settle("a")
+    dies(d).settle("b").say("of a").turn_complete()
+    reconnect(d)
+    assert [e.call.id for e in d.events if isinstance(e, ToolLost)] == ["b"]
+    assert any("Result of tool" in text for text in d.later(60).texts())
+
+
+def test_the_end_of_the_calls_own_turn_is_no_word_on_its_answer() -> None:
+    half_cascade = CallPolicy("tool", behavior="BLOCKING", ends_turn=True)
+    d = send(live(half_cascade), "?").call(("c1", "tool"))
+    dies(d).settle("c1").turn_complete()
+    reconnect(d)
+    assert "ToolLost" in d.names
+
+
+def test_a_call_that_was_read_is_not_taken_back_any_more() -> None:
+    d = send(live(ASYNC), "?").call(("a", "tool")).turn_complete().settle("a").say("of a")
+    d.server({"toolCallCancellation": {"ids": ["a"]}})
+    assert "ToolCancelled" not in d.names
