@@ -123,7 +123,6 @@ class Calls:
 
     def cancel(self, ids: Sequence[str], now: float) -> None:
         """``toolCallCancellation``: unknown and finished ids do no harm."""
-        self.replies.unread()  # what was read by now is not taken back
         for id in ids:
             record = self.by_id.get(id)
             if record is not None:

@@ -6,9 +6,10 @@ A socket takes a frame before anybody has read it, and what a dying one took is 
 - turn ends, counted, where other turns were to come first. The count is at times a guess: the service does not say
   whether it speaks of two answers in one turn or in two, and audio begins turns whenever it likes;
 - the pong to a ping that was written behind the frame. A connection keeps its order, so that whoever answers the
-  ping has received the frame (RFC 6455, 5.5.3). So where the count may be wrong, the words count only with the pong.
-  It is not waited for: on idle sessions it takes 28 to 42 ms, on busy ones 8 to 30 s were measured
-  (sip-to-ai#14, 2026-09). Nor is it enough: what was received may not have been read when a session is cut off.
+  ping has received the frame (RFC 6455, 5.5.3), and what it said before the pong it said without having read it. So
+  where the count may be wrong, only words behind the pong count. The pong is not waited for: on idle sessions it
+  takes 28 to 42 ms, on busy ones 8 to 30 s were measured (sip-to-ai#14, 2026-09). Nor is it enough by itself: what
+  was received may not have been read when a connection is cut.
 
 What has not been read when its link is lost is written again, or its loss told.
 """
@@ -26,7 +27,8 @@ def _not_yet() -> bool:
 class Batch:
     """What is written in one go. The writer says when all of it was handed to a socket, and asks for a pong then.
 
-    ``asks``: whether to send a ping behind it; ``pong``: whether its pong came, ``None`` where none can be had.
+    ``asks``: whether to send a ping behind it; ``pong``: whether what is being received came behind its pong,
+    ``None`` where that cannot be told.
     """
 
     __slots__ = ("asks", "handed", "pong")
@@ -51,25 +53,14 @@ class Posted:
     batch: Batch
     after: float = 0
     surely: float = 0
-    counted: bool = False
-    certain: bool = False
+    read: bool = False
 
     def heard(self, ends: float) -> bool:
-        """The model spoke, after so many turn ends. Whether this was read, as far as can be told."""
-        if self.batch.handed:  # of what is still being written nobody has read anything
-            self.counted = self.counted or ends >= self.after
-            self.certain = self.certain or ends >= self.surely
+        """The model speaks, after so many turn ends. Whether this was read, as far as can be told."""
+        if self.batch.handed and not self.read:  # of what is still being written nobody has read anything
+            pong = self.batch.pong
+            self.read = ends >= self.surely or (ends >= self.after and (pong is None or pong()))
         return self.read
-
-    @property
-    def arrived(self) -> bool:
-        """Whether it was received, by its pong; where none can be had, whether a socket took it."""
-        return self.batch.handed and (self.batch.pong is None or self.batch.pong())
-
-    @property
-    def read(self) -> bool:
-        """Whether it was read, by what was heard and by the pong."""
-        return self.certain or (self.counted and self.arrived)
 
 
 def handed() -> Posted:

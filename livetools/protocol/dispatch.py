@@ -83,7 +83,7 @@ class Dispatch:
             turns = self.turns
             most = inf if self.held.streams else turns.ends + turns.upmost
             item.posted = Posted(batch, turns.ends + turns.ahead, most)
-            if not item.media and (most > turns.ends or item.written > 1):
+            if not item.media and most > turns.ends:
                 batch.ask()
             if item.prompts:
                 self.conversing = True

@@ -29,7 +29,7 @@ REPLAY_BOUND = 8 * 1024 * 1024
 GATED = "a blocking function call is open"
 AWAY = "the connection is away"
 FATAL = "every connection that it was written to has ended"
-#: Connections that may end on one text, received and not read, before it is held to be what ends them.
+#: Connections that may end on one text that they were handed, before it is held to be what ends them.
 ENDINGS_AT_MOST = 5
 
 
@@ -73,8 +73,7 @@ class Item:
     prompts: bool = False  # a complete user turn: an answer is due
     posted: Posted = field(default_factory=handed)  # what it was written in last
     said: str = ""  # the text of a user turn
-    written: int = 0  # times
-    endings: int = 0  # connections that received it and ended before it was read
+    endings: int = 0  # connections that were handed it and ended before it was read
 
     @property
     def media(self) -> bool:
@@ -238,14 +237,13 @@ class Held:
         unread = [item for item in self._sent if not item.posted.read]
         texts = [item for item in unread if item.kind in ("text", "content", "update")]
         for item in texts:
-            item.endings += item.posted.arrived
+            item.endings += item.posted.batch.handed
             if item.endings >= ENDINGS_AT_MOST:
                 self._tell(InputDropped(1, FATAL))
         return [item for item in texts if item.endings < ENDINGS_AT_MOST]
 
     def _remember(self, item: Item) -> None:
         self._index += 1
-        item.written += 1
         if self.transparent:
             self._log.append((self._index, item))
             self._logged += len(item.frame)

@@ -97,7 +97,7 @@ class Replies:
     def unacknowledged(self) -> list[Record]:
         """Background calls whose acknowledgement has not gone out, or may not have arrived."""
         waiting = [e.record for e in self._queue if isinstance(e, Interim) and State.DETACHED in e.states]
-        return [r for r, posted in self.acknowledged if not posted.read] + waiting
+        return [r for r, _ in self.acknowledged] + waiting
 
     def heard(self, ends: float) -> None:
         """The model spoke, after so many turn ends."""
@@ -114,10 +114,7 @@ class Replies:
         return any(kept and kept[-1][1] is posted for kept in (self.sent, self.acknowledged))
 
     def unread(self) -> list[Record]:
-        """Answers that a dead socket may have swallowed; those that are known to have been read are paid."""
-        for record, posted in self.sent:
-            if posted.read:
-                self._move(record, Move.HEARD)
+        """Answers that a dead socket may have swallowed."""
         return [r for r, _ in self.sent if r.state is State.SENT]
 
     def clear(self) -> None:

@@ -6,30 +6,30 @@ The adapters are two because the loops differ in what a cancelled send leaves be
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import anyio
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.protocol import Event
 
 from .closing import dial_error, gone
+from .order import Order
 from .transport import Gone, Transport
 from .wake import on_trio
 
 if TYPE_CHECKING:
     from websockets.trio.client import ClientConnection as TrioConnection
 
-T = TypeVar("T")
+C = TypeVar("C", bound="ClientConnection | TrioConnection")
 
 __all__ = ["adapted", "dial_error", "opening"]
 
 CLOSE_TIMEOUT = 3.0  # seconds for the closing handshake; then the line is cut
-
-
-UNANSWERED = 64  # pings without a pong; further ones would only pile up
 
 
 LINGER = 1.0  # seconds for a peer that has said close, or broken the protocol, to close the line
@@ -59,6 +59,14 @@ def _refuse_redirect(error: InvalidStatus) -> None:
 class _OnAsyncio(ClientConnection):
     _cutting = False
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.order = Order()
+
+    def process_event(self, event: Event) -> None:
+        super().process_event(event)
+        self.order.came(event)
+
     async def handshake(self, *args: Any, **kwargs: Any) -> None:
         try:
             await super().handshake(*args, **kwargs)
@@ -80,6 +88,14 @@ def _on_trio() -> type[TrioConnection]:
 
     class OnTrio(Base):
         _cutting = False
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            self.order = Order()
+
+        def process_event(self, event: Event) -> None:
+            super().process_event(event)
+            self.order.came(event)
 
         async def handshake(self, *args: Any, **kwargs: Any) -> None:
             try:
@@ -113,94 +129,107 @@ def _on_trio() -> type[TrioConnection]:
 
 def adapted(connection: Any, write_timeout: float) -> Transport:
     """The transport of a connection that :func:`opening` has made."""
-    return (_TrioAdapter if on_trio() else _AsyncioAdapter)(connection, write_timeout)
+    return (_TrioAdapter if on_trio() else _AsyncioAdapter)(connection, connection.order, write_timeout)
 
 
-class _AsyncioAdapter:
-    """A send puts its whole frame into asyncio's buffer at once: what may be cancelled is only the wait."""
+class _Adapter(ABC, Generic[C]):
+    """What the loops have in common. ``C``: the connection, of which each loop has its own class."""
 
-    def __init__(self, connection: ClientConnection, write_timeout: float) -> None:
-        self._connection = connection
+    def __init__(self, connection: C, order: Order, write_timeout: float) -> None:
+        self._connection, self._order = connection, order
         self._timeout = write_timeout
         self._closing = False
-        self._sending: list[float] = []  # when the sends that still wait began
-        self._watchdog: asyncio.TimerHandle | None = None
 
     async def send(self, frame: bytes) -> None:
         await self._write(self._connection.send(frame, text=True))
 
     async def probe(self) -> Callable[[], bool] | None:
-        if len(self._connection.pending_pings) >= UNANSWERED:
-            return None
-        pong = await self._write(self._connection.ping())
-        assert isinstance(pong, asyncio.Future)
-        return lambda: pong.done() and not pong.cancelled() and pong.exception() is None
+        ping = self._order.ask()
+        if ping is not None:
+            await self._write(self._connection.ping(ping.payload))
+        return ping
 
-    async def _write(self, sending: Awaitable[T]) -> T:
+    async def receive(self) -> bytes:
+        try:
+            message = await self._connection.recv(decode=False)
+        except ConnectionClosed as error:
+            raise gone(error, self._closing) from None
+        self._order.taken += 1
+        return message
+
+    async def aclose(self) -> None:
+        self._closing = True
+        try:
+            with anyio.move_on_after(CLOSE_TIMEOUT):
+                await self._close()
+        finally:
+            await self._cut()
+
+    @abstractmethod
+    async def _write(self, writing: Awaitable[object]) -> None:
+        """Within the write timeout, and whole though the caller is cancelled; raises ``Gone``."""
+
+    @abstractmethod
+    async def _close(self) -> None:
+        """The closing handshake."""
+
+    @abstractmethod
+    async def _cut(self) -> None:
+        """Close the socket; nothing, where it is closed."""
+
+
+class _AsyncioAdapter(_Adapter["ClientConnection"]):
+    """A send puts its whole frame into asyncio's buffer at once: what may be cancelled is only the wait."""
+
+    def __init__(self, connection: ClientConnection, order: Order, write_timeout: float) -> None:
+        super().__init__(connection, order, write_timeout)
+        self._writing: list[float] = []  # when the writes that still wait began
+        self._watchdog: asyncio.TimerHandle | None = None
+
+    async def _write(self, writing: Awaitable[object]) -> None:
         loop = self._connection.loop
         began = loop.time()
-        self._sending.append(began)
-        if self._watchdog is None:  # one timer for many sends: arming one for each costs more than it guards
+        self._writing.append(began)
+        if self._watchdog is None:  # one timer for many writes: arming one for each costs more than it guards
             self._watchdog = loop.call_later(self._timeout, self._watch)
         try:
-            return await sending
+            await writing
         except ConnectionClosed as error:
             raise gone(error, self._closing) from None
         finally:
-            self._sending.remove(began)
+            self._writing.remove(began)
 
     def _watch(self) -> None:
         self._watchdog = None
-        if not self._sending:
+        if not self._writing:
             return
         loop = self._connection.loop
-        late = self._sending[0] + self._timeout - loop.time()
+        late = self._writing[0] + self._timeout - loop.time()
         if late <= 0:
             self._connection.set_connection_exc(TimeoutError(f"no frame was taken for {self._timeout:g} s"))
             self._connection.transport.abort()
         else:
             self._watchdog = loop.call_later(late, self._watch)
 
-    async def receive(self) -> bytes:
-        try:
-            return await self._connection.recv(decode=False)
-        except ConnectionClosed as error:
-            raise gone(error, self._closing) from None
+    async def _close(self) -> None:
+        await self._connection.close()
 
-    async def aclose(self) -> None:
-        self._closing = True
-        try:
-            with anyio.move_on_after(CLOSE_TIMEOUT):
-                await self._connection.close()
-        finally:
-            self._connection.transport.abort()  # nothing, where it is closed
-            if self._watchdog is not None:
-                self._watchdog.cancel()
-                self._watchdog = None
+    async def _cut(self) -> None:
+        self._connection.transport.abort()
+        if self._watchdog is not None:
+            self._watchdog.cancel()
+            self._watchdog = None
 
 
-class _TrioAdapter:
-    """Shields each send: trio would stop in the middle of a frame, and lose the next one without an error."""
+class _TrioAdapter(_Adapter["TrioConnection"]):
+    """Shields each write: trio would stop in the middle of a frame, and lose the next one without an error."""
 
-    def __init__(self, connection: TrioConnection, write_timeout: float) -> None:
-        self._connection = connection
-        self._timeout = write_timeout
-        self._closing = False
-
-    async def send(self, frame: bytes) -> None:
-        await self._write(self._connection.send(frame, text=True))
-
-    async def probe(self) -> Callable[[], bool] | None:
-        if len(self._connection.pending_pings) >= UNANSWERED:
-            return None
-        return (await self._write(self._connection.ping())).is_set
-
-    async def _write(self, sending: Awaitable[T]) -> T:
+    async def _write(self, writing: Awaitable[object]) -> None:
         import trio
 
         try:
             with trio.CancelScope(deadline=trio.current_time() + self._timeout, shield=True) as scope:
-                written = await sending
+                await writing
         except ConnectionClosed as error:
             raise gone(error, self._closing) from None
         if scope.cancelled_caught:
@@ -211,21 +240,9 @@ class _TrioAdapter:
             await self._cut()
             raise Gone(1006, late, self._closing)
         await trio.lowlevel.checkpoint_if_cancelled()  # so that a loop of sends can be cancelled
-        return written
 
-    async def receive(self) -> bytes:
-        try:
-            return await self._connection.recv(decode=False)
-        except ConnectionClosed as error:
-            raise gone(error, self._closing) from None
-
-    async def aclose(self) -> None:
-        self._closing = True
-        try:
-            with anyio.move_on_after(CLOSE_TIMEOUT):
-                await self._connection.aclose()
-        finally:
-            await self._cut()
+    async def _close(self) -> None:
+        await self._connection.aclose()
 
     async def _cut(self) -> None:
         import trio

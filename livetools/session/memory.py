@@ -16,11 +16,13 @@ import json
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 
 from .transport import Gone, Transport
+
+T = TypeVar("T")
 
 
 class MemoryTransport:
@@ -72,23 +74,26 @@ class MemoryServer:
         self.url, self.headers = url, headers
         self.end: Gone | None = None
         self.full = False
-        self._to_client: deque[bytes] = deque()
+        self._to_client: deque[tuple[bytes, int]] = (
+            deque()
+        )  # and what had been received here when it was sent
         self._to_server: deque[bytes] = deque()
-        self.put_in = 0  # frames that the client has sent
-        self.taken = 0  # and that were received here
+        self.sent = 0  # frames of the client's
+        self.received = 0  # those that were received here
+        self.known = 0  # those, when the frame was sent that the client has received last
         self._changed = anyio.Event()
 
     def send(self, message: Mapping[str, Any] | bytes | str) -> None:
         """One frame to the client: an object as JSON, or bytes and text as they are."""
         if isinstance(message, Mapping):
             message = json.dumps(message)
-        self._to_client.append(message.encode() if isinstance(message, str) else message)
+        self._to_client.append((message.encode() if isinstance(message, str) else message, self.received))
         self.changed()
 
     async def receive(self) -> dict[str, Any]:
         """The client's next frame. Raises :class:`Gone` after the last one."""
         frame = await self.take(self._to_server)
-        self.taken += 1
+        self.received += 1
         return json.loads(frame)  # type: ignore[no-any-return]
 
     def close(self, code: int = 1000, reason: str = "") -> None:
@@ -118,7 +123,7 @@ class MemoryServer:
         """Until something changes."""
         await self._changed.wait()
 
-    async def take(self, queue: deque[bytes]) -> bytes:
+    async def take(self, queue: deque[T]) -> T:
         """The next frame of one direction, or the connection's end."""
         while not queue:
             if self.end is not None:
@@ -133,12 +138,13 @@ class MemoryServer:
         if self.end is not None:
             raise Gone(self.end.code, self.end.reason, self.end.by_us)
         self._to_server.append(frame)
-        self.put_in += 1
+        self.sent += 1
         self.changed()
 
     async def give(self) -> bytes:
         """What the client receives."""
-        return await self.take(self._to_client)
+        frame, self.known = await self.take(self._to_client)
+        return frame
 
 
 class _Client:
@@ -151,8 +157,8 @@ class _Client:
         await anyio.lowlevel.checkpoint_if_cancelled()
 
     async def probe(self) -> Callable[[], bool]:
-        server, all_so_far = self._server, self._server.put_in
-        return lambda: server.taken >= all_so_far
+        server, so_far = self._server, self._server.sent
+        return lambda: server.known >= so_far
 
     async def receive(self) -> bytes:
         return await self._server.give()

@@ -43,8 +43,9 @@ class Transport(Protocol):
 
 
 #: The method ``probe`` that a transport may offer beside its three: send a ping behind the last frame. What it returns
-#: says whether its pong has come; ``None``: that cannot be told. It completes and is bounded as ``send`` is, and
-#: raises :class:`Gone` alone. Without it what a dead line has swallowed is guessed from what the model said.
+#: says whether the message that was received last came behind the pong; ``None``: that cannot be told. It completes
+#: and is bounded as ``send`` is, and raises :class:`Gone` alone. Without it, what a dead line has swallowed is guessed
+#: from what the model said.
 Probe: TypeAlias = Callable[[], Awaitable[Callable[[], bool] | None]]
 
 

@@ -61,7 +61,7 @@ class FakeSession:
         await self.send(message | speech.status(self))
         if "sessionResumption" in self.setup and self.profile.resumption:
             await self.send({"sessionResumptionUpdate": {}})  # not resumable while a call is open
-        if self.profile.call_ends_turn:
+        if self.profile.call_ends_turn and not turn.over:  # an interruption has ended it otherwise
             await self.send(speech.turn_complete(self))
         return asked
 
@@ -128,9 +128,11 @@ class FakeSession:
             return
         async with self.together():
             for message in speech.messages(self.setup, self.profile, text, audio):
+                self._stands(turn)  # it may have been interrupted meanwhile
                 await self.send(message)
                 if self.server.pace and (played := speech.seconds_of(message)):
                     await self.server.clock.sleep_until(self.server.clock.now() + played * self.server.pace)
+            self._stands(turn)
             if self.profile.empty_frames:
                 await self.send({})  # seen between content frames on 3.x (2026-09-17)
         self.said.add(self.setup, self.profile, text, audio)

@@ -83,14 +83,17 @@ async def test_a_dial_can_be_refused() -> None:
     assert pair.dials == 1
 
 
-async def test_what_was_received_at_the_other_end_can_be_asked() -> None:
+async def test_what_the_other_end_had_received_when_it_spoke_can_be_asked() -> None:
     pair = MemoryTransport()
     async with pair.dial("", {}) as client:
         server = await pair.accept()
         await client.send(b"{}")
-        arrived = await ask(client)
+        behind = await ask(client)
         await client.send(b"{}")
-        assert arrived is not None
-        assert not arrived()
+        assert behind is not None
+        server.send("before")
         await server.receive()
-        assert arrived()
+        server.send("behind")
+        for spoke_knowing in (False, True):
+            await client.receive()
+            assert behind() is spoke_knowing

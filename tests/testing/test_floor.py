@@ -5,7 +5,7 @@ from __future__ import annotations
 import anyio
 import pytest
 
-from livetools.testing import FakeClock, FakeLiveServer
+from livetools.testing import FakeClock, FakeLiveServer, deeds
 
 pytestmark = pytest.mark.anyio
 
@@ -282,3 +282,32 @@ async def test_usage_has_the_names_of_the_api_and_grows_with_the_history(dial):
                 assert usage["totalTokenCount"] == usage["promptTokenCount"] + usage[name]
                 counts.append(usage["promptTokenCount"])
             assert counts[0] < counts[1]
+
+
+async def test_a_turn_that_is_cut_off_in_the_middle_of_its_words_says_no_more(dial, monkeypatch):
+    deliver = deeds.deliver
+    second = {"turns": [{"role": "user", "parts": [{"text": "second"}]}], "turnComplete": True}
+
+    async def with_a_user_who_cuts_in(session, connection, frame):
+        await deliver(session, connection, frame)
+        if "first" in str(frame):
+            session.server.listener.start_task(session.hear, "clientContent", second)
+            with anyio.CancelScope(shield=True):  # as a frame that is being written
+                while not any("interrupted" in str(each.message) for each in session.server.frames):
+                    await anyio.lowlevel.checkpoint()
+
+    monkeypatch.setattr(deeds, "deliver", with_a_user_who_cuts_in)
+    async with FakeLiveServer() as server:
+
+        @server.model
+        async def pretend(turn):
+            await turn.say(turn.text)
+
+        async with dial(server, model=LIVE, outputAudioTranscription={}) as client:
+            await client.say("first of so many words that they come in several pieces")
+            seen = await client.until("turnComplete") + await client.until("turnComplete")
+    words = [each["serverContent"]["outputTranscription"]["text"] for each in seen if "outputTr" in str(each)]
+    assert "interrupted" in kinds(seen)
+    assert words[0].startswith("first")
+    assert words[-1] == "second"
+    assert "pieces" not in "".join(words)

@@ -1,0 +1,62 @@
+"""The order in which messages and pongs came: what came behind a pong was said knowing all before its ping."""
+
+from __future__ import annotations
+
+import itertools
+from collections import deque
+from collections.abc import Iterator
+
+from websockets.frames import Frame, Opcode
+
+UNANSWERED = 64  # pings that may wait for their pongs; further ones would only pile up
+
+
+class Ping:
+    """A ping; called, it says whether the message that was taken last came behind its pong."""
+
+    def __init__(self, order: Order, payload: bytes) -> None:
+        self.payload = payload
+        self._order = order
+        self._behind: int | None = None  # messages that came before the pong
+
+    def __call__(self) -> bool:
+        return self._behind is not None and self._order.taken > self._behind
+
+    def answered(self, messages: int) -> None:
+        """The pong came, behind so many messages."""
+        self._behind = messages
+
+
+class Order:
+    """One connection's messages and pongs. ``taken``: messages that its reader was given."""
+
+    def __init__(self) -> None:
+        self.taken = 0
+        self._messages = 0
+        self._pings: deque[Ping] = deque()
+        self._numbers: Iterator[int] = itertools.count(1)
+
+    def ask(self) -> Ping | None:
+        """A ping that is to be sent; ``None``: too many are unanswered."""
+        if len(self._pings) >= UNANSWERED:
+            return None
+        ping = Ping(self, b"%d" % next(self._numbers))
+        self._pings.append(ping)
+        return ping
+
+    def came(self, event: object) -> None:
+        """Something came. A pong answers the pings before its own too (RFC 6455, 5.5.3)."""
+        if not isinstance(event, Frame):
+            return
+        if event.opcode is Opcode.PONG:
+            self._answered(bytes(event.data))
+        elif event.fin and event.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
+            self._messages += 1
+
+    def _answered(self, payload: bytes) -> None:
+        if any(ping.payload == payload for ping in self._pings):  # else nobody has asked for it
+            answered = None
+            while answered != payload:
+                ping = self._pings.popleft()
+                ping.answered(self._messages)
+                answered = ping.payload
