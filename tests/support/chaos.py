@@ -19,7 +19,15 @@ import anyio
 
 import livetools
 from livetools import ReconnectPolicy, ToolError, tool
-from livetools.protocol.events import Call, Event, ToolCancelled, ToolFinished, ToolLost, ToolStarted
+from livetools.protocol.events import (
+    ApprovalRequested,
+    Call,
+    Event,
+    ToolCancelled,
+    ToolFinished,
+    ToolLost,
+    ToolStarted,
+)
 from livetools.session.websocket import WebSocket
 from livetools.testing import FakeCall, FakeLiveServer, FakeSession, Turn, TurnCancelled
 
@@ -33,6 +41,8 @@ MODELS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("gemini-3.8-live", {}),
     ("gemini-3.8-live-extended-thinking", {"thinking_config": {"thinking_level": "LOW"}}),
 )
+#: As the others, but on Vertex AI, where the service says how much of what was sent it has taken in.
+TRANSPARENT = ("gemini-live-2.5-flash-native-audio", {"session_resumption": {"transparent": True}})
 KINDS = (
     "fast",
     "slow",
@@ -44,9 +54,11 @@ KINDS = (
     "background",
     "stuck",
     "stubborn",
+    "asking",
 )
-CUTS = ("drop", "1001", "1006", "1008", "1011", "half_frame", "go_away", "stall", "flap")
+CUTS = ("drop", "1001", "1006", "1008", "1011", "half_frame", "go_away", "stall", "flap", "stale")
 TOOL_TIMEOUT = 6.0
+APPROVAL_TIMEOUT = 3.0
 PATIENCE = 900.0  # virtual seconds after which an exchange that has not ended never will
 
 
@@ -67,11 +79,14 @@ class Chaos:
         self.numbers = itertools.count(1)
         self.calm = False
         self.model, self.config = self.random.choice(MODELS)
-        self.options = {
+        self.options: dict[str, Any] = {
             "reply_batching": self.random.choice(("each", "batch")),
             "lost_results": self.random.choice(("deliver", "deliver", "drop")),
             "max_concurrency": self.random.choice((None, None, 2)),
         }
+        if self.random.random() < 0.15:
+            self.model, self.config = TRANSPARENT
+            self.options |= {"vertexai": True, "project": "p", "location": "l"}
         self.server = FakeLiveServer(clock=VirtualClock(), seed=self.seed)
         self.server.model(self.answer)
         self.line = RoughLine(WebSocket(), random.Random(f"{self.seed} line"), self.cut_in)
@@ -138,13 +153,23 @@ class Chaos:
                 reply
             ):  # the model's end of a call that went down with its line before anybody read it
                 reply = await session.ask("last words.")
-        assert "done last words." in str(reply), f"the session does not answer any more: {reply!r}"
+        assert "last words." in str(reply), f"the session does not answer any more: {reply!r}"
         await anyio.sleep(60)
 
     async def listen(self, session: livetools.Session) -> None:
         async for event in session:
             if isinstance(event, ToolStarted | ToolFinished | ToolCancelled | ToolLost):
                 self.events.append(event)
+            elif isinstance(event, ApprovalRequested):
+                await self.decide(session, event.call)
+
+    async def decide(self, session: livetools.Session, call: Call) -> None:
+        """A person approves, refuses, or has gone away."""
+        match random.Random(f"{self.seed} {call.args['n']} asking").choice(("approve", "refuse", "leave")):
+            case "approve":
+                await session.approve(call)
+            case "refuse":
+                await session.refuse(call, "not on a Friday")
 
     # -- the model
 
@@ -232,6 +257,10 @@ class Chaos:
                 await session.close(1011, "Internal error encountered.")
             case "half_frame" | "stall":
                 await Turn(session).fault(kind)
+            case "stale":
+                self.server.limits.handle = 0.0
+                self.server.listener.start_task(self.keep_handles_again)
+                await session.drop()
             case "flap":
                 self.server.faults.flapping = session.connection.number + chance.randrange(1, 4)
                 await session.drop()
@@ -244,6 +273,10 @@ class Chaos:
         await anyio.sleep(5.0 if left is None else left)
         if session.connection is connection:
             await session.close(1008, "Connection aborted because the client failed to close the connection")
+
+    async def keep_handles_again(self) -> None:
+        await anyio.sleep(5.0)
+        self.server.limits.handle = None
 
     def standing(self) -> Any:
         """The conversation whose connection stands."""
@@ -291,9 +324,14 @@ class Chaos:
                 await anyio.sleep(self.seconds(n, 2.0))
                 yield part
 
+        async def asking(n: int) -> int:
+            await begin(n)
+            return 2 * n
+
         return [
             fast, slow, stuck, failing, refusing, stream, self.thread(), self.steps(),
             tool(cancellable=False)(stubborn), tool(behavior="background")(background),
+            tool(approval=True, approval_timeout=APPROVAL_TIMEOUT)(asking),
         ]  # fmt: skip
 
     def thread(self) -> Callable[[int], int]:
@@ -400,6 +438,7 @@ class Chaos:
             "background": lambda: "under way" in str(response) or response == {"output": 2 * n},
             "stream": lambda: not error,
             "steps": lambda: not error,
+            "asking": lambda: "approved" in error or response == {"output": 2 * n},
         }.get(call.name, lambda: response == {"output": 2 * n})()
         assert expected, f"a wrong answer: {call}: {call.responses}"
 
