@@ -5,7 +5,8 @@ is kept within bounds, and while a blocking call is open on a model that closes 
 dropped. Whatever is dropped is counted and told.
 
 With transparent resumption (Vertex) the service says how much of what was sent it has taken in; all after that is kept
-and written again, in order. The index counts client messages, the setup being 0: a guess, nobody has measured it.
+and written again, in order, to a session that is resumed; a fresh one is told only what was not read. The index
+counts client messages, the setup being 0: a guess, nobody has measured it.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ REPLAY_BOUND = 8 * 1024 * 1024
 GATED = "a blocking function call is open"
 AWAY = "the connection is away"
 FATAL = "every connection that it was written to has ended"
+#: What is written again by itself: a media frame is worth nothing without the others.
+TEXTS = frozenset({"text", "content", "update"})
 #: Connections that may end on one text that they were handed, before it is held to be what ends them.
 ENDINGS_AT_MOST = 5
 
@@ -73,11 +76,17 @@ class Item:
     prompts: bool = False  # a complete user turn: an answer is due
     posted: Posted = field(default_factory=handed)  # what it was written in last
     said: str = ""  # the text of a user turn
-    endings: int = 0  # connections that were handed it and ended before it was read
+    again: bool = False  # a link that was lost may have swallowed it
+    endings: int = 0  # connections that were handed it and ended before that was over
 
     @property
     def media(self) -> bool:
         return self.kind in ("audio", "video")
+
+    @property
+    def owed(self) -> bool:
+        """Whether a session that knows of it from its history is to be told of it again: it waits, or is waited for."""
+        return self.kind in TEXTS and not (self.posted.read and (self.exchange is None or self.exchange.done))
 
 
 class Frame(NamedTuple):
@@ -184,7 +193,9 @@ class Held:
 
     def lose(self, exchange: Exchange | None = None) -> bool:
         """The link is gone: what it may have eaten is queued again. Whether the prompt of ``exchange`` is among it."""
-        again = [item for _, item in self._log] if self.transparent else self._texts()
+        again = self._patient([item for _, item in self._log] if self.transparent else self._texts())
+        for item in again:
+            item.again = True
         self._queue.extendleft(reversed(again))
         self.backlog = sum(len(i.frame) for i in self._queue if i.media)
         self._sent = []
@@ -193,6 +204,11 @@ class Held:
         self._index = 0
         self._begun = self.streams = False
         return exchange is not None and any(item.exchange is exchange for item in self._queue)
+
+    def afresh(self) -> None:
+        """The next session is a fresh one, and is told the conversation so far: what was read stands there."""
+        self._queue = deque(item for item in self._queue if not item.again or item.owed)
+        self.backlog = sum(len(i.frame) for i in self._queue if i.media)
 
     def tell(self) -> None:
         """Say how much was dropped since it was last said."""
@@ -230,17 +246,19 @@ class Held:
             yield item
 
     def _texts(self) -> list[Item]:
-        """An activity without its audio would be an error; texts stand by themselves.
+        """An activity without its audio would be an error; texts stand by themselves."""
+        return [item for item in self._sent if item.kind in TEXTS]
 
-        One that the service answers with the end of each connection is given up and told, or it would do so for ever.
-        """
-        unread = [item for item in self._sent if not item.posted.read]
-        texts = [item for item in unread if item.kind in ("text", "content", "update")]
-        for item in texts:
-            item.endings += item.posted.batch.handed
-            if item.endings >= ENDINGS_AT_MOST:
+    def _patient(self, items: list[Item]) -> list[Item]:
+        """A text that is answered with the end of each connection is given up and told, or it would be so for ever."""
+        kept = []
+        for item in items:
+            item.endings += item.kind in TEXTS and item.posted.batch.handed
+            if item.endings < ENDINGS_AT_MOST:
+                kept.append(item)
+            else:
                 self._tell(InputDropped(1, FATAL))
-        return [item for item in texts if item.endings < ENDINGS_AT_MOST]
+        return kept
 
     def _remember(self, item: Item) -> None:
         self._index += 1
@@ -249,7 +267,7 @@ class Held:
             self._logged += len(item.frame)
             while self._logged > REPLAY_BOUND:
                 self._forget()
-        elif not item.media:
+        if not item.media:
             self._sent.append(item)
         self.streams = self.streams or item.media or item.kind == "activity"
 

@@ -276,6 +276,7 @@ class Machine:
         if self.plan.seed == "none":
             return []
         if self.connection.stood:
+            self.held.afresh()
             return self.held.without(self._seed()) if self._seed is not None else []
         return list(self.plan.history)
 

@@ -11,7 +11,17 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 
 from livetools.protocol.delivery import Batch, Posted
 from livetools.protocol.events import Event, InputDropped
-from livetools.protocol.held import AWAY, GATED, MEDIA_BOUND, REPLAY_BOUND, Held, Item, Receipt
+from livetools.protocol.held import (
+    AWAY,
+    ENDINGS_AT_MOST,
+    FATAL,
+    GATED,
+    MEDIA_BOUND,
+    REPLAY_BOUND,
+    Held,
+    Item,
+    Receipt,
+)
 from livetools.protocol.turns import Exchange
 
 ERROR = RuntimeError("over")
@@ -226,6 +236,50 @@ def test_transparent_the_replay_is_bounded_and_media_goes_first() -> None:
     assert again[0] == "kept"
     assert again[-1] == "m11"
     assert len(again) < 12
+
+
+def test_a_fresh_session_is_told_again_only_what_was_not_read_and_what_is_waited_for() -> None:
+    queue, _ = held(transparent=True)
+    asked = text("asked")
+    asked.exchange = Exchange()
+    for item in (text("read"), asked, text("unread", after=1)):
+        queue.put(item)
+    queue.media(media("speech"), False)
+    queue.take(False)
+    queue.heard(0)
+    queue.lose()
+    queue.put(text("new"))
+    queue.media(media("more"), False)
+    queue.afresh()
+    assert queue.backlog == len("more")
+    assert names(queue.take(False)) == ["asked", "unread", "new", "more"]
+
+
+def test_a_fresh_session_is_not_told_again_of_an_exchange_that_is_over() -> None:
+    queue, _ = held(transparent=True)
+    asked = text("asked")
+    asked.exchange = Exchange()
+    queue.put(asked)
+    queue.take(False)
+    queue.heard(0)
+    queue.lose()
+    asked.exchange.end(interrupted=True)
+    queue.afresh()
+    assert names(queue.take(False)) == []
+
+
+@pytest.mark.parametrize("transparent", [True, False])
+def test_a_text_that_connections_end_on_is_given_up_and_told_though_it_may_have_been_read(
+    transparent: bool,
+) -> None:
+    queue, told = held(transparent=transparent)
+    queue.put(text("poison"))
+    for _ in range(ENDINGS_AT_MOST):
+        for item in queue.take(False):
+            item.posted = written(after=9)
+        queue.lose()
+    assert told == [InputDropped(1, FATAL)]
+    assert names(queue.take(False)) == []
 
 
 # Whatever happens
