@@ -12,6 +12,7 @@ from .calls import Calls
 from .connection import Connection
 from .delivery import Batch, Posted
 from .held import Frame, Held, Item, Receipt
+from .replies import Reply
 from .terms import Plan
 from .turns import Exchange, Turns
 
@@ -44,7 +45,7 @@ class Dispatch:
         frames += [Frame(link, data) for data in self.control]
         self.control = []
         if self.calls.replies:
-            frames += [Frame(link, data) for data in self._answers(link, batch, now)]
+            frames += [Frame(link, reply) for reply in self._answers(link, batch, now)]
         self.held.counted(len(frames))
         if self.late and self.turns.idle and not self.held.prompting:
             self.held.put(self.text("\n".join(self.late), None))
@@ -55,7 +56,7 @@ class Dispatch:
             frames[-1] = frames[-1]._replace(batch=batch)
         return frames
 
-    def _answers(self, link: int, batch: Batch, now: float) -> list[bytes]:
+    def _answers(self, link: int, batch: Batch, now: float) -> list[Reply]:
         stood_still = self.calls.blocking()
         replies, posted = self.calls.replies, Posted(batch, surely=self._until_answered())
         frames = replies.frames(link, posted)

@@ -20,6 +20,7 @@ from .delivery import Batch, Posted, handed
 from .events import Event, InputDropped
 
 if TYPE_CHECKING:
+    from .replies import Reply
     from .turns import Exchange
 
 #: Bytes of frames of media that wait for the line: about 45 s of audio at 16 kHz.
@@ -93,9 +94,13 @@ class Frame(NamedTuple):
     """What is written to which socket, who waits for that, and the batch that ends with it."""
 
     link: int
-    data: bytes
+    message: bytes | Reply
     receipt: Receipt | None = None
     batch: Batch | None = None
+
+    def make(self) -> bytes | None:
+        """The bytes, as they are now; ``None``: there is nothing left to write."""
+        return self.message if isinstance(self.message, bytes) else self.message.make()
 
 
 class Held:

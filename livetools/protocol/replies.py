@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 from . import outgoing
 from .delivery import Posted, handed
@@ -37,6 +37,29 @@ class Answered:
     scheduling: str | None
 
 
+Answers: TypeAlias = list[tuple[Record, dict[str, Any]]]
+
+
+class Reply:
+    """A message of answers. It is made when it is written: one that was taken back while it waited is left out."""
+
+    __slots__ = ("_answers", "_format", "made")
+
+    def __init__(self, answers: Answers, format: Callable[[Sequence[Mapping[str, Any]]], bytes]) -> None:
+        self._answers, self._format = answers, format
+        self.made = False
+
+    def make(self) -> bytes | None:
+        """The frame; ``None``: nothing is left to say."""
+        self.made = True
+        return self._format([answer for _, answer in self._answers]) if self._answers else None
+
+    def retract(self, record: Record) -> None:
+        """Leave this one out, if it is not too late."""
+        if not self.made:
+            self._answers = [(r, answer) for r, answer in self._answers if r is not record]
+
+
 class Replies:
     """The queue of answers. ``frames`` empties it: what is taken counts as handed to the socket."""
 
@@ -54,6 +77,7 @@ class Replies:
         self._move = move
         self._queue: deque[Record | Group | Interim] = deque()
         self._posted = handed()  # of the frames that are being made
+        self._waiting: list[Reply] = []  # taken; the writer may not have come to them
 
     def __bool__(self) -> bool:
         return bool(self._queue)
@@ -88,6 +112,8 @@ class Replies:
         """The server took the call back: nothing more is sent for it."""
         kept = [e for e in self._queue if not (isinstance(e, Interim) and e.record is record)]
         self._queue = deque(kept)
+        for reply in self._waiting:
+            reply.retract(record)
         self.acknowledged = [(r, posted) for r, posted in self.acknowledged if r is not record]
 
     def errors(self, texts: Iterable[tuple[Record, str]]) -> bytes:
@@ -122,37 +148,40 @@ class Replies:
         self._queue.clear()
         self.sent.clear()
         self.acknowledged = []
+        self._waiting = []
 
-    def frames(self, link: int, posted: Posted | None = None) -> list[bytes]:
+    def frames(self, link: int, posted: Posted | None = None) -> list[Reply]:
         """What is ready for this link; ``posted`` will know whether it was read."""
         self._posted = posted or handed()
-        frames: list[bytes] = []
         unnamed: list[Record] = []
+        replies: list[Answers] = []
         while self._queue:
             entry = self._queue.popleft()
             if isinstance(entry, Record):
                 if entry.link != link or entry.state is not State.READY:
                     continue
                 if entry.named:
-                    frames.append(self.format([self._write(entry)]))
+                    replies.append([self._write(entry)])
                 else:
                     unnamed.append(entry)
             elif isinstance(entry, Group):
                 ready = [m for m in entry.members if m.link == link and m.state is State.READY]
                 if ready:
-                    frames.append(self.format([self._write(m) for m in ready]))
+                    replies.append([self._write(m) for m in ready])
             elif entry.link == link and entry.record.state in entry.states:
                 self.answered.append(Answered(entry.record, entry.scheduling))
                 if State.DETACHED in entry.states:
                     self.acknowledged.append((entry.record, self._posted))
-                frames.append(self.format([entry.answer]))
+                replies.append([(entry.record, dict(entry.answer))])
         if unnamed:
-            frames += self._in_order(unnamed)
-        return frames
+            replies += self._in_order(unnamed)
+        new = [Reply(answers, self.format) for answers in replies]
+        self._waiting = [reply for reply in self._waiting if not reply.made] + new
+        return new
 
-    def _in_order(self, ready: list[Record]) -> list[bytes]:
+    def _in_order(self, ready: list[Record]) -> list[Answers]:
         """Answers without an id: those that no open call of the same name precedes; the others wait on."""
-        frames: list[bytes] = []
+        replies: list[Answers] = []
         open_calls: dict[str, int] = {}  # the first of each name
         for name in {record.call.name for record in ready}:
             for r in self._pending.values():  # in the order of their runs
@@ -161,12 +190,12 @@ class Replies:
                     break
         for record in sorted(ready, key=lambda r: r.run):
             if record.run < open_calls.get(record.call.name, record.run + 1):
-                frames.append(self.format([self._write(record)]))
+                replies.append([self._write(record)])
             else:
                 self._queue.append(record)
-        return frames
+        return replies
 
-    def _write(self, record: Record) -> dict[str, Any]:
+    def _write(self, record: Record) -> tuple[Record, dict[str, Any]]:
         policy, outcome = record.policy, record.outcome
         assert outcome is not None
         scheduling = policy.scheduling if policy is not None else None
@@ -178,7 +207,7 @@ class Replies:
         self._move(record, Move.WRITE)
         self.sent.append((record, self._posted))
         self.answered.append(Answered(record, scheduling))
-        return self._answer(
+        return record, self._answer(
             record, outcome.response, scheduling=scheduling, will_continue=continues, parts=outcome.parts
         )
 

@@ -286,7 +286,8 @@ class Attached:
             while frames := self.calls.replies.frames(0):
                 self.calls.replies.answered.clear()  # of use to whoever counts turns
                 for frame in frames:
-                    await self._out(self._send(json.loads(frame)))
+                    if (data := frame.make()) is not None:
+                        await self._out(self._send(json.loads(data)))
             while self.calls.texts:
                 await self._out(self._say(self.calls.texts.pop(0)))
         finally:

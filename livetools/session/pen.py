@@ -83,10 +83,12 @@ class Pen:
         transport = self._owner.transport(frame.link)
         if transport is None:
             return  # it is gone, and the machine knows what it owes
-        if self.log is not None:
-            self.log.sent(frame.link, frame.data)
+        data = frame.make()
+        if data is not None and self.log is not None:
+            self.log.sent(frame.link, data)
         try:
-            await transport.send(frame.data)
+            if data is not None:
+                await transport.send(data)
         except Gone:
             return  # its reader says so, once it has read what came before the end
         except BaseException:

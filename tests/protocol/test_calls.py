@@ -37,7 +37,11 @@ class Bench:
         self.calls.offer(link, asked, now)
 
     def answers(self, link: int = 0) -> list[dict[str, Any]]:
-        return [r for frame in self.calls.replies.frames(link) for r in responses(json.loads(frame))]
+        return [
+            r
+            for reply in self.calls.replies.frames(link)
+            for r in responses(json.loads(reply.make() or b"{}"))
+        ]
 
     def of(self, kind: type) -> list[Any]:
         return [x for x in (*self.actions, *self.events) if isinstance(x, kind)]

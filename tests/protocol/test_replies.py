@@ -16,6 +16,7 @@ from support.world import responses
 from livetools.protocol.actions import Outcome
 from livetools.protocol.calls import Calls
 from livetools.protocol.frames import FunctionCall
+from livetools.protocol.replies import Reply
 from livetools.protocol.terms import CallPolicy
 
 
@@ -35,7 +36,7 @@ class Desk:
         return self
 
     def messages(self, link: int = 1) -> list[list[Mapping[str, Any]]]:
-        return [responses(json.loads(frame)) for frame in self.calls.replies.frames(link)]
+        return [responses(json.loads(reply.make() or b"{}")) for reply in self.calls.replies.frames(link)]
 
     def ids(self) -> list[list[object]]:
         return [[r.get("id") for r in message] for message in self.messages()]
@@ -134,3 +135,47 @@ def test_what_went_out_is_told_to_the_turns() -> None:
     desk = Desk().offer("1", "2").settle(1)
     desk.messages()
     assert [a.record.call.id for a in desk.calls.replies.answered] == ["1"]
+
+
+def taken(desk: Desk) -> list[Reply]:
+    """What a writer took, and has not written yet."""
+    return desk.calls.replies.frames(1)
+
+
+def written(replies: list[Reply]) -> list[list[object]]:
+    made = [reply.make() for reply in replies]
+    return [[r.get("id") for r in responses(json.loads(frame))] for frame in made if frame is not None]
+
+
+@pytest.mark.parametrize("fields", [{}, {"reply_batching": "batch"}, {"reply_format": "client_content"}])
+def test_a_cancellation_takes_back_what_its_writer_has_not_come_to(fields: dict[str, Any]) -> None:
+    desk = Desk(**fields).offer("1", "2", "3").settle(1, 2, 3)
+    waiting = taken(desk)
+    desk.calls.cancel(["2"], 0.0)
+    assert [id for message in written(waiting) for id in message] == ["1", "3"]
+
+
+def test_where_all_of_a_message_is_taken_back_nothing_is_written() -> None:
+    desk = Desk(reply_batching="batch").offer("1", "2").settle(1, 2)
+    waiting = taken(desk)
+    desk.calls.cancel(["1", "2"], 0.0)
+    assert [reply.make() for reply in waiting] == [None]
+
+
+def test_parts_and_acknowledgements_that_wait_are_taken_back_too() -> None:
+    streaming = Desk(CallPolicy("tool", streams=True)).offer("1")
+    streaming.calls.progress(1, "x", 0.0, Outcome({"output": "x"}))
+    background = Desk(CallPolicy("tool", behavior="NON_BLOCKING", background=True)).offer("1")
+    for desk in (streaming, background):
+        waiting = taken(desk)
+        assert len(waiting) == 1
+        desk.calls.cancel(["1"], 0.0)
+        assert written(waiting) == []
+
+
+def test_what_is_written_already_is_not_changed_by_a_cancellation() -> None:
+    desk = Desk().offer("1").settle(1)
+    [reply] = taken(desk)
+    first = reply.make()
+    desk.calls.cancel(["1"], 0.0)
+    assert reply.make() == first

@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from livetools import HandleUpdate, Reconnected, ToolLost, ToolStarted, TurnComplete
+from livetools import (
+    HandleUpdate,
+    Reconnected,
+    ToolCancelled,
+    ToolFinished,
+    ToolLost,
+    ToolStarted,
+    TurnComplete,
+)
 from livetools.session import memory
 from livetools.session.transport import Gone
 
@@ -92,3 +100,26 @@ async def test_a_line_that_ends_at_the_ping_has_lost_what_was_before_it(
         await line.until(TurnComplete)
         line.server.drop()
         assert await reconnected(line) == ["text", "last"]
+
+
+@pytest.mark.parametrize("options", [{}, {"reply_batching": "batch"}, {"reply_format": "client_content"}])
+async def test_an_answer_that_is_taken_back_while_it_waits_for_the_socket_is_not_written(
+    opened: Callable[..., Any], options: dict[str, str]
+) -> None:
+    def tool(n: int) -> int:
+        """A tool."""
+        return n
+
+    async with opened([tool], model="gemini-live-2.5-flash-preview", **options) as line:
+        line.server.stall()
+        for n in (1, 2, 3):
+            line.call({"name": "tool", "id": f"c{n}", "args": {"n": n}})
+            await line.until(ToolFinished)
+        line.server.send({"toolCallCancellation": {"ids": ["c2"]}})
+        await line.until(ToolCancelled)
+        line.server.stall(False)
+        await line.session.send_text("go on")
+        answered: list[str] = []
+        while "go on" not in str(frame := await line.server.receive()):
+            answered += [id for id in ("c1", "c2", "c3") if f"'{id}'" in str(frame)]
+        assert answered == ["c1", "c3"]

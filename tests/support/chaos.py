@@ -369,10 +369,7 @@ class Chaos:
         self.check_events()
 
     def check_cancelled(self) -> None:
-        """Nothing is sent for a call once its cancellation was read (a pong proves less: that it was received).
-
-        What was on its way to the socket by then, behind a frame that the socket would not take yet, still goes.
-        """
+        """Nothing is sent for a call once its cancellation was read (the server knows only that it was received)."""
         self.server.journal.late.clear()
         for crossing in self.line.crossings:
             assert not crossing.late, f"answered after its cancellation: {crossing.late}"

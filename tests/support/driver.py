@@ -99,7 +99,8 @@ class Driver:
         self.actions += self.machine.actions()
         self.events += self.machine.events()
         for frame in self.machine.frames():
-            self.frames.append((frame.link, json.loads(frame.data)))
+            if (data := frame.make()) is not None:
+                self.frames.append((frame.link, json.loads(data)))
             if frame.receipt is not None:
                 frame.receipt.sent()
             if frame.batch is not None:

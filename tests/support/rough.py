@@ -19,29 +19,18 @@ class Crossing:
     """What crossed one connection, in its order at the client: ``("sent" | "received", frame)``."""
 
     log: list[tuple[str, bytes]] = field(default_factory=list)
-    taken_at: float = -1.0
-    writing: int = 0  # which uninterrupted run of writing this is; negative between them
-    cancelled: dict[str, int] = field(default_factory=dict)  # in which run of writing it was read
-    late: list[str] = field(default_factory=list)  # calls that were answered after their cancellation
+    cancelled: set[str] = field(default_factory=set)  # calls whose cancellation was received
+    late: list[str] = field(default_factory=list)  # calls that were answered after it
 
     def sends(self, frame: bytes) -> None:
-        now = anyio.current_time()
-        if self.writing <= 0 and now > self.taken_at:
-            self.writing = abs(self.writing) + 1
-        self.writing = abs(self.writing)
         self.log.append(("sent", frame))
         if b'"functionResponse' in frame:
-            ids = [id for id, run in self.cancelled.items() if run != self.writing]
-            self.late += [id for id in ids if f'"{id}"'.encode() in frame]
-
-    def took(self) -> None:
-        self.writing, self.taken_at = -abs(self.writing), anyio.current_time()
+            self.late += [id for id in self.cancelled if f'"{id}"'.encode() in frame]
 
     def received(self, frame: bytes) -> None:
         self.log.append(("received", frame))
         if b'"toolCallCancellation"' in frame:
-            for id in json.loads(frame)["toolCallCancellation"]["ids"]:
-                self.cancelled[id] = self.writing
+            self.cancelled.update(json.loads(frame)["toolCallCancellation"]["ids"])
 
 
 def texts(message: dict[str, Any]) -> Iterator[str]:
@@ -84,11 +73,8 @@ class _Rough:
             if not self._dead and line.random.random() < line.swallow:
                 self._dead = True
                 await line.cut(line.random.uniform(0, 10))
-            try:
-                if not self._dead:
-                    await self._inner.send(frame)
-            finally:
-                self._crossing.took()
+            if not self._dead:
+                await self._inner.send(frame)
 
     async def probe(self) -> Callable[[], bool] | None:
         if self._dead:

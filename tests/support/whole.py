@@ -145,7 +145,6 @@ class Whole:
         if self.wire:
             return
         for entry in self.machine.frames():
-            self.took(entry.link, json.loads(entry.data))
             self.wire.append(entry)
 
     def took(self, link: int, frame: dict[str, Any]) -> None:
@@ -175,10 +174,13 @@ class Whole:
         """Hand up to ``most`` frames to their sockets, and take what came meanwhile."""
         while self.wire and most > 0:
             most -= 1
-            link, data, receipt, batch = self.wire.popleft()
+            entry = self.wire.popleft()
+            link, receipt, batch = entry.link, entry.receipt, entry.batch
             if not self.alive.get(link):
                 continue
-            frame = json.loads(data)
+            data = entry.make()
+            frame = json.loads(data) if data is not None else {}  # taken back while it waited
+            self.took(link, frame)
             if "setup" in frame:
                 self.set_up(link, frame["setup"])
             self.unread.setdefault(link, []).append(frame)

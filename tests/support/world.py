@@ -163,7 +163,9 @@ class World:
 
     def write(self) -> None:
         """The shell drains."""
-        for frame in self.calls.replies.frames(self.link):
+        for reply in self.calls.replies.frames(self.link):
+            frame = reply.make()
+            assert frame is not None
             self.take(json.loads(frame))
         self.calls.replies.answered.clear()
         for book in self.books if not self.closed else ():
