@@ -143,11 +143,21 @@ class _Adapter(ABC, Generic[C]):
     async def send(self, frame: bytes) -> None:
         await self._write(self._connection.send(frame, text=True))
 
-    async def probe(self) -> Callable[[], bool] | None:
+    async def send_with_ping(self, frame: bytes) -> Callable[[], bool] | None:
         ping = self._order.ask()
-        if ping is not None:
-            await self._write(self._connection.ping(ping.payload))
+        if ping is None:
+            await self.send(frame)
+        else:
+            await self._write(self._together(frame, ping.payload))
         return ping
+
+    async def _together(self, frame: bytes, payload: bytes) -> None:
+        """In one write, so that nobody answers the frame before the ping is there."""
+        async with self._connection.send_context():
+            protocol = self._connection.protocol
+            protocol.send_text(frame)
+            protocol.send_ping(payload)
+            protocol.writes = [b"".join(protocol.writes)]
 
     async def receive(self) -> bytes:
         try:

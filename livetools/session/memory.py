@@ -156,7 +156,8 @@ class _Client:
             await self._server.put(frame)
         await anyio.lowlevel.checkpoint_if_cancelled()
 
-    async def probe(self) -> Callable[[], bool]:
+    async def send_with_ping(self, frame: bytes) -> Callable[[], bool]:
+        await self.send(frame)
         server, so_far = self._server, self._server.sent
         return lambda: server.known >= so_far
 

@@ -15,7 +15,7 @@ from livetools.protocol.held import Frame
 from livetools.protocol.machine import Machine
 
 from .framelog import FrameLog
-from .transport import Gone, Probe, Transport
+from .transport import Gone, SendWithPing, Transport
 from .wake import make_wake
 
 
@@ -84,19 +84,17 @@ class Pen:
         if transport is None:
             return  # it is gone, and the machine knows what it owes
         data = frame.make()
-        if data is not None and self.log is not None:
-            self.log.sent(frame.link, data)
         try:
             if data is not None:
-                await transport.send(data)
+                if self.log is not None:
+                    self.log.sent(frame.link, data)
+                await _write(transport, data, frame.batch)
         except Gone:
             return  # its reader says so, once it has read what came before the end
         except BaseException:
             _handed(frame)  # a send that was cancelled was sent
             raise
         _handed(frame)
-        if frame.batch is not None and frame.batch.asks:
-            await _ask(transport, frame.batch)
 
 
 def _handed(frame: Frame) -> None:
@@ -106,13 +104,13 @@ def _handed(frame: Frame) -> None:
         frame.batch.handed = True
 
 
-async def _ask(transport: Transport, batch: Batch) -> None:
-    """Have the other end say that it received all that was written so far, if the transport can."""
-    probe: Probe | None = getattr(transport, "probe", None)
-    try:
-        batch.pong = None if probe is None else await probe()
-    except Gone:
-        pass  # and no pong will come
-    except BaseException:
-        batch.pong = None
-        raise
+async def _write(transport: Transport, data: bytes, batch: Batch | None) -> None:
+    """Send it, with a ping behind it where the machine wants to know what arrived and the transport can tell."""
+    if batch is None or not batch.asks:
+        return await transport.send(data)
+    batch.pong = None  # also where it is cut short: it was sent then, and that is all that is known
+    asking: SendWithPing | None = getattr(transport, "send_with_ping", None)
+    if asking is None:
+        return await transport.send(data)
+    batch.pong = await asking(data)
+    return None

@@ -42,11 +42,10 @@ class Transport(Protocol):
         ...
 
 
-#: The method ``probe`` that a transport may offer beside its three: send a ping behind the last frame. What it returns
-#: says whether the message that was received last came behind the pong; ``None``: that cannot be told. It completes
-#: and is bounded as ``send`` is, and raises :class:`Gone` alone. Without it, what a dead line has swallowed is guessed
-#: from what the model said.
-Probe: TypeAlias = Callable[[], Awaitable[Callable[[], bool] | None]]
+#: What a transport may offer beside its three methods: ``send_with_ping(frame)``, which is ``send`` with a ping behind
+#: it in the same write. What it returns says whether the message that was received last came behind the pong; ``None``:
+#: that cannot be told. Without it, what a dead line has swallowed is guessed from what the model said.
+SendWithPing: TypeAlias = Callable[[bytes], Awaitable[Callable[[], bool] | None]]
 
 
 class Dialer(Protocol):

@@ -9,15 +9,15 @@ import pytest
 
 from livetools.protocol.errors import ConnectFailed
 from livetools.session.memory import MemoryTransport
-from livetools.session.transport import Gone, Probe, Transport
+from livetools.session.transport import Gone, SendWithPing, Transport
 
 pytestmark = pytest.mark.anyio
 
 
 def ask(transport: Transport) -> Awaitable[Callable[[], bool] | None]:
-    """Ask what the other end has received: a method that the transport may have or not."""
-    probe: Probe = transport.probe  # type: ignore[attr-defined]
-    return probe()
+    """Send something, and ask whether it arrived: a method that a transport may have or not."""
+    asking: SendWithPing = transport.send_with_ping  # type: ignore[attr-defined]
+    return asking(b'{"asks": true}')
 
 
 async def test_frames_cross_both_ways() -> None:
@@ -87,7 +87,6 @@ async def test_what_the_other_end_had_received_when_it_spoke_can_be_asked() -> N
     pair = MemoryTransport()
     async with pair.dial("", {}) as client:
         server = await pair.accept()
-        await client.send(b"{}")
         behind = await ask(client)
         await client.send(b"{}")
         assert behind is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import anyio
 import pytest
 
 from livetools import (
@@ -17,7 +18,6 @@ from livetools import (
     TurnComplete,
 )
 from livetools.session import memory
-from livetools.session.transport import Gone
 
 pytestmark = pytest.mark.anyio
 
@@ -74,7 +74,7 @@ async def test_whether_a_text_behind_a_turn_was_received_is_asked(
 async def test_a_transport_that_cannot_be_asked_is_believed(
     opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delattr(memory._Client, "probe")
+    monkeypatch.delattr(memory._Client, "send_with_ping")
     async with opened() as line:
         line.server.send(HANDLE)
         await line.session.send_audio(bytes(640))
@@ -85,21 +85,28 @@ async def test_a_transport_that_cannot_be_asked_is_believed(
         assert await reconnected(line) == ["last"]
 
 
-async def test_a_line_that_ends_at_the_ping_has_lost_what_was_before_it(
+async def test_what_was_cut_short_at_the_ping_counts_as_sent(
     opened: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def ends(self: Any) -> None:
-        raise Gone(1006)
+    send = memory._Client.send_with_ping
+
+    async def cut_short(self: Any, frame: bytes) -> Callable[[], bool]:
+        await send(self, frame)
+        scope.cancel()
+        await anyio.lowlevel.checkpoint()
+        raise AssertionError("never here")
 
     async with opened() as line:
         line.server.send(HANDLE)
         await line.session.send_audio(bytes(640))
-        monkeypatch.setattr(memory._Client, "probe", ends)
-        await line.session.send_text("text")
+        monkeypatch.setattr(memory._Client, "send_with_ping", cut_short)
+        with anyio.CancelScope() as scope:
+            await line.session.send_text("text")
         line.says("to what was said")
         await line.until(TurnComplete)
         line.server.drop()
-        assert await reconnected(line) == ["text", "last"]
+        monkeypatch.undo()
+        assert await reconnected(line) == ["last"]
 
 
 @pytest.mark.parametrize("options", [{}, {"reply_batching": "batch"}, {"reply_format": "client_content"}])

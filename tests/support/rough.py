@@ -7,11 +7,13 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import anyio
 
-from livetools.session.transport import Dialer, Probe, Transport
+from livetools.session.transport import Dialer, SendWithPing, Transport
+
+T = TypeVar("T")
 
 
 @dataclass
@@ -66,6 +68,14 @@ class _Rough:
         self._dead = False
 
     async def send(self, frame: bytes) -> None:
+        await self._send(frame, self._inner.send)
+
+    async def send_with_ping(self, frame: bytes) -> Callable[[], bool] | None:
+        asking: SendWithPing = self._inner.send_with_ping  # type: ignore[attr-defined]
+        behind = await self._send(frame, asking)
+        return behind or (lambda: False)
+
+    async def _send(self, frame: bytes, send: Callable[[bytes], Awaitable[T]]) -> T | None:
         line = self._line
         with anyio.CancelScope(shield=True):
             self._crossing.sends(frame)
@@ -73,14 +83,7 @@ class _Rough:
             if not self._dead and line.random.random() < line.swallow:
                 self._dead = True
                 await line.cut(line.random.uniform(0, 10))
-            if not self._dead:
-                await self._inner.send(frame)
-
-    async def probe(self) -> Callable[[], bool] | None:
-        if self._dead:
-            return lambda: False
-        probe: Probe = self._inner.probe  # type: ignore[attr-defined]
-        return await probe()
+            return None if self._dead else await send(frame)
 
     async def receive(self) -> bytes:
         frame = await self._inner.receive()
