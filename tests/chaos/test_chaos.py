@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import logging
+import tracemalloc
 from collections.abc import Iterator
 
+import anyio
 import pytest
 from support.chaos import Chaos
+from support.footprint import Footprint
 from support.virtual import run
+
+from livetools import Session
 
 SEEDS = 20
 
@@ -32,3 +37,42 @@ def test_no_call_and_no_text_is_lost_however_the_line_breaks(seed: int) -> None:
 @pytest.mark.parametrize("seed", range(SEEDS, 1000 + SEEDS))
 def test_a_thousand_conversations_more(seed: int) -> None:
     run(("asyncio", "trio")[seed % 2], Chaos(seed).run, seed=seed)
+
+
+class Measured(Chaos):
+    """A conversation whose book keeps nothing, so that what grows is the session's."""
+
+    at: dict[str, Footprint]
+
+    async def talk(self, session: Session, text: str) -> None:
+        session.transcript.max_bytes = (
+            16 * 1024
+        )  # the history may grow up to its bound, and that is a mebibyte
+        await super().talk(session, text)
+        for kept in (self.events, self.sent, self.server.frames, self.server.calls):
+            kept.clear()
+        for crossing in self.line.crossings:
+            crossing.log.clear()
+        if text in self.at:
+            await anyio.sleep(60.0)  # what runs comes to its end
+            self.at[text] = Footprint(("*/websockets/*",))  # what is on its way
+
+    def check(self, session: Session) -> None:
+        """All else the others check."""
+        self.check_cancelled()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(4))
+def test_a_storm_leaves_no_memory_behind(seed: int) -> None:
+    chaos = Measured(seed, turns=401)
+    chaos.at = dict.fromkeys(("turn 200.", "turn 400."))
+    tracemalloc.start()
+    try:
+        run(("asyncio", "trio")[seed % 2], chaos.run, seed=seed)
+    finally:
+        tracemalloc.stop()
+    before, after = chaos.at.values()
+    assert after.size - before.size < 256 * 1024
+    assert after.tasks - before.tasks < 10
+    assert after.files - before.files < 10

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 import gc
 import os
 import tracemalloc
-from dataclasses import dataclass, field
 
 import anyio
 import pytest
-import sniffio
+from support.footprint import Footprint
 from support.virtual import VirtualClock, run
 
 import livetools
@@ -19,35 +17,9 @@ from livetools.testing import FakeLiveServer, Turn
 
 WARM = 30.0  # seconds
 CHUNK = 0.2
-ELSEWHERE = ("*/livetools/testing/*", "*/tests/*", "*/json/*", "*/base64.py", tracemalloc.__file__)
 
 
-@dataclass
-class Held:
-    """What the process holds: bytes that are not the fake's, tasks, file descriptors."""
-
-    size: int = field(init=False)
-    tasks: int = field(init=False)
-    files: int = field(init=False)
-
-    def __post_init__(self) -> None:
-        gc.collect()
-        filters = [tracemalloc.Filter(inclusive=False, filename_pattern=name) for name in ELSEWHERE]
-        snapshot = tracemalloc.take_snapshot().filter_traces(filters)
-        self.size = sum(stat.size for stat in snapshot.statistics("filename"))
-        self.tasks = _tasks()
-        self.files = len(os.listdir("/proc/self/fd")) if os.path.isdir("/proc/self/fd") else 0
-
-
-def _tasks() -> int:
-    if sniffio.current_async_library() == "asyncio":
-        return len(asyncio.all_tasks())
-    import trio
-
-    return trio.lowlevel.current_statistics().tasks_living
-
-
-async def soak(seconds: float) -> tuple[Held, Held]:
+async def soak(seconds: float) -> tuple[Footprint, Footprint]:
     """Half a minute to warm up, then this long: both talk without a pause, and a goAway comes every nine minutes."""
     clock = VirtualClock()
     server = FakeLiveServer(clock=clock)
@@ -82,9 +54,9 @@ async def soak(seconds: float) -> tuple[Held, Held]:
             group.start_soon(listen)
             group.start_soon(speak)
             await converse(WARM)
-            before = Held()
+            before = Footprint()
             await converse(WARM + seconds)
-            after = Held()
+            after = Footprint()
             group.cancel_scope.cancel()
     assert heard > 0.9 * 2 * 24000 * seconds
     assert moves >= seconds // 600
