@@ -89,6 +89,8 @@ class Pen:
                 if self.log is not None:
                     self.log.sent(frame.link, data)
                 await _write(transport, data, frame.batch)
+            elif frame.batch is not None:
+                frame.batch.pong = None  # no ping went behind what was written before
         except Gone:
             return  # its reader says so, once it has read what came before the end
         except BaseException:
