@@ -134,9 +134,9 @@ class Calls:
         """The model spoke, after so many turn ends: what it can have read by then has arrived."""
         self.replies.heard(ends)
 
-    def lose(self, now: float) -> None:
-        """The link is gone, and every debt on it."""
-        owed = [*self.replies.unread(), *self.pending.values()]
+    def lose(self, now: float, ends: float = 0) -> None:
+        """The link is gone, after so many turn ends, and every debt on it."""
+        owed = [*self.replies.over(ends), *self.pending.values()]
         unacknowledged = self.replies.unacknowledged()
         self.replies.clear()
         for record in owed:
@@ -164,7 +164,10 @@ class Calls:
 
     def close(self, now: float) -> None:
         """The session ends: stop what runs, owe nothing."""
-        for record in [*{**self.records, **self.pending}.values(), *self.replies.unread()]:
+        for record in [
+            *{**self.records, **self.pending}.values(),
+            *(record for record, _ in self.replies.sent),
+        ]:
             record.undo = self._undoable(record)
             self._perform(record, self._move(record, Move.CLOSE), now)
         self.replies.clear()

@@ -7,9 +7,10 @@ A socket takes a frame before anybody has read it, and what a dying one took is 
   whether it speaks of two answers in one turn or in two, and audio begins turns whenever it likes;
 - the pong to a ping that was written behind the frame. A connection keeps its order, so that whoever answers the
   ping has received the frame (RFC 6455, 5.5.3), and what it said before the pong it said without having read it. So
-  where the count may be wrong, only words behind the pong count. The pong is not waited for: on idle sessions it
-  takes 28 to 42 ms, on busy ones 8 to 30 s were measured (sip-to-ai#14, 2026-09). Nor is it enough by itself: what
-  was received may not have been read when a connection is cut.
+  where the count may be wrong, words count only behind the pong, or the end of the turn that is counted to be the
+  answer. The pong is not waited for: on idle sessions it takes 28 to 42 ms, on busy ones 8 to 30 s were measured
+  (sip-to-ai#14, 2026-09). Nor is it enough by itself: what was received may not have been read when a connection is
+  cut.
 
 What has not been read when its link is lost is written again, or its loss told.
 """
@@ -18,17 +19,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeAlias
+
+#: Messages that were received behind a pong; ``None``: it has not come.
+Pong: TypeAlias = Callable[[], int | None]
 
 
-def _not_yet() -> bool:
-    return False
+def _not_yet() -> int | None:
+    return None
 
 
 class Batch:
     """What is written in one go. The writer says when all of it was handed to a socket, and asks for a pong then.
 
-    ``asks``: whether to send a ping behind it; ``pong``: whether what is being received came behind its pong,
-    ``None`` where that cannot be told.
+    ``asks``: whether to send a ping behind it; ``pong``: what became of that, ``None`` where it cannot be told.
     """
 
     __slots__ = ("asks", "handed", "pong")
@@ -36,7 +40,7 @@ class Batch:
     def __init__(self) -> None:
         self.handed = False
         self.asks = False
-        self.pong: Callable[[], bool] | None = None
+        self.pong: Pong | None = None
 
     def ask(self) -> None:
         """Want a ping behind it: until that is answered it has not arrived."""
@@ -45,21 +49,31 @@ class Batch:
 
 @dataclass(slots=True, eq=False)
 class Posted:
-    """One message of a batch, and the turn ends that come before the model can have read it.
+    """Messages of a batch, and the turn ends that come before the model can speak of them.
 
-    ``after`` by the count, ``surely`` at most (``inf``: no count is to be trusted).
+    ``after``: before its words can mean that it has read them, by the count; ``surely``: before they must, at most
+    (``inf``: no count is to be trusted); ``answer``: before the turn that is their answer.
     """
 
     batch: Batch
     after: float = 0
     surely: float = 0
+    answer: float = 0
     read: bool = False
 
     def heard(self, ends: float) -> bool:
         """The model speaks, after so many turn ends. Whether this was read, as far as can be told."""
-        if self.batch.handed and not self.read:  # of what is still being written nobody has read anything
-            pong = self.batch.pong
-            self.read = ends >= self.surely or (ends >= self.after and (pong is None or pong()))
+        batch = self.batch
+        if batch.handed and not self.read:  # of what is still being written nobody has read anything
+            behind = ends >= self.after and (batch.pong is None or bool(batch.pong()))
+            self.read = behind or ends >= self.surely
+        return self.read
+
+    def over(self, ends: float) -> bool:
+        """Nothing more is said, after so many turn ends. Whether this was read, and its answer the last of them."""
+        batch = self.batch
+        if batch.handed and ends > self.answer and (batch.pong is None or batch.pong() is not None):
+            self.read = True
         return self.read
 
 

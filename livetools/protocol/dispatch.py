@@ -58,7 +58,7 @@ class Dispatch:
 
     def _answers(self, link: int, batch: Batch, now: float) -> list[Reply]:
         stood_still = self.calls.blocking()
-        replies, posted = self.calls.replies, Posted(batch, surely=self._until_answered())
+        replies, posted = self.calls.replies, self._answering(batch)
         frames = replies.frames(link, posted)
         if posted.surely > self.turns.ends and replies.tracks(posted):
             batch.ask()
@@ -68,22 +68,22 @@ class Dispatch:
         replies.answered.clear()
         return frames
 
-    def _until_answered(self) -> float:
-        """Turn ends before any word of the model is proof that it has read the answers that go out now.
-
-        None, where it stands still for them in the only turn there is.
-        """
-        pending = self.calls.pending.values()
-        own = 0 if any(record.ends_turn for record in pending) else 1
-        alone = self.calls.blocking() and not self.held.streams and self.turns.upmost <= own
-        return -inf if alone else inf
+    def _answering(self, batch: Batch) -> Posted:
+        """Answers to calls. Any word of a model that stood still for them, in the only turn there is, is proof."""
+        turns, pending = self.turns, self.calls.pending.values()
+        ends_turn = any(record.ends_turn for record in pending)
+        goes_on = self.calls.blocking() and not ends_turn  # the turn that called is the one that answers
+        alone = self.calls.blocking() and not self.held.streams and turns.upmost <= (not ends_turn)
+        answer = turns.ends + turns.ahead - (goes_on and turns.ahead > 0)
+        return Posted(batch, surely=-inf if alone else inf, answer=answer)
 
     def _input(self, batch: Batch, now: float) -> list[Item]:
         items = self.held.take(self.calls.blocking())
         for item in items:
             turns = self.turns
+            after = turns.ends + turns.ahead
             most = inf if self.held.streams else turns.ends + turns.upmost
-            item.posted = Posted(batch, turns.ends + turns.ahead, most)
+            item.posted = Posted(batch, after, most, answer=after)
             if not item.media and most > turns.ends:
                 batch.ask()
             if item.prompts:

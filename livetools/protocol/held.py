@@ -196,8 +196,12 @@ class Held:
         """Client messages were written that are not the user's (answers)."""
         self._index += messages
 
-    def lose(self, exchange: Exchange | None = None) -> bool:
-        """The link is gone: what it may have eaten is queued again. Whether the prompt of ``exchange`` is among it."""
+    def lose(self, exchange: Exchange | None = None, ends: float = 0) -> bool:
+        """The link is gone, after so many turn ends: what it may have eaten is queued again.
+
+        Whether the prompt of ``exchange`` is among it.
+        """
+        self._sent = [item for item in self._sent if not item.posted.over(ends)]
         again = self._patient([item for _, item in self._log] if self.transparent else self._texts())
         for item in again:
             item.again = True

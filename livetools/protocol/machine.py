@@ -305,8 +305,8 @@ class Machine:
         """Everything on the current link is gone; a generation that was under way never continues."""
         self.dispatch.control = []
         self.reception.read(now)
-        self.calls.lose(now)
-        if self.turns.lost(now, again=self.held.lose(self.turns.exchange)):
+        self.calls.lose(now, self.turns.ends)
+        if self.turns.lost(now, again=self.held.lose(self.turns.exchange, self.turns.ends)):
             self._tell(Interrupted())
             self._tell(TurnComplete("CONNECTION_REPLACED"))
         self.reception.muted = False

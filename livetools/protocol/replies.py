@@ -139,8 +139,12 @@ class Replies:
         """Whether something went out with it that a dead socket must not swallow."""
         return any(kept and kept[-1][1] is posted for kept in (self.sent, self.acknowledged))
 
-    def unread(self) -> list[Record]:
-        """Answers that a dead socket may have swallowed."""
+    def over(self, ends: float) -> list[Record]:
+        """Nothing more is said on this link, after so many turn ends: the answers that it may have swallowed."""
+        for record, posted in self.sent:
+            if posted.over(ends):
+                self._move(record, Move.HEARD)
+        self.acknowledged = [(r, posted) for r, posted in self.acknowledged if not posted.over(ends)]
         return [r for r, _ in self.sent if r.state is State.SENT]
 
     def clear(self) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from contextlib import AbstractAsyncContextManager
 from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -17,6 +17,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.protocol import Event
 
+from livetools.protocol.delivery import Pong
+
 from .closing import dial_error, gone
 from .order import Order
 from .transport import Gone, Transport
@@ -25,13 +27,20 @@ from .wake import on_trio
 if TYPE_CHECKING:
     from websockets.trio.client import ClientConnection as TrioConnection
 
+    class _Connection:
+        """What both loops' connections have."""
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None: ...
+        async def handshake(self, *args: Any, **kwargs: Any) -> None: ...
+        def process_event(self, event: Event) -> None: ...
+else:
+    _Connection = object
+
 C = TypeVar("C", bound="ClientConnection | TrioConnection")
 
 __all__ = ["adapted", "dial_error", "opening"]
 
 CLOSE_TIMEOUT = 3.0  # seconds for the closing handshake; then the line is cut
-
-
 LINGER = 1.0  # seconds for a peer that has said close, or broken the protocol, to close the line
 
 
@@ -46,33 +55,34 @@ def opening(url: str, options: dict[str, Any]) -> AbstractAsyncContextManager[An
     return connect(url, create_connection=_OnAsyncio, close_timeout=CLOSE_TIMEOUT, write_limit=1, **options)
 
 
-# Of each connection class two things are changed. Its handshake takes a redirect for what it is, a refusal. And
-# a peer that says close, but does not close the line (a proxy that hangs, a FIN that was lost), is not waited
-# for: websockets has a timeout for that where the close is ours, and waits for ever where it is not.
+# Of each connection class three things are changed. Its handshake takes a redirect for what it is, a refusal. It notes
+# in which order messages and pongs came. And a peer that says close, but does not close the line (a proxy that hangs,
+# a FIN that was lost), is not waited for: websockets has a timeout for that where the close is ours, and waits for
+# ever where it is not.
 
 
-def _refuse_redirect(error: InvalidStatus) -> None:
-    if error.response.status_code in range(300, 400):
-        error.response.headers.pop("Location", None)
-
-
-class _OnAsyncio(ClientConnection):
-    _cutting = False
+class _Ours(_Connection):
+    """What is the same on both loops."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.order = Order()
 
-    def process_event(self, event: Event) -> None:
-        super().process_event(event)
-        self.order.came(event)
-
     async def handshake(self, *args: Any, **kwargs: Any) -> None:
         try:
             await super().handshake(*args, **kwargs)
         except InvalidStatus as error:
-            _refuse_redirect(error)
+            if error.response.status_code in range(300, 400):
+                error.response.headers.pop("Location", None)
             raise
+
+    def process_event(self, event: Event) -> None:
+        super().process_event(event)
+        self.order.came(event)
+
+
+class _OnAsyncio(_Ours, ClientConnection):
+    _cutting = False
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -86,23 +96,8 @@ def _on_trio() -> type[TrioConnection]:
     import trio
     from websockets.trio.client import ClientConnection as Base
 
-    class OnTrio(Base):
+    class OnTrio(_Ours, Base):
         _cutting = False
-
-        def __init__(self, *args: Any, **kwargs: Any) -> None:
-            super().__init__(*args, **kwargs)
-            self.order = Order()
-
-        def process_event(self, event: Event) -> None:
-            super().process_event(event)
-            self.order.came(event)
-
-        async def handshake(self, *args: Any, **kwargs: Any) -> None:
-            try:
-                await super().handshake(*args, **kwargs)
-            except InvalidStatus as error:
-                _refuse_redirect(error)
-                raise
 
         async def send_data(self) -> None:
             theirs = (
@@ -143,7 +138,7 @@ class _Adapter(ABC, Generic[C]):
     async def send(self, frame: bytes) -> None:
         await self._write(self._connection.send(frame, text=True))
 
-    async def send_with_ping(self, frame: bytes) -> Callable[[], bool] | None:
+    async def send_with_ping(self, frame: bytes) -> Pong | None:
         ping = self._order.ask()
         if ping is None:
             await self.send(frame)

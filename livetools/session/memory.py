@@ -14,11 +14,13 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, TypeVar
 
 import anyio
+
+from livetools.protocol.delivery import Pong
 
 from .transport import Gone, Transport
 
@@ -156,10 +158,10 @@ class _Client:
             await self._server.put(frame)
         await anyio.lowlevel.checkpoint_if_cancelled()
 
-    async def send_with_ping(self, frame: bytes) -> Callable[[], bool]:
+    async def send_with_ping(self, frame: bytes) -> Pong:
         await self.send(frame)
         server, so_far = self._server, self._server.sent
-        return lambda: server.known >= so_far
+        return lambda: int(server.known >= so_far) if server.received >= so_far else None
 
     async def receive(self) -> bytes:
         return await self._server.give()

@@ -12,15 +12,15 @@ UNANSWERED = 64  # pings that may wait for their pongs; further ones would only 
 
 
 class Ping:
-    """A ping; called, it says whether the message that was taken last came behind its pong."""
+    """A ping; called, it says how many messages were taken that came behind its pong, ``None`` before that came."""
 
     def __init__(self, order: Order, payload: bytes) -> None:
         self.payload = payload
         self._order = order
         self._behind: int | None = None  # messages that came before the pong
 
-    def __call__(self) -> bool:
-        return self._behind is not None and self._order.taken > self._behind
+    def __call__(self) -> int | None:
+        return None if self._behind is None else max(0, self._order.taken - self._behind)
 
     def answered(self, messages: int) -> None:
         """The pong came, behind so many messages."""

@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeAlias
 
+from livetools.protocol.delivery import Pong
+
 
 class Gone(Exception):
     """The end of a connection, however it came. ``code`` is 1006 where the line broke without a close frame.
@@ -43,9 +45,10 @@ class Transport(Protocol):
 
 
 #: What a transport may offer beside its three methods: ``send_with_ping(frame)``, which is ``send`` with a ping behind
-#: it in the same write. What it returns says whether the message that was received last came behind the pong; ``None``:
-#: that cannot be told. Without it, what a dead line has swallowed is guessed from what the model said.
-SendWithPing: TypeAlias = Callable[[bytes], Awaitable[Callable[[], bool] | None]]
+#: it in the same write. What it returns says how many messages were received behind the pong, ``None`` before that has
+#: come; ``None`` instead of it: that cannot be told. Without it, what a dead line has swallowed is guessed from what
+#: the model said.
+SendWithPing: TypeAlias = Callable[[bytes], Awaitable[Pong | None]]
 
 
 class Dialer(Protocol):

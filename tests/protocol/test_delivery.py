@@ -45,7 +45,7 @@ def posted(after: float, surely: float, pong: bool | None, taken: bool = True) -
     batch.handed = taken
     if pong is not None:
         batch.ask()
-        batch.pong = lambda: pong
+        batch.pong = lambda: 1 if pong else None
     return Posted(batch, after, surely)
 
 
@@ -75,7 +75,7 @@ def test_words_before_the_pong_prove_nothing_and_words_behind_it_do() -> None:
     batch.handed = True
     sent = Posted(batch, 0, 1)
     assert not sent.heard(0)
-    batch.pong = lambda: True
+    batch.pong = lambda: 1
     assert not sent.read
     assert sent.heard(0)
 
@@ -85,9 +85,9 @@ def test_what_was_read_stays_read() -> None:
     batch.ask()
     batch.handed = True
     sent = Posted(batch, 0, 1)
-    batch.pong = lambda: True
+    batch.pong = lambda: 1
     sent.heard(0)
-    batch.pong = lambda: False
+    batch.pong = lambda: None
     assert sent.heard(0)
 
 
@@ -96,6 +96,24 @@ def test_until_the_ping_is_written_no_words_are_behind_its_pong() -> None:
     batch.handed = True
     batch.ask()
     assert not Posted(batch, 0, 1).heard(0)
+
+
+@pytest.mark.parametrize(
+    ("ends", "pong", "read"),
+    [
+        (2, 0, True),  # the turn that is counted to be its answer has ended, and it was received
+        (2, None, False),
+        (1, 0, False),  # received, and nothing said since
+    ],
+)
+def test_where_nothing_more_is_said_the_end_of_its_own_turn_counts_with_a_pong_that_came_since(
+    ends: int, pong: int | None, read: bool
+) -> None:
+    batch = Batch()
+    batch.ask()
+    batch.handed = True
+    batch.pong = lambda: pong
+    assert Posted(batch, 1, 9, answer=1).over(ends) is read
 
 
 def test_of_what_is_written_without_batches_any_word_is_proof() -> None:
@@ -159,6 +177,15 @@ def test_a_slow_pong_is_not_needed_once_no_other_turn_can_come() -> None:
     send(d, "two").server(CUT).turn_complete().say("to two").turn_complete()
     assert d.pings == 1
     assert reconnect(d).texts() == ["one", "two"]
+
+
+def test_a_text_that_was_answered_before_its_slow_pong_came_is_not_written_again() -> None:
+    d = live()
+    d.slow.add(1)
+    d.machine.send_media(outgoing.audio(b"\0\0", 16000), "audio", d.now)
+    send(d, "one").say("to one").turn_complete()
+    d.slow.clear()
+    assert reconnect(d).texts() == ["one"]
 
 
 # Stalls
@@ -253,3 +280,29 @@ def test_a_call_that_was_read_is_not_taken_back_any_more() -> None:
     d = send(live(ASYNC), "?").call(("a", "tool")).turn_complete().settle("a").say("of a")
     d.server({"toolCallCancellation": {"ids": ["a"]}})
     assert "ToolCancelled" not in d.names
+
+
+def slow_to_answer_pings(d: Driver) -> Driver:
+    """A voice session, in which audio goes out all the time, and the pongs take their time."""
+    d.slow.add(1)
+    d.machine.send_media(outgoing.audio(b"\0\0", 16000), "audio", d.now)
+    return d.drain()
+
+
+@pytest.mark.parametrize("policy", [WAITED_FOR, ASYNC])
+def test_an_answer_that_was_spoken_of_before_its_slow_pong_came_is_not_lost(policy: CallPolicy) -> None:
+    d = slow_to_answer_pings(live(policy)).say("Let me see").call(("c1", "tool"))
+    if policy is ASYNC:
+        d.turn_complete()
+    d.settle("c1").say("It is").turn_complete()
+    d.slow.clear()
+    reconnect(d)
+    assert "ToolLost" not in d.names
+
+
+def test_an_answer_that_was_received_and_not_spoken_of_is_lost_and_told() -> None:
+    d = slow_to_answer_pings(live(ASYNC)).say("Let me see").call(("c1", "tool"))
+    d.settle("c1").say(", one moment").turn_complete()  # which is the call's own turn
+    d.slow.clear()
+    reconnect(d)
+    assert "ToolLost" in d.names

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 
 import anyio
 import pytest
 
+from livetools.protocol.delivery import Pong
 from livetools.protocol.errors import ConnectFailed
 from livetools.session.memory import MemoryTransport
 from livetools.session.transport import Gone, SendWithPing, Transport
@@ -14,7 +15,7 @@ from livetools.session.transport import Gone, SendWithPing, Transport
 pytestmark = pytest.mark.anyio
 
 
-def ask(transport: Transport) -> Awaitable[Callable[[], bool] | None]:
+def ask(transport: Transport) -> Awaitable[Pong | None]:
     """Send something, and ask whether it arrived: a method that a transport may have or not."""
     asking: SendWithPing = transport.send_with_ping  # type: ignore[attr-defined]
     return asking(b'{"asks": true}')
@@ -90,9 +91,10 @@ async def test_what_the_other_end_had_received_when_it_spoke_can_be_asked() -> N
         behind = await ask(client)
         await client.send(b"{}")
         assert behind is not None
+        assert behind() is None
         server.send("before")
         await server.receive()
         server.send("behind")
         for spoke_knowing in (False, True):
             await client.receive()
-            assert behind() is spoke_knowing
+            assert bool(behind()) is spoke_knowing

@@ -33,7 +33,9 @@ class Driver:
         self.events: list[Event] = []
         self.frames: list[tuple[int, dict[str, Any]]] = []
         self.pings = 0
+        self.heard = 0  # messages of the server's
         self.deaf: set[int] = set()  # links on which nothing arrives, and no ping is answered
+        self.slow: set[int] = set()  # links on which the pongs have not come yet
 
     # What happens
 
@@ -53,6 +55,7 @@ class Driver:
     def server(self, frame: object, link: int | None = None) -> Driver:
         """A frame comes."""
         data = json.dumps(frame) if not isinstance(frame, (str, bytes)) else frame
+        self.heard += 1
         self.machine.receive(link or self.machine.connection.link.current, data, self.now)
         return self.drain()
 
@@ -107,8 +110,11 @@ class Driver:
                 frame.batch.handed = True
                 if frame.batch.asks:
                     self.pings += 1
-                    frame.batch.pong = partial(bool, frame.link not in self.deaf)
+                    frame.batch.pong = partial(self._pong, frame.link, self.heard, frame.link in self.deaf)
         return self
+
+    def _pong(self, link: int, before: int, lost: bool) -> int | None:
+        return None if lost or link in self.slow else self.heard - before
 
     # What was seen
 

@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 import anyio
 
+from livetools.protocol.delivery import Pong
 from livetools.session.transport import Dialer, SendWithPing, Transport
 
 T = TypeVar("T")
@@ -70,10 +71,9 @@ class _Rough:
     async def send(self, frame: bytes) -> None:
         await self._send(frame, self._inner.send)
 
-    async def send_with_ping(self, frame: bytes) -> Callable[[], bool] | None:
+    async def send_with_ping(self, frame: bytes) -> Pong | None:
         asking: SendWithPing = self._inner.send_with_ping  # type: ignore[attr-defined]
-        behind = await self._send(frame, asking)
-        return behind or (lambda: False)
+        return await self._send(frame, asking) or (lambda: None)
 
     async def _send(self, frame: bytes, send: Callable[[bytes], Awaitable[T]]) -> T | None:
         line = self._line

@@ -73,7 +73,8 @@ class Whole:
         self.asleep = False  # it drains nothing
         self.slow = False  # what it takes is not written at once
         self.wire: deque[Frame] = deque()
-        self.answered: dict[int, dict[str, Any]] = {}  # read frames, whose pings were answered
+        self.answered: dict[int, int] = {}  # read frames, whose pings were answered
+        self.kept: list[dict[str, Any]] = []  # those, so that none has the id of another
         self.alive: dict[int, bool] = {}  # by link: whether it is open
         self.closing: set[int] = set()
         self.running: dict[int, str] = {}
@@ -189,14 +190,15 @@ class Whole:
             if batch is not None:
                 batch.handed = True
                 if batch.asks:
-                    batch.pong = partial(self.answered.__contains__, id(frame))
+                    batch.pong = partial(self.answered.get, id(frame))
             if not self.wire:
                 self.take()
 
     def reads(self, link: int) -> None:
         """The service reads what was written on this socket."""
         for frame in self.unread.pop(link, []):
-            self.answered[id(frame)] = frame
+            self.answered[id(frame)] = 1
+            self.kept.append(frame)
             self.read += texts_in(frame)
             for response in answers_in(frame):
                 if response.get("id") and not response.get("willContinue"):
