@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from heapq import heappop, heappush
 from math import inf
 
-from . import outgoing, refusals
+from . import refusals
 from .actions import Action, Consult, Outcome, Start, Stop, Undo
 from .events import (
     ApprovalRequested,
@@ -40,11 +40,9 @@ class Calls:
         self.by_id: dict[str | int, Record] = {}  # of this session; by run where the server gave no id
         self.pending: dict[int, Record] = {}  # what the server waits for
         self.replies = Replies(plan, self.pending, self._move)
-        self.texts: list[str] = []  # results that can no longer go out as answers
+        self.texts: list[Record] = []  # whose results can no longer go out as answers
         self.lost: list[Record] = []  # the calls that the last link took with it
-        self.excused: list[
-            Record
-        ] = []  # those answered with an error for it; again, if this link is lost too
+        self.excused: list[Record] = []  # those answered with an error; again, if this link is lost too
         self.counted = 0
         self._slots = Slots(self.records)
         self._deadlines: list[tuple[float, int]] = []
@@ -63,6 +61,9 @@ class Calls:
             elif known.link != link:
                 record = known
                 record.link = link
+                if record in self.texts:  # it is answered here instead
+                    self.texts.remove(record)
+                    record.delivered = False
                 again.append(record)
             else:
                 continue  # a duplicate
@@ -121,22 +122,27 @@ class Calls:
         if record is not None:
             self._hold(record)
 
-    def cancel(self, ids: Sequence[str], now: float) -> None:
-        """``toolCallCancellation``: unknown and finished ids do no harm."""
-        for id in ids:
-            record = self.by_id.get(id)
-            if record is not None:
-                self.replies.retract(record)
-                self.excused = [r for r in self.excused if r is not record]
-                self._perform(record, self._move(record, Move.CANCEL), now)
+    def cancel(self, ids: Sequence[str], now: float) -> list[int]:
+        """``toolCallCancellation``: unknown and finished ids do no harm. The runs of those that are known."""
+        known = [record for record in map(self.by_id.get, ids) if record is not None]
+        for record in known:
+            self.replies.retract(record)
+            self.excused = [r for r in self.excused if r is not record]
+            self._perform(record, self._move(record, Move.CANCEL), now)
+        return [record.run for record in known]
 
-    def heard(self, ends: float = inf) -> None:
-        """The model spoke, after so many turn ends: what it can have read by then has arrived."""
-        self.replies.heard(ends)
+    def heard(self, counted: float = inf, ended: float = inf) -> None:
+        """The model speaks, after so many turn ends: what it can have read by then has arrived."""
+        self.replies.heard(counted, ended)
 
-    def lose(self, now: float, ends: float = 0) -> None:
+    def late(self) -> list[str]:
+        """The results that go as text; each is taken once."""
+        records, self.texts = self.texts, []
+        return [text for r in records if (text := self.replies.late(r, self.plan.response_key))]
+
+    def lose(self, now: float, counted: float = 0) -> None:
         """The link is gone, after so many turn ends, and every debt on it."""
-        owed = [*self.replies.over(ends), *self.pending.values()]
+        owed = [*self.replies.over(counted), *self.pending.values()]
         unacknowledged = self.replies.unacknowledged()
         self.replies.clear()
         for record in owed:
@@ -358,7 +364,7 @@ class Calls:
         if yielded is not None and record.policy is not None and record.policy.streams:
             takes = record.policy.takes_scheduling
             scheduling = (yielded.scheduling if takes else None) or record.policy.scheduling
-            self.replies.interim(record, yielded.response, scheduling)
+            self.replies.interim(record, yielded.response, scheduling, part=True)
 
     def _keep(self, record: Record, now: float, yielded: Outcome | None) -> None:
         if yielded is not None:
@@ -374,15 +380,9 @@ class Calls:
         self.replies.release(record)
 
     def _deliver(self, record: Record, now: float, yielded: Outcome | None) -> None:
-        outcome = record.outcome
-        if outcome is None or record.delivered or not self._follows(record):
-            return
-        record.delivered = True
-        response = outcome.response
-        if record.kept and not response:
-            response = {self.plan.response_key: record.kept}
-        call = record.call
-        self.texts.append(outgoing.late_result(call.name, call.args, response, record.background))
+        if record.outcome is not None and not record.delivered and self._follows(record):
+            record.delivered = True
+            self.texts.append(record)
 
 
 PERFORM = {

@@ -25,6 +25,8 @@ from .events import Event, Reconnecting
 from .link import HANDLE, READABLE, USABLE, Do, Line, Link, On, ReconnectPolicy
 from .terms import Plan
 
+#: Seconds that a planned move waits for a pong, and how often it looks.
+PONG, LOOK = 10.0, 0.25
 #: What a socket that is not answered for ``setup_timeout`` comes to.
 LATE = Close(1006, "no answer in time")
 
@@ -36,6 +38,7 @@ class Standing:
     calls: bool  # open calls
     idle: bool  # nothing is due from the model
     ended_at: float  # when its last turn ended
+    asked: bool = False  # a pong is awaited that will say what was read
 
 
 class Owner(Protocol):
@@ -68,6 +71,7 @@ class Connection:
         self.stood = False  # a session has begun once
         self.away = False  # a goAway was seen on this link, or the session wants to move
         self.handle_at = -inf
+        self._away_at = -inf  # the last goAway came
         self._alive: set[int] = set()
         self._reasons: set[tuple[int, str]] = set()  # closes that are retried once
 
@@ -109,7 +113,7 @@ class Connection:
 
     def go_away(self, time_left: float | None, now: float) -> None:
         """The service will cut this connection; ``inf``: we want another one, at the next quiet moment."""
-        self.away = True
+        self.away, self._away_at = True, now
         if self.link.policy is not None:
             self.on(On.GO_AWAY, now, time_left)
 
@@ -122,7 +126,11 @@ class Connection:
 
     def settle(self, now: float) -> None:
         """Move, if one is planned and the moment is quiet."""
-        if self.link.line is Line.LEAVING and self._quiet_at() <= now:
+        if self.link.line is not Line.LEAVING or self._quiet_at() > now:
+            return
+        if now < self._away_at + PONG and self._owner.standing().asked:
+            self.link.not_before = now + LOOK
+        else:
             self._do(On.QUIET, now)
 
     def wake_at(self) -> float:

@@ -61,20 +61,29 @@ class Posted:
     answer: float = 0
     read: bool = False
 
-    def heard(self, ends: float) -> bool:
-        """The model speaks, after so many turn ends. Whether this was read, as far as can be told."""
+    def heard(self, counted: float, ended: float) -> bool:
+        """The model speaks, after so many turn ends, those included that do not come any more, and without them.
+
+        Returns whether this was read, as far as can be told.
+        """
         batch = self.batch
         if batch.handed and not self.read:  # of what is still being written nobody has read anything
-            behind = ends >= self.after and (batch.pong is None or bool(batch.pong()))
-            self.read = behind or ends >= self.surely
+            behind = counted >= self.after and (batch.pong is None or bool(batch.pong()))
+            self.read = behind or ended >= self.surely
         return self.read
 
-    def over(self, ends: float) -> bool:
+    def over(self, counted: float) -> bool:
         """Nothing more is said, after so many turn ends. Whether this was read, and its answer the last of them."""
         batch = self.batch
-        if batch.handed and ends > self.answer and (batch.pong is None or batch.pong() is not None):
+        if batch.handed and counted > self.answer and (batch.pong is None or batch.pong() is not None):
             self.read = True
         return self.read
+
+    @property
+    def asked(self) -> bool:
+        """Whether it was handed to a socket, and its pong is awaited."""
+        batch = self.batch
+        return batch.handed and not self.read and batch.pong is not None and batch.pong() is None
 
 
 def handed() -> Posted:

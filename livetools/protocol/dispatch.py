@@ -5,6 +5,7 @@ And with each of them, when the model can have read it at the earliest: what a d
 
 from __future__ import annotations
 
+from functools import partial
 from math import inf
 
 from . import outgoing
@@ -24,16 +25,17 @@ class Dispatch:
         self.plan = plan
         self.calls, self.turns, self.held, self.connection = calls, turns, held, connection
         self.control: list[bytes] = []  # ahead of all else on a session that has just begun
-        self.late: list[str] = []  # results that go as text, once the model is not speaking
         self.conversing = False  # a turn was prompted: no more seeding on 3.1
 
     def __bool__(self) -> bool:
-        return bool(self.control or self.late)
+        waiting = self.calls.replies or self.held or self.calls.texts or self.control
+        return bool(waiting or self.connection.setups)
 
     def text(self, text: str, exchange: Exchange | None) -> Item:
         """A user turn, on the channel that the model takes."""
         build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
-        return Item("text", build(text), Receipt(), exchange, True, said=text)
+        said = {"role": "user", "parts": [{"text": text}]}
+        return Item("text", build(text), Receipt(), exchange, True, contents=(said,))
 
     def frames(self, now: float) -> list[Frame]:
         """What is written now, in this order."""
@@ -46,25 +48,37 @@ class Dispatch:
         self.control = []
         if self.calls.replies:
             frames += [Frame(link, reply) for reply in self._answers(link, batch, now)]
-        self.held.counted(len(frames))
-        if self.late and self.turns.idle and not self.held.prompting:
-            self.held.put(self.text("\n".join(self.late), None))
-            self.late.clear()
+        self._number(frames)
+        free = (
+            self.calls.texts and self.turns.idle and not self.held.prompting
+        )  # else it would cut the model off
+        if free and (late := self.calls.late()):
+            self.held.put(self.text("\n".join(late), None))
         if self.held:
             frames += [Frame(link, item.frame, item.receipt) for item in self._input(batch, now)]
         if frames:
             frames[-1] = frames[-1]._replace(batch=batch)
         return frames
 
+    def _number(self, frames: list[Frame]) -> None:
+        """Count the messages that are not the user's, for transparent replay."""
+        for frame in frames:
+            self.held.counted(1)
+            if isinstance(frame.message, Reply) and self.held.transparent:
+                frame.message.dropped = partial(self.held.unwritten, self.held.index)
+
     def _answers(self, link: int, batch: Batch, now: float) -> list[Reply]:
         stood_still = self.calls.blocking()
         replies, posted = self.calls.replies, self._answering(batch)
-        frames = replies.frames(link, posted)
-        if posted.surely > self.turns.ends and replies.tracks(posted):
+        silent = Posted(batch, surely=inf, answer=-inf)  # nothing need be said of it: the pong must do
+        frames = replies.frames(link, posted, silent)
+        if (posted.surely > self.turns.ends and replies.tracks(posted)) or replies.tracks(silent):
             batch.ask()
         for answer in replies.answered:
-            record = answer.record
-            self.turns.answered(record.run, record.ends_turn, answer.scheduling, now, stood_still=stood_still)
+            run, ends_turn = answer.record.run, answer.record.ends_turn
+            self.turns.answered(
+                run, ends_turn, answer.scheduling, now, stood_still=stood_still, last=answer.last
+            )
         replies.answered.clear()
         return frames
 
@@ -74,16 +88,16 @@ class Dispatch:
         ends_turn = any(record.ends_turn for record in pending)
         goes_on = self.calls.blocking() and not ends_turn  # the turn that called is the one that answers
         alone = self.calls.blocking() and not self.held.streams and turns.upmost <= (not ends_turn)
-        answer = turns.ends + turns.ahead - (goes_on and turns.ahead > 0)
+        answer = turns.counted + turns.ahead - (goes_on and turns.ahead > 0)
         return Posted(batch, surely=-inf if alone else inf, answer=answer)
 
     def _input(self, batch: Batch, now: float) -> list[Item]:
         items = self.held.take(self.calls.blocking())
         for item in items:
             turns = self.turns
-            after = turns.ends + turns.ahead
-            most = inf if self.held.streams else turns.ends + turns.upmost
-            item.posted = Posted(batch, after, most, answer=after)
+            after = turns.counted + turns.ahead
+            most = inf if self.held.streams or not item.prompts else turns.ends + turns.upmost
+            item.posted = Posted(batch, after, most, answer=after if item.prompts else -inf)
             if not item.media and most > turns.ends:
                 batch.ask()
             if item.prompts:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 #: Bytes of frames of media that wait for the line: about 45 s of audio at 16 kHz.
 MEDIA_BOUND = 2 * 1024 * 1024
-#: Bytes kept for transparent replay, media first to go.
+#: Bytes kept for transparent replay, past which media goes.
 REPLAY_BOUND = 8 * 1024 * 1024
 
 GATED = "a blocking function call is open"
@@ -76,7 +76,7 @@ class Item:
     exchange: Exchange | None = None
     prompts: bool = False  # a complete user turn: an answer is due
     posted: Posted = field(default_factory=handed)  # what it was written in last
-    said: str = ""  # the text of a user turn
+    contents: tuple[Mapping[str, Any], ...] = ()  # what of it stands in the conversation
     again: bool = False  # a link that was lost may have swallowed it
     endings: int = 0  # connections that were handed it and ended before that was over
 
@@ -121,6 +121,7 @@ class Held:
         self._open_activity = False  # as the user has it
         self._start: Item | None = None  # of the activity that was taken last and has not ended
         self._begun = False  # it was begun on this link
+        self._mends = not transparent
 
     def __bool__(self) -> bool:
         return bool(self._queue)
@@ -133,9 +134,9 @@ class Held:
     def without(self, contents: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """The conversation so far, less the texts that wait: they follow by themselves."""
         kept: list[Mapping[str, Any]] = []
-        waiting = [item.said for item in self._queue if item.said]
+        waiting = [content for item in self._queue for content in item.contents]
         for content in reversed(contents):
-            if waiting and content.get("role") == "user" and content.get("parts") == [{"text": waiting[-1]}]:
+            if waiting and content == waiting[-1]:
                 waiting.pop()
             else:
                 kept.append(content)
@@ -176,16 +177,21 @@ class Held:
             taken = list(self._queue)
             self._queue.clear()
             self.backlog = 0
-        if not self.transparent:  # there all of it is written again
-            taken = list(self._begun_again(taken))
+        mended = list(self._begun_again(taken))
+        taken = mended if self._mends else taken
         for item in taken:
             self._remember(item)
         return taken
 
-    def heard(self, ends: int) -> None:
-        """The model spoke, after so many turn ends: what it can have read by then has arrived."""
+    def heard(self, counted: float, ended: float) -> None:
+        """The model speaks, after so many turn ends: what it can have read by then has arrived."""
         if self._sent:
-            self._sent = [item for item in self._sent if not item.posted.heard(ends)]
+            self._sent = [item for item in self._sent if not item.posted.heard(counted, ended)]
+
+    @property
+    def asked(self) -> bool:
+        """Whether the pong behind something is awaited."""
+        return any(item.posted.asked for item in self._sent)
 
     def consumed(self, index: int) -> None:
         """Transparent: the state holds all messages up to this one."""
@@ -196,12 +202,22 @@ class Held:
         """Client messages were written that are not the user's (answers)."""
         self._index += messages
 
-    def lose(self, exchange: Exchange | None = None, ends: float = 0) -> bool:
+    def unwritten(self, index: int) -> None:
+        """The message of this number was not written after all: those behind it have other numbers."""
+        self._index -= 1
+        self._log = deque((n - (n > index), item) for n, item in self._log)
+
+    @property
+    def index(self) -> int:
+        """The number of the last message that was taken."""
+        return self._index
+
+    def lose(self, exchange: Exchange | None = None, counted: float = 0) -> bool:
         """The link is gone, after so many turn ends: what it may have eaten is queued again.
 
         Whether the prompt of ``exchange`` is among it.
         """
-        self._sent = [item for item in self._sent if not item.posted.over(ends)]
+        self._sent = [item for item in self._sent if not item.posted.over(counted)]
         again = self._patient([item for _, item in self._log] if self.transparent else self._texts())
         for item in again:
             item.again = True
@@ -212,11 +228,13 @@ class Held:
         self._logged = 0
         self._index = 0
         self._begun = self.streams = False
+        self._mends = not self.transparent  # there what went before is written again, or stands
         return exchange is not None and any(item.exchange is exchange for item in self._queue)
 
     def afresh(self) -> None:
         """The next session is a fresh one, and is told the conversation so far: what was read stands there."""
         self._queue = deque(item for item in self._queue if not item.again or item.owed)
+        self._mends = True
         self.backlog = sum(len(i.frame) for i in self._queue if i.media)
 
     def tell(self) -> None:
@@ -274,17 +292,19 @@ class Held:
         if self.transparent:
             self._log.append((self._index, item))
             self._logged += len(item.frame)
-            while self._logged > REPLAY_BOUND:
-                self._forget()
+            while self._logged > REPLAY_BOUND and self._forget():
+                pass
         if not item.media:
             self._sent.append(item)
         self.streams = self.streams or item.media or item.kind == "activity"
 
-    def _forget(self) -> None:
-        """Past the bound: media goes first, oldest first, then the oldest of all."""
-        oldest = next((entry for entry in self._log if entry[1].media), self._log[0])
-        self._log.remove(oldest)
-        self._logged -= len(oldest[1].frame)
+    def _forget(self) -> bool:
+        """Past the bound media goes, oldest first; texts are kept. Whether there was some."""
+        oldest = next((entry for entry in self._log if entry[1].media), None)
+        if oldest is not None:
+            self._log.remove(oldest)
+            self._logged -= len(oldest[1].frame)
+        return oldest is not None
 
     def _shed(self) -> None:
         oldest = next(i for i in self._queue if i.media)

@@ -183,7 +183,10 @@ class Record:
     undone: bool = False
     delivered: bool = False  # its result has gone as text
     outcome: Outcome | None = None
-    kept: list[Mapping[str, Any]] = field(default_factory=list)  # parts yielded after the link was gone
+    kept: list[Mapping[str, Any]] = field(
+        default_factory=list
+    )  # yields that no link, or none that lived, carried
+    yielded: bool = False  # some went out
     followers: list[Record] = field(default_factory=list)  # identical calls that share this run
 
     @property

@@ -32,6 +32,8 @@ UNSAID = 5.0
 LATEST = 0.8
 #: Seconds to wait for the handle that follows a turn.
 HANDLE = 0.5
+#: Seconds at least between two attempts of a planned move.
+AT_LEAST = 0.05
 #: Seconds to wait for the old socket's close handshake.
 CLOSING = 1.0
 
@@ -220,7 +222,7 @@ class Link:
         self.attempt += 1
         self._streak += 1
         policy = self.policy or ReconnectPolicy()
-        self.not_before = now + policy.delay(self._streak, self.random())
+        self.not_before = now + max(AT_LEAST, policy.delay(self._streak, self.random()))
         self.due = self._latest(now)
 
     def _latest(self, now: float) -> float:

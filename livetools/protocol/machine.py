@@ -27,7 +27,7 @@ from .dispatch import Dispatch
 from .errors import LocalProtocolError
 from .events import Call, Event, Interrupted, Reconnected, SessionStarted, Stalled, TurnComplete, Usage
 from .held import Frame, Held, Item, Receipt
-from .link import On, ReconnectPolicy
+from .link import Line, On, ReconnectPolicy
 from .reception import Reception
 from .terms import Plan
 from .turns import Exchange, Turns
@@ -136,7 +136,8 @@ class Machine:
                 f"{self.plan.model} takes content only before the first turn; use send_text, or history= of connect"
             )
         frame = outgoing.client_content(turns, turn_complete)
-        return self._put(Item("content", frame, Receipt(), prompts=turn_complete), now)
+        item = Item("content", frame, Receipt(), prompts=turn_complete, contents=tuple(turns))
+        return self._put(item, now)
 
     def send_media(self, frame: bytes, kind: str, now: float) -> bool:
         """Audio or video; False: dropped at the gate."""
@@ -228,6 +229,7 @@ class Machine:
         silence = self.turns.tick(now, served)
         if silence is not None:
             self._tell(Stalled(waiting_for, silence))
+            self.reception.muted = self.reception.muted and not self.turns.idle  # of a turn that has no end
         self.connection.tick(now)
         self._after(now)
 
@@ -260,15 +262,15 @@ class Machine:
 
     def frames(self) -> list[Frame]:
         """What is written now, in this order; what is taken counts as handed to its socket."""
-        waiting = self.calls.replies or self.held or self.dispatch or self.connection.setups
-        return self.dispatch.frames(self._now) if waiting and not self.closed else []
+        return self.dispatch.frames(self._now) if self.dispatch and not self.closed else []
 
     # What the connection asks and tells
 
     def standing(self) -> Standing:
         """What the session is in the middle of."""
         busy = self.calls.pending or self.calls.replies or self.held or self.dispatch.control
-        return Standing(bool(self.calls.pending), self.turns.idle and not busy, self.turns.ended_at)
+        asked = self.held.asked or self.calls.replies.asked
+        return Standing(bool(self.calls.pending), self.turns.idle and not busy, self.turns.ended_at, asked)
 
     def anew(self) -> list[Mapping[str, Any]]:
         """A session begins anew: what it asks is new, and what it must be told of."""
@@ -304,9 +306,9 @@ class Machine:
     def lost(self, now: float) -> None:
         """Everything on the current link is gone; a generation that was under way never continues."""
         self.dispatch.control = []
-        self.reception.read(now)
-        self.calls.lose(now, self.turns.ends)
-        if self.turns.lost(now, again=self.held.lose(self.turns.exchange, self.turns.ends)):
+        self.turns.quiet(now)
+        self.calls.lose(now, self.turns.counted)
+        if self.turns.lost(now, again=self.held.lose(self.turns.exchange, self.turns.counted)):
             self._tell(Interrupted())
             self._tell(TurnComplete("CONNECTION_REPLACED"))
         self.reception.muted = False
@@ -343,30 +345,33 @@ class Machine:
     def _ended(self) -> Exception:
         return self._error or close_codes.over()
 
+    def _stay(self) -> None:
+        """A move was wanted, and there will be none."""
+        for receipt in self._moving:
+            receipt.fail(LocalProtocolError("no dial is left for the other connection that this takes"))
+        self._moving.clear()
+
     def _flowing(self) -> bool:
         """Whether input that was dropped for a while goes through again, and that is still to be told."""
         return self.held.untold and (self.closed or (self.connection.usable and not self.calls.blocking()))
 
     def _done(self) -> bool:
-        return (
-            self.turns.idle and not self.calls.pending and not self.dispatch.late and self.connection.usable
-        )
+        return self.turns.idle and not self.calls.pending and not self.calls.texts and self.connection.usable
 
     def _after(self, now: float) -> None:
         """What follows from any input."""
         self._now = now
-        calls = self.calls
-        if calls.texts:
-            self.dispatch.late += calls.texts
-            calls.texts.clear()
         exchange = self.turns.exchange
         if exchange is not None and exchange.calls:
-            for run in exchange.calls - calls.pending.keys():
+            for run in exchange.calls - self.calls.pending.keys():
                 self.turns.closed(run, now)
         if self._flowing():
             self.held.tell()
         if self.closed:
             return
+        stands = self.connection.link.line in (Line.LIVE, Line.LEAVING)
+        if self._moving and stands and not self.connection.link.may_dial():
+            self._stay()
         if self._ending and self._done():
             self.connection.on(On.CLOSE, now)
         else:

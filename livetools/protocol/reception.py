@@ -32,7 +32,7 @@ SPOKEN = (TextChunk, AudioChunk, OutputTranscript, ThoughtChunk, CodeChunk)
 #: What ends something; told after the calls of the same message.
 MARKERS = (UsageUpdate, GenerationComplete, TurnComplete)
 #: What a model does that has read what it was sent.
-PROOF = (*SPOKEN, *MARKERS, Interrupted)
+PROOF = (*SPOKEN, *MARKERS)
 
 
 class Reception:
@@ -51,8 +51,8 @@ class Reception:
 
     def receive(self, link: int, data: bytes | str, now: float) -> None:
         """Take a frame in. Never raises for what a server sends."""
-        self.read(now)
-        message, ends = parse(data), self.turns.ends
+        self.turns.quiet(now)
+        message, counted, ended = parse(data), self.turns.counted, self.turns.ends
         if message.setup_complete is not None:
             self.session_id = message.setup_complete.session_id
             self.excused = False
@@ -67,27 +67,23 @@ class Reception:
         if message.calls:
             self._called(message, link, now)
         if message.cancelled:
-            self.calls.cancel(message.cancelled, now)
+            for run in self.calls.cancel(message.cancelled, now):
+                self.turns.taken_back(run, now)
         for event in events[marks:]:
             self._marked(event, now)
         alone = message.content is None or not message.content.turn_complete
         if message.status is not None and alone and self.turns.status(message.status, now):
             self._ended(TurnComplete(None, message.status))
-        proof = message.calls or any(isinstance(event, PROOF) for event in events)
-        if proof:
-            self.calls.heard(ends)
-            self.held.heard(ends)  # the end of an earlier turn says nothing of what came after it
+        if message.calls or any(isinstance(event, PROOF) for event in events):
+            self.calls.heard(counted, ended)
+            self.held.heard(counted, ended)  # the end of an earlier turn says nothing of what came after it
+        elif any(isinstance(event, Interrupted) for event in events):  # by a text that was read; no answer is
+            self.held.heard(counted, ended)
         if message.resumption is not None:
             self._handle(message.resumption, now)
         if message.go_away is not None:
             self.tell(GoAway(message.go_away.time_left))
             self.connection.go_away(message.go_away.time_left, now)
-
-    def read(self, now: float) -> None:
-        """What can be told by silence: that turns which a stall had given up do not come."""
-        if self.turns.quiet(now):
-            self.calls.heard(self.turns.ends)
-            self.held.heard(self.turns.ends)
 
     def _said(self, event: Event, now: float) -> None:
         if isinstance(event, Interrupted):
@@ -133,5 +129,5 @@ class Reception:
             if self.excused:  # only a handle that came after the errors for lost calls is rid of those calls
                 self.calls.excused.clear()
             self.tell(HandleUpdate(update.new_handle))
-        if update.last_consumed is not None:
-            self.held.consumed(update.last_consumed)
+            if update.last_consumed is not None:  # of the state of this handle
+                self.held.consumed(update.last_consumed)

@@ -27,14 +27,16 @@ class Interim:
     answer: Mapping[str, Any]
     states: frozenset[State]  # it goes out only while the call is in one of these
     scheduling: str | None = None
+    response: Mapping[str, Any] | None = None  # of a yield: a part of the result
 
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """What went out for a call, for the turn logic: whether a spoken turn is due for it."""
+    """What went out for a call, for the turn logic: whether a spoken turn is due for it, and whether more follows."""
 
     record: Record
     scheduling: str | None
+    last: bool = True
 
 
 Answers: TypeAlias = list[tuple[Record, dict[str, Any]]]
@@ -43,16 +45,21 @@ Answers: TypeAlias = list[tuple[Record, dict[str, Any]]]
 class Reply:
     """A message of answers. It is made when it is written: one that was taken back while it waited is left out."""
 
-    __slots__ = ("_answers", "_format", "made")
+    __slots__ = ("_answers", "_format", "dropped", "made")
 
     def __init__(self, answers: Answers, format: Callable[[Sequence[Mapping[str, Any]]], bytes]) -> None:
         self._answers, self._format = answers, format
         self.made = False
+        self.dropped: Callable[[], None] | None = None  # called if nothing is left of it
 
     def make(self) -> bytes | None:
         """The frame; ``None``: nothing is left to say."""
         self.made = True
-        return self._format([answer for _, answer in self._answers]) if self._answers else None
+        if self._answers:
+            return self._format([answer for _, answer in self._answers])
+        if self.dropped is not None:
+            self.dropped()
+        return None
 
     def retract(self, record: Record) -> None:
         """Leave this one out, if it is not too late."""
@@ -72,11 +79,12 @@ class Replies:
         )
         self.sent: list[tuple[Record, Posted]] = []  # written, and not known to have been read
         self.acknowledged: list[tuple[Record, Posted]] = []  # background calls, likewise
+        self.parts: list[tuple[Interim, Posted]] = []  # yields, likewise
         self.answered: list[Answered] = []
         self._pending = pending  # calls that the server waits for, by run
         self._move = move
         self._queue: deque[Record | Group | Interim] = deque()
-        self._posted = handed()  # of the frames that are being made
+        self._posted = self._silent = handed()  # of the frames that are being made
         self._waiting: list[Reply] = []  # taken; the writer may not have come to them
 
     def __bool__(self) -> bool:
@@ -96,11 +104,15 @@ class Replies:
             group.queued = True
             self._queue.append(group)
 
-    def interim(self, record: Record, response: Mapping[str, Any], scheduling: str | None) -> None:
-        """A response that continues, ahead of the last one."""
+    def interim(
+        self, record: Record, response: Mapping[str, Any], scheduling: str | None, *, part: bool = False
+    ) -> None:
+        """A response that continues, ahead of the last one; ``part``: of the result, and not just a word on it."""
         answer = self._answer(record, response, scheduling=scheduling, will_continue=True)
         states = frozenset({State.OWED, State.READY})
-        self._queue.append(Interim(record, record.link, answer, states, scheduling))
+        self._queue.append(
+            Interim(record, record.link, answer, states, scheduling, response if part else None)
+        )
 
     def acknowledge(self, record: Record, key: str) -> None:
         """A background call is answered at once: it is under way."""
@@ -116,6 +128,17 @@ class Replies:
             reply.retract(record)
         self.acknowledged = [(r, posted) for r, posted in self.acknowledged if r is not record]
 
+    def late(self, record: Record, key: str) -> str:
+        """The result of a call that can no longer go out as an answer, in words; empty: there is none."""
+        outcome, call = record.outcome, record.call
+        assert outcome is not None
+        response = outcome.response
+        if not response:
+            if record.yielded and not record.kept:
+                return ""  # the end of a generator whose yields have all been read
+            response = {key: record.kept}
+        return outgoing.late_result(call.name, call.args, response, record.background)
+
     def errors(self, texts: Iterable[tuple[Record, str]]) -> bytes:
         """An error for each of these calls, in one message."""
         return outgoing.tool_response([self._answer(r, outgoing.failure(text)) for r, text in texts])
@@ -125,26 +148,39 @@ class Replies:
         waiting = [e.record for e in self._queue if isinstance(e, Interim) and State.DETACHED in e.states]
         return [r for r, _ in self.acknowledged] + waiting
 
-    def heard(self, ends: float) -> None:
-        """The model spoke, after so many turn ends."""
+    def heard(self, counted: float, ended: float) -> None:
+        """The model speaks, after so many turn ends (see :meth:`.delivery.Posted.heard`)."""
         if self.sent:
             for record, posted in self.sent:
-                if posted.heard(ends):
+                if posted.heard(counted, ended):
                     self._move(record, Move.HEARD)
             self.sent = [(r, posted) for r, posted in self.sent if r.state is State.SENT]
         if self.acknowledged:
-            self.acknowledged = [(r, posted) for r, posted in self.acknowledged if not posted.heard(ends)]
+            self.acknowledged = [(r, p) for r, p in self.acknowledged if not p.heard(counted, ended)]
+        if self.parts:
+            self.parts = [(part, p) for part, p in self.parts if not p.heard(counted, ended)]
 
     def tracks(self, posted: Posted) -> bool:
         """Whether something went out with it that a dead socket must not swallow."""
-        return any(kept and kept[-1][1] is posted for kept in (self.sent, self.acknowledged))
+        return any(kept and kept[-1][1] is posted for kept in (self.sent, self.acknowledged, self.parts))
 
-    def over(self, ends: float) -> list[Record]:
-        """Nothing more is said on this link, after so many turn ends: the answers that it may have swallowed."""
+    @property
+    def asked(self) -> bool:
+        """Whether the pong behind an answer is awaited."""
+        return any(posted.asked for _, posted in (*self.sent, *self.acknowledged))
+
+    def over(self, counted: float) -> list[Record]:
+        """Nothing more is said on this link, after so many turn ends: the answers that it may have swallowed.
+
+        Yields that it may have swallowed are kept for the text that will be owed.
+        """
         for record, posted in self.sent:
-            if posted.over(ends):
+            if posted.over(counted):
                 self._move(record, Move.HEARD)
-        self.acknowledged = [(r, posted) for r, posted in self.acknowledged if not posted.over(ends)]
+        self.acknowledged = [(r, posted) for r, posted in self.acknowledged if not posted.over(counted)]
+        for part, posted in self.parts:
+            if not posted.over(counted) and part.response is not None:
+                part.record.kept.append(part.response)
         return [r for r, _ in self.sent if r.state is State.SENT]
 
     def clear(self) -> None:
@@ -152,11 +188,15 @@ class Replies:
         self._queue.clear()
         self.sent.clear()
         self.acknowledged = []
+        self.parts = []
         self._waiting = []
 
-    def frames(self, link: int, posted: Posted | None = None) -> list[Reply]:
-        """What is ready for this link; ``posted`` will know whether it was read."""
-        self._posted = posted or handed()
+    def frames(self, link: int, posted: Posted | None = None, silent: Posted | None = None) -> list[Reply]:
+        """What is ready for this link. ``posted`` and ``silent`` will know whether it was read.
+
+        ``silent`` is for what the model need not speak of: SILENT answers, and yields.
+        """
+        self._posted, self._silent = posted or handed(), silent or handed()
         unnamed: list[Record] = []
         replies: list[Answers] = []
         while self._queue:
@@ -173,9 +213,13 @@ class Replies:
                 if ready:
                     replies.append([self._write(m) for m in ready])
             elif entry.link == link and entry.record.state in entry.states:
-                self.answered.append(Answered(entry.record, entry.scheduling))
-                if State.DETACHED in entry.states:
+                acknowledges = State.DETACHED in entry.states
+                self.answered.append(Answered(entry.record, entry.scheduling, last=acknowledges))
+                if acknowledges:
                     self.acknowledged.append((entry.record, self._posted))
+                elif entry.response is not None:
+                    self.parts.append((entry, self._silent))
+                    entry.record.yielded = True
                 replies.append([(entry.record, dict(entry.answer))])
         if unnamed:
             replies += self._in_order(unnamed)
@@ -209,7 +253,7 @@ class Replies:
                 scheduling = "SILENT"  # the end of a generator says nothing of its own
         continues = False if policy is not None and policy.streams else None
         self._move(record, Move.WRITE)
-        self.sent.append((record, self._posted))
+        self.sent.append((record, self._silent if scheduling == "SILENT" else self._posted))
         self.answered.append(Answered(record, scheduling))
         return record, self._answer(
             record, outcome.response, scheduling=scheduling, will_continue=continues, parts=outcome.parts

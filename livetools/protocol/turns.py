@@ -9,6 +9,7 @@ So what is *due* is counted:
                  them count as one)
 ``open``         the model is in the middle of something: content came, or a call that will end its turn
 ``missing``      turn ends that a stall has given up: late ones come before those that are due
+``forgiven``     those of them that count as come: a turn has ended since, and then it was quiet
 ``most``         turn ends that can come at most: each answer that the model did not stand still for may bring one
 
 The move is the user's (``idle``) when none of these is left.
@@ -57,13 +58,15 @@ class Turns:
         self.status_signal = status_signal
         self.prompts = 0
         self.owed = 0
-        self.missing = 0
+        self.missing = self.forgiven = 0
         self.most = 0
         self.open = False
         self.thinking = False  # IN_PROGRESS was said, and no end since
         self.exchange: Exchange | None = None
         self.ends = 0
-        self.ended_at = -inf
+        self.ended_at = self._gave_up_at = -inf
+        self._unspoken: set[int] = set()  # runs whose answers are still to be spoken of
+        self._either = 0  # ends that were a missing one's, or a prompt's
         self._heard = False  # content since the last answer
         self._cutting = False  # an answer was sent that may itself cut the model off
         self._progress = 0.0
@@ -75,6 +78,11 @@ class Turns:
     def due(self) -> int:
         """Turn ends that are still to come, as far as is known."""
         return max(self.prompts, self.owed, self.open or self.thinking)
+
+    @property
+    def counted(self) -> int:
+        """Turns that have ended, or will not any more."""
+        return self.ends + self.forgiven
 
     @property
     def ahead(self) -> int:
@@ -132,15 +140,35 @@ class Turns:
         self._moved(now)
 
     def answered(
-        self, run: int, ends_turn: bool, scheduling: str | None, now: float, *, stood_still: bool = False
+        self,
+        run: int,
+        ends_turn: bool,
+        scheduling: str | None,
+        now: float,
+        *,
+        stood_still: bool = False,
+        last: bool = True,
     ) -> None:
-        """An answer was written; ``stood_still``: the model waited for it, in the turn that it goes on with now."""
+        """An answer was written, the last one for its call or not.
+
+        ``stood_still``: the model waited for it, in the turn that it goes on with now.
+        """
         self.most = self.upmost + (ends_turn or not stood_still)
         if scheduling != "SILENT" or not ends_turn:
             before = 1 if ends_turn and not self.status_signal and (self.open or self.prompts) else 0
             self.owed = max(self.owed, before + 1)
             self._cutting = self._cutting or (scheduling == "INTERRUPT" and self.open)
             self._heard = False
+            self._unspoken.add(run)
+        self._moved(now)
+        if last:
+            self.closed(run, now)
+
+    def taken_back(self, run: int, now: float) -> None:
+        """The server has cancelled this call: it does not speak of an answer to it."""
+        self._unspoken.discard(run)
+        if not self._unspoken:
+            self.owed = 0
         self.closed(run, now)
 
     def closed(self, run: int, now: float) -> None:
@@ -175,15 +203,17 @@ class Turns:
         elif status == "IDLE" and (self.open or self.thinking):
             self._end(now)
             return True
-        self._moved(now)
+        if status != "IDLE":  # which only repeats what turnComplete has said
+            self._moved(now)
         return False
 
     def lost(self, now: float, again: bool) -> bool:
         """The connection is gone; ``again``: the exchange's prompt will be written again. Whether a turn was cut."""
         cut = self.open or self.thinking or self.owed > 0 or (self.prompts > 0 and not again)
-        self.prompts = self.owed = self.most = self.missing = 0
+        self.prompts = self.owed = self.most = self.missing = self._either = 0
         self.open = self.thinking = self._cutting = False
         self._patience, self._playing = inf, now
+        self._unspoken.clear()
         exchange = self.exchange
         if exchange is not None and exchange.began:
             exchange.began, exchange.calls = False, set()
@@ -192,29 +222,27 @@ class Turns:
         self._moved(now)
         return cut
 
-    def quiet(self, now: float) -> bool:
-        """Whether what a stall had given up is not to come any more: a turn has ended since, and then it was quiet.
-
-        It counts as ended then.
-        """
-        late = self.missing and self.idle and self.ended_at == self._progress <= now - AMBIGUOUS
-        if late:
-            self.ends += self.missing
-            self.missing = 0
-        return bool(late)
+    def quiet(self, now: float) -> None:
+        """What a stall has given up is not to come any more, where a turn has ended since, and then it was quiet."""
+        quiet = self.idle and self._progress <= now - AMBIGUOUS
+        if self.missing and quiet and self.ended_at > self._gave_up_at:
+            self.forgiven += self.missing + self._either
+            self.missing = self._either = 0
 
     def tick(self, now: float, served: bool) -> float | None:
         """Seconds of silence, if it has become a stall; ``served``: a call is open that blocks the model."""
         if self._patience <= now:
             self._patience, self.owed = inf, 0
+            self._unspoken.clear()
             self._settle()
         if served or self._stall_at() > now:
             return None
         self._stalled = True
         exchange = self.exchange
         if exchange is None or not exchange.calls:  # what did not come by now is not counted on
-            self.missing = self.ahead
+            self.missing, self._gave_up_at = self.ahead, now
             self.prompts = self.owed = 0
+            self._unspoken.clear()
             self.open = self.thinking = False
             if exchange is not None and exchange.began:
                 self._over()
@@ -232,9 +260,12 @@ class Turns:
         crossed = self.status_signal and self.owed > 0 and not self._heard
         waits = crossed or (self.owed > 1 and self._heard)
         self.most = max(0, self.upmost - 1)
+        self._either += bool(self.missing and self.prompts)
         self.missing = max(0, self.missing - 1)
         self.prompts = max(0, self.prompts - 1)
         self.owed = self.owed if crossed else max(0, self.owed - 1)
+        if not self.owed:
+            self._unspoken.clear()
         self.open = self.thinking = self._cutting = False
         self.ends, self.ended_at = self.ends + 1, now
         self._moved(now)

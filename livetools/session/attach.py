@@ -288,8 +288,8 @@ class Attached:
                 for frame in frames:
                     if (data := frame.make()) is not None:
                         await self._out(self._send(json.loads(data)))
-            while self.calls.texts:
-                await self._out(self._say(self.calls.texts.pop(0)))
+            for text in self.calls.late():
+                await self._out(self._say(text))
         finally:
             self._writing = False
 

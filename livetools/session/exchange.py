@@ -114,6 +114,7 @@ class Asking:
         turns = self._pump.machine.turns
         if turns.exchange is self.exchange:
             turns.exchange = None
+            self.exchange.done = True
 
 
 class Stream:

@@ -62,11 +62,11 @@ def posted(after: float, surely: float, pong: bool | None, taken: bool = True) -
 def test_words_count_alone_where_they_must_mean_it_and_else_with_the_pong(
     after: int, surely: int, pong: bool | None, read: bool
 ) -> None:
-    assert posted(after, surely, pong).heard(1) is read
+    assert posted(after, surely, pong).heard(1, 1) is read
 
 
 def test_what_no_socket_has_been_handed_was_read_by_nobody() -> None:
-    assert not posted(0, 0, None, taken=False).heard(5)
+    assert not posted(0, 0, None, taken=False).heard(5, 5)
 
 
 def test_words_before_the_pong_prove_nothing_and_words_behind_it_do() -> None:
@@ -74,10 +74,10 @@ def test_words_before_the_pong_prove_nothing_and_words_behind_it_do() -> None:
     batch.ask()
     batch.handed = True
     sent = Posted(batch, 0, 1)
-    assert not sent.heard(0)
+    assert not sent.heard(0, 0)
     batch.pong = lambda: 1
     assert not sent.read
-    assert sent.heard(0)
+    assert sent.heard(0, 0)
 
 
 def test_what_was_read_stays_read() -> None:
@@ -86,16 +86,16 @@ def test_what_was_read_stays_read() -> None:
     batch.handed = True
     sent = Posted(batch, 0, 1)
     batch.pong = lambda: 1
-    sent.heard(0)
+    sent.heard(0, 0)
     batch.pong = lambda: None
-    assert sent.heard(0)
+    assert sent.heard(0, 0)
 
 
 def test_until_the_ping_is_written_no_words_are_behind_its_pong() -> None:
     batch = Batch()
     batch.handed = True
     batch.ask()
-    assert not Posted(batch, 0, 1).heard(0)
+    assert not Posted(batch, 0, 1).heard(0, 0)
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_where_nothing_more_is_said_the_end_of_its_own_turn_counts_with_a_pong_t
 
 
 def test_of_what_is_written_without_batches_any_word_is_proof() -> None:
-    assert handed().heard(0)
+    assert handed().heard(0, 0)
 
 
 # Texts

@@ -159,7 +159,7 @@ def test_what_the_model_could_have_read_before_it_spoke_has_arrived() -> None:
     queue.put(text("read"))
     queue.put(text("not yet", after=1))
     queue.take(False)
-    queue.heard(0)
+    queue.heard(0, 0)
     queue.lose()
     assert names(queue.take(False)) == ["not yet"]
 
@@ -185,7 +185,7 @@ def test_whether_the_prompt_of_an_exchange_is_written_again_is_told() -> None:
     assert queue.lose(asked)
     assert not queue.lose(Exchange())
     queue.take(False)
-    queue.heard(0)
+    queue.heard(0, 0)
     assert not queue.lose(asked)
 
 
@@ -196,7 +196,7 @@ def test_transparent_everything_after_what_was_taken_in_is_written_again_in_orde
     queue.put(text("t"))
     queue.take(False)
     queue.consumed(2)
-    queue.heard(0)  # says nothing here: the index does
+    queue.heard(0, 0)  # says nothing here: the index does
     queue.lose()
     assert names(queue.take(False)) == ["m2", "m3", "t"]
 
@@ -246,7 +246,7 @@ def test_a_fresh_session_is_told_again_only_what_was_not_read_and_what_is_waited
         queue.put(item)
     queue.media(media("speech"), False)
     queue.take(False)
-    queue.heard(0)
+    queue.heard(0, 0)
     queue.lose()
     queue.put(text("new"))
     queue.media(media("more"), False)
@@ -261,7 +261,7 @@ def test_a_fresh_session_is_not_told_again_of_an_exchange_that_is_over() -> None
     asked.exchange = Exchange()
     queue.put(asked)
     queue.take(False)
-    queue.heard(0)
+    queue.heard(0, 0)
     queue.lose()
     asked.exchange.end(interrupted=True)
     queue.afresh()
@@ -337,7 +337,7 @@ class Line(RuleBasedStateMachine):
     @rule()
     def hear(self) -> None:
         if not self.wire:
-            self.held.heard(0)
+            self.held.heard(0, 0)
 
     @rule()
     def lose(self) -> None:

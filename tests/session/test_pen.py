@@ -142,4 +142,4 @@ async def test_what_went_before_an_answer_that_was_taken_back_is_believed(opened
         batch.ask()
         await line.session._pump.pen._send(Frame(1, Reply([], lambda answers: b""), None, batch))
         assert batch.handed
-        assert Posted(batch, 0, 1).heard(0)
+        assert Posted(batch, 0, 1).heard(0, 0)
