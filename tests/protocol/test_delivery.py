@@ -6,6 +6,7 @@ import pytest
 from support.driver import Driver, plan
 
 from livetools.protocol import outgoing
+from livetools.protocol.actions import Outcome
 from livetools.protocol.delivery import Batch, Posted, handed
 from livetools.protocol.events import InputDropped, Stalled, ToolLost
 from livetools.protocol.held import FATAL
@@ -306,3 +307,121 @@ def test_an_answer_that_was_received_and_not_spoken_of_is_lost_and_told() -> Non
     d.slow.clear()
     reconnect(d)
     assert "ToolLost" in d.names
+
+
+HANDLE = {"sessionResumptionUpdate": {"newHandle": "h", "resumable": True}}
+STREAM = CallPolicy("tool", behavior="NON_BLOCKING", ends_turn=True, takes_scheduling=True, streams=True)
+
+
+def move(d: Driver, seconds: float = 1.0) -> Driver:
+    """A planned move: goAway, and after so many seconds the next connection stands, if it was dialled."""
+    old = d.machine.connection.link.current
+    d.server({"goAway": {"timeLeft": "50s"}}).later(seconds)
+    if d.dialled[-1] == old:
+        return d
+    d.machine.opened(d.dialled[-1], d.now)
+    d.drain().drop(1000, link=old)
+    return d.server({"setupComplete": {}}, d.dialled[-1])
+
+
+# Silence proves nothing by itself
+
+
+def test_a_stall_does_not_make_a_swallowed_text_read() -> None:
+    d = send(dies(send(live(), "one")), "two").say("to one").turn_complete().later(25)
+    assert reconnect(d).texts() == ["one", "two", "two"]
+
+
+def test_nor_does_the_quiet_after_a_late_answer() -> None:
+    d = send(dies(stalled(live(), "one", "two")), "three").say("to one").turn_complete().later(5)
+    assert reconnect(d).texts() == ["one", "two", "three", "three"]
+
+
+def test_an_idle_that_only_repeats_a_turns_end_does_not_break_the_quiet() -> None:
+    d = stalled(live(status_signal=True), "one", "two")
+    send(d, "three").say("to three").turn_complete(interactionStatus="IDLE").later(3)
+    d.server({"interactionStatus": "IDLE"}).later(1)
+    assert reconnect(d).texts() == ["one", "two", "three"]
+
+
+# What the model need not speak of
+
+
+def test_a_silent_answer_that_was_received_is_not_lost_in_a_move() -> None:
+    d = send(live(ASYNC, answer_lost=True), "?").call(("a", "tool")).say("working").turn_complete()
+    d.settle("a", scheduling="SILENT").later(5).server(HANDLE)
+    assert len(move(d).answers()) == 1
+    assert "ToolLost" not in d.names
+
+
+def test_a_silent_answer_that_was_swallowed_is_lost_and_told() -> None:
+    d = send(live(ASYNC), "?").call(("a", "tool")).say("working").turn_complete()
+    reconnect(dies(d).settle("a", scheduling="SILENT"))
+    assert "ToolLost" in d.names
+
+
+def yields(d: Driver, value: object) -> Driver:
+    d.machine.progress(1, value, d.now, Outcome({"output": value}))
+    return d.drain()
+
+
+def test_a_generator_that_has_ended_is_not_lost_in_a_move() -> None:
+    d = yields(send(live(STREAM), "?").call(("a", "tool")).turn_complete(), 1).say("one").turn_complete()
+    d.machine.settled(1, Outcome({}), d.now)
+    assert move(d.drain().server(HANDLE)).texts() == ["?"]
+    assert "ToolLost" not in d.names
+
+
+def test_yields_that_a_dying_line_swallowed_stand_in_the_text() -> None:
+    d = yields(send(live(STREAM), "?").call(("a", "tool")).turn_complete(), "read").say("so").turn_complete()
+    yields(dies(d), "swallowed")
+    yields(reconnect(d), "later")
+    d.machine.settled(1, Outcome({}), d.now)
+    [_, late] = d.drain().later(30).texts()
+    assert "swallowed" in late
+    assert "later" in late
+    assert '"read"' not in late
+
+
+def test_content_that_asks_for_no_answer_is_not_written_again_at_every_move() -> None:
+    d = live().server(HANDLE)
+    d.machine.send_content([{"role": "user", "parts": [{"text": "fyi"}]}], False, d.now)
+    d.drain()
+    for _ in range(6):
+        move(d)
+    assert len(d.sent("clientContent")) == 1
+    assert not any(isinstance(event, InputDropped) for event in d.events)
+
+
+# Cancellations
+
+
+def test_an_answer_that_an_interruption_and_a_cancellation_have_crossed_was_not_read() -> None:
+    d = send(live(ASYNC), "?").say("I look").call(("a", "tool")).settle("a").server(CUT)
+    d.server({"toolCallCancellation": {"ids": ["a"]}})
+    assert "ToolCancelled" in d.names
+
+
+# A planned move has time
+
+
+def waiting_for_a_pong() -> Driver:
+    return slow_to_answer_pings(live()).server(HANDLE)
+
+
+def test_a_planned_move_waits_for_the_pong_that_says_what_was_read() -> None:
+    d = send(waiting_for_a_pong(), "one").say("to one").turn_complete().server(HANDLE)
+    move(d, 3.0)
+    assert d.dialled == [1]
+    d.slow.clear()
+    d.later(0.3)
+    assert d.dialled == [1, 2]
+    d.machine.opened(2, d.now)
+    d.drain().drop(1000, link=1).server({"setupComplete": {}}, 2)
+    assert d.texts() == ["one"]
+
+
+def test_but_not_for_ever() -> None:
+    d = send(waiting_for_a_pong(), "one").say("to one").turn_complete().server(HANDLE)
+    move(d, 10.5)
+    assert d.dialled == [1, 2]

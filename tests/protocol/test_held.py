@@ -379,3 +379,51 @@ def test_each_kind_that_stands_by_itself_is_written_again(kind: str) -> None:
     queue.take(False)
     queue.lose()
     assert names(queue.take(False)) == ["again"]
+
+
+# What only transparent resumption knows
+
+
+def test_transparent_texts_are_kept_whatever_their_size() -> None:
+    queue, _ = held(transparent=True)
+    for n in range(4):
+        queue.put(text(f"{n}" * (REPLAY_BOUND // 3)))
+    queue.take(False)
+    queue.lose()
+    assert [name[0] for name in names(queue.take(False))] == ["0", "1", "2", "3"]
+
+
+def test_transparent_a_message_that_was_not_written_has_no_number() -> None:
+    queue, _ = held(transparent=True)
+    queue.put(text("first"))
+    queue.take(False)
+    queue.counted(1)
+    taken_back = queue.index
+    queue.put(text("second"))
+    queue.take(False)
+    queue.unwritten(taken_back)
+    queue.consumed(2)
+    queue.lose()
+    assert queue.take(False) == []
+
+
+@pytest.mark.parametrize("spoken", [True, False])
+def test_transparent_a_fresh_session_hears_an_open_activity_begin_or_nothing_of_it(spoken: bool) -> None:
+    queue, _ = held(transparent=True)
+    queue.activity(True, b"start", False)
+    queue.media(media("words"), False)
+    queue.take(False)
+    queue.lose()
+    queue.afresh()
+    if spoken:
+        queue.media(media("more"), False)
+    queue.activity(False, b"end", False)
+    assert names(queue.take(False)) == (["start", "more", "end"] if spoken else [])
+
+
+def test_content_that_waits_is_not_in_the_history_of_a_fresh_session_too() -> None:
+    queue, _ = held()
+    said = [{"role": "user", "parts": [{"text": "fyi"}]}, {"role": "model", "parts": [{"text": "yes"}]}]
+    queue.put(Item("content", b"content", Receipt(), contents=tuple(said)))
+    earlier = {"role": "user", "parts": [{"text": "hello"}]}
+    assert queue.without([earlier, *said]) == [earlier]

@@ -946,3 +946,57 @@ def test_text_of_the_model_is_told_before_its_calls_and_the_turns_end_after_them
     )
     assert d.names[1:] == ["TextChunk", "ToolStarted", "TurnComplete"]
     assert d.events[1] == TextChunk("Let me see.")
+
+
+def test_a_turn_that_was_cut_off_and_never_ended_mutes_nothing_after_a_stall() -> None:
+    d = Driver(plan(stall_timeout=3.0)).live()
+    d.machine.send_text("one", d.now)
+    d.drain().machine.interrupt(d.now)
+    d.drain().later(4)
+    exchange, _ = d.machine.ask("two", d.now)
+    d.drain().say("to two").turn_complete()
+    assert "OutputTranscript" in [type(event).__name__ for event in exchange.events]
+
+
+def test_a_call_that_is_asked_again_before_its_result_went_as_text_is_answered_only() -> None:
+    d = (
+        Driver(plan(ASYNC), PATIENT)
+        .live()
+        .server({"sessionResumptionUpdate": {"newHandle": "h", "resumable": True}})
+    )
+    d.call(("a", "later")).drop(1006).settle("a")
+    d.later(0.3)
+    d.machine.opened(d.dialled[-1], d.now)
+    d.drain()
+    both = {"setupComplete": {}, "toolCall": {"functionCalls": [{"id": "a", "name": "later", "args": {}}]}}
+    d.server(both, d.dialled[-1]).later(30)
+    assert [id for id, _ in d.answers()] == ["a"]
+    assert d.texts() == []
+
+
+def test_an_index_belongs_to_the_handle_beside_it() -> None:
+    d = Driver(plan(transparent=True), PATIENT).live()
+    d.server({"sessionResumptionUpdate": {"newHandle": "h", "resumable": True}})
+    d.machine.send_text("one", d.now)
+    d.drain().server({"sessionResumptionUpdate": {"lastConsumedClientMessageIndex": "1"}})
+    d.drop(1006).later(0.3).establish()
+    assert d.texts() == ["one", "one"]
+
+
+def test_an_update_that_takes_another_connection_fails_when_no_dial_is_left() -> None:
+    d = Driver(plan(), ReconnectPolicy(budget=0)).live()
+    receipt = d.machine.update(plan(SLOW), None, d.now)
+    d.drain()
+    assert isinstance(receipt.error, LocalProtocolError)
+
+
+def test_after_a_tick_it_asks_to_be_woken_later_though_attempts_follow_at_once() -> None:
+    d = (
+        Driver(plan(), ReconnectPolicy(attempts=5, initial=0.0))
+        .live()
+        .server({"goAway": {"timeLeft": "50s"}})
+    )
+    for _ in range(4):
+        d.later(60)  # asserts it
+        d.drop(1006, link=d.dialled[-1])
+    d.later(60)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.driver import Driver, plan
 
+from livetools.protocol.actions import Outcome
 from livetools.protocol.errors import ConcurrencyError
 from livetools.protocol.events import OutputTranscript, Stalled, TextChunk
 from livetools.protocol.link import ReconnectPolicy
@@ -252,6 +253,68 @@ def test_one_exchange_at_a_time() -> None:
     turns.ask()
     with pytest.raises(ConcurrencyError, match="await that one first"):
         turns.ask()
+
+
+STREAM = replace(ASYNC, streams=True)
+
+
+def test_an_exchange_goes_on_while_its_generator_yields() -> None:
+    d = Driver(plan(STREAM)).live()
+    exchange, _ = d.machine.ask("?", d.now)
+    d.drain().server(CALL).turn_complete()
+    for part in ("first", "second"):
+        d.machine.progress(1, part, d.now, Outcome({"output": part}))
+        d.drain().say(part).turn_complete().later(3)
+        assert not exchange.done
+    d.machine.settled(1, Outcome({}), d.now)
+    assert d.drain().later(3)
+    assert exchange.done
+    assert [e.text for e in exchange.events if isinstance(e, OutputTranscript)] == ["first", "second"]
+
+
+def test_an_exchange_goes_on_while_its_call_waits_for_approval() -> None:
+    d = Driver(plan(replace(ASYNC, approval="ask", interim=True))).live()
+    exchange, _ = d.machine.ask("?", d.now)
+    d.drain().server(CALL).turn_complete().later(10)
+    assert not exchange.done
+    d.machine.approve(1, d.now)
+    d.drain().settle("c1").say("done").turn_complete()
+    assert exchange.done
+
+
+@pytest.mark.parametrize("idle", [False, True])
+@pytest.mark.parametrize(
+    "order", [(CUT, CANCEL, COMPLETE_IDLE), (COMPLETE_IDLE, CANCEL), (CANCEL, COMPLETE_IDLE)]
+)
+def test_of_an_answer_that_was_taken_back_nothing_is_due(order: Order, idle: bool) -> None:
+    """Neither the model's words on it, nor the next exchange's patience."""
+    d = Driver(plan(ASYNC, status_signal=idle)).live()
+    d.machine.send_text("?", d.now)
+    d.drain().say("I look").server(CALL).settle("c1")
+    for frame in order:
+        d.server(frame)
+    exchange, _ = d.machine.ask("next", d.now)
+    d.drain().say("to next").server(COMPLETE_IDLE)
+    assert exchange.done
+    assert [e.text for e in exchange.events if isinstance(e, OutputTranscript)] == ["to next"]
+
+
+def test_of_an_answer_that_waited_and_was_taken_back_nothing_is_due() -> None:
+    d = Driver(plan(ASYNC)).live()
+    d.machine.send_text("?", d.now)
+    d.drain().server(CALL).turn_complete()
+    d.machine.settled(1, Outcome({"output": 1}), d.now)
+    [waiting] = d.machine.frames()
+    d.server(CANCEL)
+    assert waiting.make() is None
+    assert d.machine.turns.idle
+
+
+def test_one_of_two_answers_that_was_taken_back_leaves_the_other_due() -> None:
+    d = Driver(plan(ASYNC)).live().call(("c1", "tool"), ("c2", "tool")).turn_complete()
+    d.settle("c1").settle("c2").server(CANCEL)
+    assert not d.machine.turns.idle
+    assert d.say("on c2").turn_complete().machine.turns.idle
 
 
 # What always holds

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import anyio
 import pytest
 
 from livetools import (
+    ApprovalRequested,
     AudioChunk,
     Call,
     ConcurrencyError,
@@ -19,6 +20,7 @@ from livetools import (
     TurnComplete,
     Usage,
     UsageUpdate,
+    tool,
 )
 from livetools.session.exchange import reply_of
 
@@ -167,3 +169,61 @@ async def test_an_interrupted_exchange_ends_with_what_was_heard(opened: Opened) 
         line.server.send({"serverContent": {"interrupted": True}})
         line.server.send({"serverContent": {"turnComplete": True}})
     assert (str(replies[0]), replies[0].interrupted) == ("Well", True)
+
+
+async def test_ask_waits_for_a_generator_to_its_end(opened: Opened) -> None:
+    go_on = anyio.Event()
+
+    async def count() -> AsyncIterator[str]:
+        """Count."""
+        yield "first"
+        await go_on.wait()
+        yield "second"
+
+    async with opened([count]) as line, anyio.create_task_group() as group:
+        replies = []
+
+        async def ask() -> None:
+            replies.append(await line.session.ask("count"))
+
+        group.start_soon(ask)
+        await line.receive("clientContent")
+        line.call({"name": "count", "id": "c1"})
+        line.server.send({"serverContent": {"turnComplete": True}})
+        await line.responses(1)
+        line.says("The first. ")
+        await line.quiet()
+        assert replies == []
+        go_on.set()
+        await line.responses(2)
+        line.says("The second.")
+        with anyio.fail_after(5):
+            while not replies:
+                await anyio.lowlevel.checkpoint()
+    assert str(replies[0]) == "The first. The second."
+
+
+async def test_ask_waits_for_an_approval(opened: Opened) -> None:
+    def pay() -> str:
+        """Pay."""
+        return "paid"
+
+    async with opened([tool(approval=True, behavior="non_blocking")(pay)]) as line:
+        async with anyio.create_task_group() as group:
+            replies = []
+
+            async def ask() -> None:
+                replies.append(await line.session.ask("pay"))
+
+            group.start_soon(ask)
+            await line.receive("clientContent")
+            line.call({"name": "pay", "id": "c1"})
+            line.server.send({"serverContent": {"turnComplete": True}})
+            asked = await line.until(ApprovalRequested)
+            await line.responses(1)
+            await line.quiet()
+            assert replies == []
+            await line.session.approve(asked.call)
+            assert (await line.responses(1))[0]["response"] == {"output": "paid"}
+            line.says("It is paid.")
+    assert str(replies[0]) == "It is paid."
