@@ -12,7 +12,7 @@ from . import outgoing
 from .calls import Calls
 from .connection import Connection
 from .delivery import Batch, Posted
-from .held import Frame, Held, Item, Receipt
+from .held import TEXTS, Frame, Held, Item, Receipt
 from .replies import Reply
 from .terms import Plan
 from .turns import Exchange, Turns
@@ -98,7 +98,7 @@ class Dispatch:
             after = turns.counted + turns.ahead
             most = inf if self.held.streams or not item.prompts else turns.ends + turns.upmost
             item.posted = Posted(batch, after, most, answer=after if item.prompts else -inf)
-            if not item.media and most > turns.ends:
+            if item.kind in TEXTS and most > turns.ends:
                 batch.ask()
             if item.prompts:
                 self.conversing = True

@@ -31,7 +31,7 @@ REPLAY_BOUND = 8 * 1024 * 1024
 GATED = "a blocking function call is open"
 AWAY = "the connection is away"
 FATAL = "every connection that it was written to has ended"
-#: What is written again by itself: a media frame is worth nothing without the others.
+#: What stands by itself: media are worth nothing late, and an activity without its audio would be an error.
 TEXTS = frozenset({"text", "content", "update"})
 #: Connections that may end on one text that they were handed, before it is held to be what ends them.
 ENDINGS_AT_MOST = 5
@@ -112,7 +112,7 @@ class Held:
         self.dropped = {GATED: 0, AWAY: 0}  # in the whole session
         self._queue: deque[Item] = deque()
         self.streams = False  # media went out on this link: it begins turns whenever it likes
-        self._sent: list[Item] = []  # not media, and not known to have been read
+        self._sent: list[Item] = []  # what stands by itself, and is not known to have been read
         self._log: deque[tuple[int, Item]] = deque()  # transparent: what the service may not have taken in
         self._logged = 0
         self._index = 0
@@ -218,7 +218,7 @@ class Held:
         Whether the prompt of ``exchange`` is among it.
         """
         self._sent = [item for item in self._sent if not item.posted.over(counted)]
-        again = self._patient([item for _, item in self._log] if self.transparent else self._texts())
+        again = self._patient([item for _, item in self._log] if self.transparent else self._sent)
         for item in again:
             item.again = True
         self._queue.extendleft(reversed(again))
@@ -272,10 +272,6 @@ class Held:
                 yield self._start
             yield item
 
-    def _texts(self) -> list[Item]:
-        """An activity without its audio would be an error; texts stand by themselves."""
-        return [item for item in self._sent if item.kind in TEXTS]
-
     def _patient(self, items: list[Item]) -> list[Item]:
         """A text that is answered with the end of each connection is given up and told, or it would be so for ever."""
         kept = []
@@ -294,7 +290,7 @@ class Held:
             self._logged += len(item.frame)
             while self._logged > REPLAY_BOUND and self._forget():
                 pass
-        if not item.media:
+        if item.kind in TEXTS:
             self._sent.append(item)
         self.streams = self.streams or item.media or item.kind == "activity"
 

@@ -172,14 +172,15 @@ class Replies:
     def over(self, counted: float) -> list[Record]:
         """Nothing more is said on this link, after so many turn ends: the answers that it may have swallowed.
 
-        Yields that it may have swallowed are kept for the text that will be owed.
+        Yields that it may have swallowed, or that it did not come to, are kept for the text that will be owed.
         """
         for record, posted in self.sent:
             if posted.over(counted):
                 self._move(record, Move.HEARD)
         self.acknowledged = [(r, posted) for r, posted in self.acknowledged if not posted.over(counted)]
-        for part, posted in self.parts:
-            if not posted.over(counted) and part.response is not None:
+        swallowed = [part for part, posted in self.parts if not posted.over(counted)]
+        for part in (*swallowed, *(entry for entry in self._queue if isinstance(entry, Interim))):
+            if part.response is not None:
                 part.record.kept.append(part.response)
         return [r for r, _ in self.sent if r.state is State.SENT]
 

@@ -383,6 +383,13 @@ def test_yields_that_a_dying_line_swallowed_stand_in_the_text() -> None:
     assert '"read"' not in late
 
 
+def test_a_yield_that_the_writer_had_not_come_to_stands_in_the_text() -> None:
+    d = send(live(STREAM), "?").call(("a", "tool")).turn_complete()
+    d.machine.progress(1, "waiting", d.now, Outcome({"output": "waiting"}))
+    reconnect(d).machine.settled(1, Outcome({}), d.now)
+    assert "waiting" in d.drain().later(30).texts()[-1]
+
+
 def test_content_that_asks_for_no_answer_is_not_written_again_at_every_move() -> None:
     d = live().server(HANDLE)
     d.machine.send_content([{"role": "user", "parts": [{"text": "fyi"}]}], False, d.now)
