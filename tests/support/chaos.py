@@ -410,9 +410,10 @@ class Chaos:
             assert delivered, f"the result of a lost call was not delivered: {events}"
 
     def yielded(self, call: Call) -> bool:
-        """Whether the server read all that a generator yielded: of its mere end nothing is told."""
-        asked = [each for each in self.server.calls if each.args["n"] == call.args["n"]]
-        return call.name in ("stream", "steps") and any(len(each.responses) >= PARTS for each in asked)
+        """Whether all that a generator yielded was received, as the pongs say: of its mere end nothing is told."""
+        return call.name in ("stream", "steps") and any(
+            c.arrived(call.id) >= PARTS for c in self.line.crossings
+        )
 
     def check_call(self, call: FakeCall) -> None:
         """Each call of the model was answered, or taken back, or its loss was told."""

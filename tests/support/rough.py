@@ -24,11 +24,16 @@ class Crossing:
     log: list[tuple[str, bytes]] = field(default_factory=list)
     cancelled: set[str] = field(default_factory=set)  # calls whose cancellation was received
     late: list[str] = field(default_factory=list)  # calls that were answered after it
+    asked: list[tuple[bytes, Pong]] = field(default_factory=list)  # frames with a ping behind them
 
     def sends(self, frame: bytes) -> None:
         self.log.append(("sent", frame))
         if b'"functionResponse' in frame:
             self.late += [id for id in self.cancelled if f'"{id}"'.encode() in frame]
+
+    def arrived(self, id: str) -> int:
+        """How many responses to this call were received at the other end, by their pongs."""
+        return sum(id.encode() in frame and pong() is not None for frame, pong in self.asked)
 
     def received(self, frame: bytes) -> None:
         self.log.append(("received", frame))
@@ -73,7 +78,9 @@ class _Rough:
 
     async def send_with_ping(self, frame: bytes) -> Pong | None:
         asking: SendWithPing = self._inner.send_with_ping  # type: ignore[attr-defined]
-        return await self._send(frame, asking) or (lambda: None)
+        pong = await self._send(frame, asking) or (lambda: None)
+        self._crossing.asked.append((frame, pong))
+        return pong
 
     async def _send(self, frame: bytes, send: Callable[[bytes], Awaitable[T]]) -> T | None:
         line = self._line

@@ -54,7 +54,7 @@ class _Threads:
             post = poster()
             self._count(1)
             future = submit(pool, fn, *args, **kwargs)
-            future.add_done_callback(lambda _: post(lambda: self._count(-1)))
+            self._uncount_after(future, lambda: post(lambda: self._count(-1)))
             return future
 
         DaemonThreads.submit = counted  # type: ignore[method-assign]
@@ -62,6 +62,22 @@ class _Threads:
             yield
         finally:
             DaemonThreads.submit = submit  # type: ignore[method-assign]
+
+    @staticmethod
+    def _uncount_after(future: Future[Any], uncount: Callable[[], None]) -> None:
+        """Once whoever waits for it has been told: between the two the thread may be put to sleep."""
+        tell = future._invoke_callbacks  # type: ignore[attr-defined]
+
+        def told() -> None:
+            tell()
+            uncount()
+
+        with future._condition:  # type: ignore[attr-defined]
+            done = future.done()
+            if not done:
+                future._invoke_callbacks = told  # type: ignore[attr-defined]
+        if done:
+            uncount()
 
     def _count(self, change: int) -> None:
         self.busy += change
