@@ -175,6 +175,7 @@ class Calls:
             *(record for record, _ in self.replies.sent),
         ]:
             record.undo = self._undoable(record)
+            record.followers = []  # they end as well: nobody is left to run for
             self._perform(record, self._move(record, Move.CLOSE), now)
         self.replies.clear()
         self.by_id.clear()

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import TypeAlias
 
 #: Messages that were received behind a pong; ``None``: it has not come.
@@ -73,10 +74,16 @@ class Posted:
         return self.read
 
     def over(self, counted: float) -> bool:
-        """Nothing more is said, after so many turn ends. Whether this was read, and its answer the last of them."""
+        """Nothing more is said, after so many turn ends. Whether this was read, and its answer the last of them.
+
+        Where no pong can be had, only what needs no answer is believed to have been read.
+        """
         batch = self.batch
-        if batch.handed and counted > self.answer and (batch.pong is None or batch.pong() is not None):
-            self.read = True
+        if batch.handed and batch.asks and not self.read:
+            if batch.pong is None:
+                self.read = self.answer == -inf
+            else:
+                self.read = batch.pong() is not None and counted > self.answer
         return self.read
 
     @property

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from math import inf
+
 import pytest
 from support.driver import Driver, plan
 
@@ -432,3 +434,24 @@ def test_but_not_for_ever() -> None:
     d = send(waiting_for_a_pong(), "one").say("to one").turn_complete().server(HANDLE)
     move(d, 10.5)
     assert d.dialled == [1, 2]
+
+
+def test_a_turn_that_ended_before_a_text_was_handed_over_says_nothing_of_it() -> None:
+    """Nothing else is under way, so that no ping is asked for: the words that count come after the writing."""
+    d = live()
+    receipt = d.machine.send_text("waiting", d.now)
+    [frame] = d.machine.frames()  # and its writer waits for a full socket
+    d.machine.receive(1, '{"serverContent": {"modelTurn": {"parts": [{"text": "of my own accord"}]}}}', d.now)
+    d.machine.receive(1, '{"serverContent": {"turnComplete": true}}', d.now)
+    assert frame.batch is not None
+    frame.batch.handed = True
+    receipt.sent()
+    assert reconnect(d).texts() == ["waiting"]
+
+
+@pytest.mark.parametrize(("answer", "read"), [(0, False), (-inf, True)])
+def test_where_no_pong_can_be_had_only_what_needs_no_answer_is_believed(answer: float, read: bool) -> None:
+    batch = Batch()
+    batch.ask()
+    batch.handed, batch.pong = True, None
+    assert Posted(batch, 0, inf, answer).over(5) is read

@@ -1000,3 +1000,10 @@ def test_after_a_tick_it_asks_to_be_woken_later_though_attempts_follow_at_once()
         d.later(60)  # asserts it
         d.drop(1006, link=d.dialled[-1])
     d.later(60)
+
+
+def test_a_run_that_several_calls_share_is_stopped_at_the_end() -> None:
+    d = Driver(plan(CallPolicy("echo", join=True))).live().call(("a", "echo"), ("b", "echo"))
+    assert d.started == ["a"]
+    d.machine.close(d.now)
+    assert d.drain().stopped == ["a"]
