@@ -14,6 +14,8 @@ from support.virtual import run
 
 from livetools import Session
 from livetools.protocol import calls
+from livetools.testing.calls import Book
+from livetools.testing.faults import Faults
 
 SEEDS = 20
 
@@ -60,8 +62,13 @@ class Measured(Chaos):
             crossing.log.clear()
             crossing.asked.clear()
         if text in self.at:
-            await anyio.sleep(60.0)  # what runs comes to its end
+            faults, self.server.faults, self.calm = self.server.faults, Faults(), True
+            await anyio.sleep(120.0)  # what runs and what is said comes to its end
+            self.runs.clear()
+            for each in self.server.sessions:  # all calls are over, and the fake need not remember them
+                each.book = Book()
             self.at[text] = Footprint(LOOPS)
+            self.server.faults, self.calm = faults, False
 
     def check(self, session: Session) -> None:
         """All else the others check."""
