@@ -8,9 +8,9 @@ A socket takes a frame before anybody has read it, and what a dying one took is 
 - the pong to a ping that was written behind the frame. A connection keeps its order, so that whoever answers the
   ping has received the frame (RFC 6455, 5.5.3), and what it said before the pong it said without having read it. So
   where the count may be wrong, words count only behind the pong, or the end of the turn that is counted to be the
-  answer. The pong is not waited for: on idle sessions it takes 28 to 42 ms, on busy ones 8 to 30 s were measured
-  (sip-to-ai#14, 2026-09). Nor is it enough by itself: what was received may not have been read when a connection is
-  cut.
+  answer. Nobody but a planned move waits for a pong: on idle sessions it takes 28 to 42 ms, on busy ones 8 to 30 s
+  were measured (sip-to-ai#14, 2026-09). It is enough by itself only where no words are due (a SILENT answer, a yield,
+  content that ends no turn): else what was received may not have been read when a connection is cut.
 
 What has not been read when its link is lost is written again, or its loss told.
 """

@@ -49,9 +49,7 @@ class Dispatch:
         if self.calls.replies:
             frames += [Frame(link, reply) for reply in self._answers(link, batch, now)]
         self._number(frames)
-        free = (
-            self.calls.texts and self.turns.idle and not self.held.prompting
-        )  # else it would cut the model off
+        free = self.turns.idle and not self.held.prompting  # else it would cut the model off
         if free and (late := self.calls.late()):
             self.held.put(self.text("\n".join(late), None))
         if self.held:

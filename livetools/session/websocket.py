@@ -3,7 +3,8 @@
 What the defaults of ``websockets`` would do to a live session, and what is done instead:
 
 - a ping timeout of 20 s kills healthy sessions (pongs of 8 to 30 s were measured: sip-to-ai#14, 2026-09;
-  python-genai#2935): no pings, unless asked for, and then a patience of 60 s;
+  python-genai#2935): no pings for keepalive, unless asked for, and then a patience of 60 s. The pings that ask what
+  has arrived (``send_with_ping``) end no session, however late their pongs are;
 - messages above 1 MiB end the connection (1009): no limit;
 - a redirect to another origin would carry ``x-goog-api-key`` along (of the headers only ``authorization`` and
   the cookies are taken off): no redirects;
@@ -33,9 +34,9 @@ class WebSocket:
 
     ``ssl``: a context for ``wss://`` (default: the system's). ``proxy``: ``True`` as the environment says, a
     URL, or ``None``; loopback is always reached directly. ``headers``: sent in addition, with every dial.
-    ``allow_insecure``: ``ws://`` to other hosts than loopback. ``ping_interval``: seconds between pings,
-    ``None`` for none. ``write_timeout``: seconds after which a frame that the peer does not take is the end
-    of the line.
+    ``allow_insecure``: ``ws://`` to other hosts than loopback. ``ping_interval``: seconds between pings for
+    keepalive, ``None`` for none. ``write_timeout``: seconds after which a frame that the peer does not take is
+    the end of the line.
     """
 
     ssl: tls.SSLContext | None = field(default=None, repr=False)
