@@ -1,0 +1,106 @@
+"""Agents: how a program hands a whole ``connect`` call to a command or a bridge, which opens it when it is needed.
+
+An agent is a partial of ``connect``, or a function whose return annotation is ``Session``::
+
+    agent = functools.partial(livetools.connect, "gemini-3.8-live", tools=[get_weather])
+
+    def agent(**options) -> livetools.Session:
+        return livetools.connect("gemini-3.8-live", tools=[get_weather], **options)
+
+Any other callable is a tool.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import TypeAlias, TypeGuard
+
+from livetools.protocol.errors import ConfigError
+
+from .connect import connect
+from .session import Session
+
+#: What opens a session, with the parameters of :data:`PASSED` as keywords.
+AgentLike: TypeAlias = Callable[..., Session]
+
+#: The parameters of ``connect`` that a command or a bridge may hand to an agent: where the session is opened,
+#: as whom, and the session it goes on with. All else is the agent's own.
+PASSED = frozenset(
+    {
+        "api_key",
+        "api_version",
+        "base_url",
+        "client",
+        "clock",
+        "credentials",
+        "deps",
+        "handle",
+        "handle_store",
+        "location",
+        "project",
+        "transport",
+        "vertexai",
+    }
+)
+
+
+def is_agent(value: object) -> TypeGuard[AgentLike]:
+    """Whether ``value`` is an agent: a partial of ``connect``, or a function annotated ``-> Session``."""
+    if isinstance(value, partial):
+        return value.func is connect or is_agent(value.func)
+    if not (inspect.isfunction(value) or inspect.ismethod(value)) or value is connect:
+        return False
+    returned = value.__annotations__.get("return")
+    if isinstance(returned, str):
+        returned = _resolved(value, returned)
+    return isinstance(returned, type) and issubclass(returned, Session)
+
+
+def open_agent(agent: AgentLike, **options: object) -> Session:
+    """The session of an agent, not yet entered. ``options`` are parameters named in :data:`PASSED`.
+
+    An option of ``None`` is left out, so that the agent's own stands. Raises ``ConfigError`` when the agent is a
+    function that does not take an option, and whatever the agent raises.
+    """
+    if not is_agent(agent):
+        raise ConfigError(
+            f"{agent!r:.80} is not an agent: pass functools.partial(connect, MODEL, tools=[...]), "
+            "or a function annotated -> Session"
+        )
+    given = {name: value for name, value in options.items() if value is not None}
+    if strange := sorted(given.keys() - PASSED):
+        raise TypeError(f"an agent is not passed {', '.join(strange)}: its other options are its own")
+    _check(agent, given)
+    session = agent(**given)
+    if not isinstance(session, Session):
+        raise ConfigError(f"{agent_name(agent)}() returned a {type(session).__name__}, expected a Session")
+    return session
+
+
+def agent_name(agent: AgentLike) -> str:
+    """What messages call an agent: the function's name, or ``partial of connect``."""
+    return "partial of connect" if isinstance(agent, partial) else getattr(agent, "__name__", "agent")
+
+
+def _check(agent: AgentLike, options: Mapping[str, object]) -> None:
+    """A function takes what it names; leaving the rest out would open another session than was asked for."""
+    parameters = inspect.signature(agent).parameters.values()
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return
+    taken = {p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
+    if missing := sorted(options.keys() - taken):
+        raise ConfigError(
+            f"{agent_name(agent)}() takes no {', '.join(missing)}: declare it with **options, "
+            "and hand them on: connect(MODEL, ..., **options)"
+        )
+
+
+def _resolved(function: Callable[..., object], annotation: str) -> object:
+    """The class that a string annotation names; by its name alone where it cannot be evaluated."""
+    try:
+        return typing.get_type_hints(function).get("return")
+    except Exception:  # an import under TYPE_CHECKING: of the names in it, only the last one matters
+        return Session if annotation.rpartition(".")[2] == "Session" else None
