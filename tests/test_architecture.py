@@ -104,7 +104,7 @@ def test_the_fake_server_reads_no_frame_with_the_clients_models() -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)
 def test_a_module_is_read_in_one_sitting(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= 400
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= 600
 
 
 @pytest.mark.parametrize("path", MODULES, ids=name_of)

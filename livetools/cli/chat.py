@@ -11,6 +11,7 @@ import io
 import sys
 from collections.abc import Awaitable, Callable, Collection, Iterator
 from functools import partial
+from pathlib import Path
 from queue import SimpleQueue
 from typing import Annotated
 
@@ -21,13 +22,12 @@ from rich.console import Console
 
 from livetools.protocol.errors import LiveToolsError, ToolError
 from livetools.protocol.events import ApprovalRequested, Call, Event, ToolStarted
-from livetools.session.connect import connect
 from livetools.session.session import Session
 
+from .agent import Choices, sessions
 from .endpoint import service_or_fake
-from .loading import load
-from .options import BASE_URL, DEFAULT_MODEL, MODEL, TARGET, THINKING, thinking_config
-from .view import View, called
+from .options import BASE_URL, CONFIG, INSTRUCTIONS, LANGUAGE, MODEL, TARGET, THINKING, VOICE
+from .view import View, called, short
 
 
 class _Answered:
@@ -39,8 +39,11 @@ _ANSWERED = _Answered()
 
 def chat(
     target: Annotated[str | None, TARGET] = None,
-    model: Annotated[str, MODEL] = DEFAULT_MODEL,
-    instructions: Annotated[str | None, typer.Option(help="The system instruction.")] = None,
+    model: Annotated[str | None, MODEL] = None,
+    instructions: Annotated[str | None, INSTRUCTIONS] = None,
+    voice: Annotated[str | None, VOICE] = None,
+    language: Annotated[str | None, LANGUAGE] = None,
+    config: Annotated[Path | None, CONFIG] = None,
     thinking: Annotated[str | None, THINKING] = None,
     fake: Annotated[bool, typer.Option("--fake", help="Talk to a pretend model, offline.")] = False,
     base_url: Annotated[str | None, BASE_URL] = None,
@@ -50,22 +53,16 @@ def chat(
     From a pipe it reads a question a line. With a key in the environment (GEMINI_API_KEY) it talks to the
     service; without one, or with --fake, to a pretend model on this machine. Ctrl-C or Ctrl-D ends it.
     """
-    tools = load(target) if target else []
+    choices = Choices(model, instructions, voice, language, thinking, config)
     with service_or_fake(fake, base_url) as endpoint:
-        view = View(Console(highlight=False), "pretend model" if endpoint.fake else model)
+        session = sessions(target, choices, endpoint.options)()
+        view = View(Console(highlight=False), "pretend model" if endpoint.fake else short(session.model))
         if endpoint.notice:
             view.notice(endpoint.notice)
-        view.notice(f"tools: {', '.join(tool.name for tool in tools) or 'none'}")
+        view.notice(f"tools: {', '.join(session.tools) or 'none'}")
         if sys.stdin.isatty():
             view.notice("Ctrl-D ends it.")
-        session = connect(
-            model,
-            tools=tools,
-            instructions=instructions,
-            config=thinking_config(thinking),
-            **endpoint.options,
-        )
-        unserved = {tool.name for tool in tools if tool.handler is None}
+        unserved = {name for name, handled in session.tools.items() if not handled}
         with contextlib.suppress(KeyboardInterrupt), start_blocking_portal() as portal:
             with portal.wrap_async_context_manager(session):
                 _Talk(portal, session, view, unserved).run()

@@ -1,36 +1,57 @@
-"""``MODULE:NAMES`` and ``FILE.py[:NAMES]``: from a word on the command line to tools."""
+"""``MODULE:NAMES`` and ``FILE.py[:NAMES]``: from a word on the command line to an agent, or to tools."""
 
 from __future__ import annotations
 
+import ast
 import importlib
 import importlib.util
+import inspect
 import sys
 import traceback
+from collections.abc import Collection
+from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
 from livetools.protocol.errors import ConfigError, LiveToolsError
+from livetools.session.agents import AgentLike, is_agent
 from livetools.tools import Tool, Toolset, as_tools
 from livetools.tools.tool import UNMARKED, mark_of
 
 USUAL = ("tools", "TOOLS")
+RUNNERS = frozenset({"asyncio", "anyio", "trio", "uvicorn"})  # whose run() serves until the program ends
 
 
-def load(target: str) -> list[Tool]:
-    """The tools that ``target`` names.
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What a target names: an agent, or tools for a session that the command makes."""
 
-    ``NAMES`` are names of the module, with commas between them: functions, ``Tool``, ``Toolset``, or lists of
-    those. Without any: the module's ``tools`` (or ``TOOLS``), or else whatever in it bears ``@tool`` or is a
-    ``Tool`` or a ``Toolset``. A file's folder, or the working directory for a module, is put on the path, as
-    ``python FILE`` and ``python -m MODULE`` do. Raises ``ConfigError`` when there is nothing, and when the
-    module cannot be imported, with the line that failed.
+    tools: tuple[Tool, ...] = ()
+    agent: AgentLike | None = None
+
+
+def load(target: str) -> Loaded:
+    """The agent or the tools that ``target`` names.
+
+    ``NAMES`` are names of the module, with commas between them: one agent, or functions, ``Tool``, ``Toolset``
+    and lists of those. Without any: the module's ``agent``, or the only agent in it; else its ``tools`` (or
+    ``TOOLS``); else whatever bears ``@tool`` or is a ``Tool`` or a ``Toolset``; else the functions that are
+    defined in it. A file's folder, or the working directory for a module, is put on the path, as ``python FILE``
+    and ``python -m MODULE`` do. Raises ``ConfigError`` when there is nothing, when the file would run a program
+    while it is imported, and when it cannot be imported, with the line that failed.
     """
     place, names = _split(target)
     module = _imported(place)
-    tools = as_tools([_named(module, name, place) for name in names] if names else _found(module, place))
+    values = [_named(module, name, place) for name in names] if names else _found(module, place)
+    agents = [value for value in values if is_agent(value)]
+    if agents and len(values) > 1:
+        raise ConfigError(f"{target} names an agent and more: an agent is named alone, as in {place}:agent")
+    if agents:
+        return Loaded(agent=agents[0])
+    tools = as_tools(values)
     if not tools:
         raise ConfigError(f"{target} holds no tools")
-    return tools
+    return Loaded(tuple(tools))
 
 
 def _split(target: str) -> tuple[str, list[str]]:
@@ -66,9 +87,10 @@ def _executed(path: Path) -> ModuleType:
     name = path.stem
     if name in sys.modules:  # of another file, or of a package: keep that one
         name = f"_livetools_{name}"
+    _refuse_program(path)
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
-        raise ConfigError(f"{path} is no Python file")
+        raise ConfigError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module  # where annotations and dataclasses look for it
     try:
@@ -92,22 +114,33 @@ def _named(module: ModuleType, name: str, place: str) -> object:
     value: object = module
     for step in name.split("."):
         if not hasattr(value, step):
-            known = ", ".join(_callables(module)) or "no functions"
+            known = ", ".join(_known(module)) or "no functions"
             raise ConfigError(f"{place} has no {name}; it has {known}")
         value = getattr(value, step)
     return value
 
 
 def _found(module: ModuleType, place: str) -> list[object]:
+    if is_agent(chosen := getattr(module, "agent", None)):
+        return [chosen]
+    agents = {name: value for name, value in _own(module).items() if is_agent(value)}
+    if len(agents) > 1:
+        first = next(iter(agents))
+        raise ConfigError(
+            f"{place} has several agents ({', '.join(agents)}): name one, as in {place}:{first}"
+        )
+    if agents:
+        return list(agents.values())
     for name in USUAL:
         if hasattr(module, name):
             return [getattr(module, name)]
     marked = [value for value in vars(module).values() if _is_meant(value)]
-    if not marked:
-        plain = _callables(module)
-        hint = f": say which of its functions are meant, as in {place}:{','.join(plain)}" if plain else ""
-        raise ConfigError(f"{place} has neither a list called tools nor anything that bears @tool{hint}")
-    return marked
+    plain = [getattr(module, name) for name in _functions(module)]
+    if not (marked or plain):
+        raise ConfigError(
+            f"{place} has nothing to serve: no agent, no list called tools, nothing that bears @tool, no function"
+        )
+    return marked or plain
 
 
 def _is_meant(value: object) -> bool:
@@ -116,12 +149,46 @@ def _is_meant(value: object) -> bool:
     )
 
 
-def _callables(module: ModuleType) -> list[str]:
-    return [
-        name
+def _own(module: ModuleType) -> dict[str, object]:
+    """What the module's text names in public. An imported function is not its own; a partial has no home."""
+    return {
+        name: value
         for name, value in vars(module).items()
-        if callable(value)
-        and not name.startswith("_")
-        and not isinstance(value, type)
-        and getattr(value, "__module__", None) == module.__name__
-    ]
+        if not name.startswith("_")
+        and getattr(value, "__module__", module.__name__) in (module.__name__, "functools")
+    }
+
+
+def _known(module: ModuleType) -> list[str]:
+    """The names a target may end in, for an error."""
+    return [name for name, v in _own(module).items() if inspect.isfunction(v) or is_agent(v) or _is_meant(v)]
+
+
+def _functions(module: ModuleType) -> list[str]:
+    return [name for name, v in _own(module).items() if inspect.isfunction(v) and not is_agent(v)]
+
+
+def _refuse_program(path: Path) -> None:
+    """A file whose top level runs an event loop would never come back from being imported."""
+    try:
+        tree = ast.parse(path.read_bytes(), str(path))
+    except (SyntaxError, ValueError):
+        return  # importing it tells more
+    runs = {node.name for node in tree.body if isinstance(node, ast.FunctionDef) and _runner(node)}
+    for statement in tree.body:
+        if isinstance(statement, ast.Expr | ast.Assign) and (line := _runner(statement, runs)):
+            raise ConfigError(
+                f"{path}, line {line} runs a program while the file is imported: put it under "
+                "if __name__ == '__main__':"
+            )
+
+
+def _runner(tree: ast.AST, functions: Collection[str] = ()) -> int:
+    """The line where ``tree`` runs an event loop, by itself or by one of these functions; 0: nowhere."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr="run")) if name in RUNNERS:
+                return node.lineno
+            case ast.Call(func=ast.Name(id=name)) if name in functions:
+                return node.lineno
+    return 0

@@ -7,12 +7,19 @@ import typer
 DEFAULT_MODEL = "gemini-3.8-live"
 
 TARGET = typer.Argument(
-    metavar="MODULE:NAMES | FILE.py[:NAMES]",
-    help="Functions, Tools or Toolsets, with commas between their names; without names the module's `tools`, "
-    "or whatever bears @tool.",
+    metavar="MODULE[:NAMES] | FILE.py[:NAMES]",
+    help="An agent (a partial of connect, or a function annotated -> Session), or tools: functions, Tools, "
+    "Toolsets, with commas between their names. Without names: the module's agent, its `tools`, whatever bears "
+    "@tool, or its functions.",
     show_default=False,
 )
-MODEL = typer.Option(help="The model, as google-genai names it.")
+MODEL = typer.Option(help=f"The model, as google-genai names it ({DEFAULT_MODEL}).", show_default=False)
+INSTRUCTIONS = typer.Option(help="The system instruction, in place of the agent's.", show_default=False)
+VOICE = typer.Option(help="The voice, in place of the agent's: Puck, Kore, …", show_default=False)
+LANGUAGE = typer.Option(help="The language to speak, in place of the agent's: de-DE, …", show_default=False)
+CONFIG = typer.Option(
+    help="A TOML file with the fields of google-genai's LiveConnectConfig.", show_default=False
+)
 BASE_URL = typer.Option(help="Another endpoint: http(s):// or ws(s)://.", show_default=False)
 PORT = typer.Option(help="The port to listen on; 0 takes a free one.", min=0, max=65535)
 THINKING = typer.Option(
@@ -20,6 +27,6 @@ THINKING = typer.Option(
 )
 
 
-def thinking_config(level: str | None) -> dict[str, object] | None:
-    """``connect``'s config for ``--thinking``."""
-    return None if level is None else {"thinking_config": {"thinking_level": level}}
+def thinking_config(level: str | None) -> dict[str, object]:
+    """The field of ``connect``'s config that ``--thinking`` sets."""
+    return {} if level is None else {"thinking_config": {"thinking_level": level}}

@@ -8,14 +8,17 @@ from typing import Annotated
 import typer
 
 from livetools.protocol.plan import make_plan
+from livetools.session.agents import open_agent, plan_of
 
 from .loading import load
 from .options import DEFAULT_MODEL, MODEL, TARGET
 
+NOWHERE = "ws://127.0.0.1"  # on this machine no key is asked for, and nothing is dialled
+
 
 def tools(
     target: Annotated[str, TARGET],
-    model: Annotated[str, MODEL] = DEFAULT_MODEL,
+    model: Annotated[str | None, MODEL] = None,
 ) -> None:
     """Print the function declarations as the model will see them, and what it will not know of them.
 
@@ -23,8 +26,13 @@ def tools(
     with 1 if a tool cannot be declared, or would be refused by the model.
     """
     loaded = load(target)
-    plan = make_plan(model, [tool.spec() for tool in loaded])
+    if loaded.agent is None:
+        plan = make_plan(model or DEFAULT_MODEL, [tool.spec() for tool in loaded.tools])
+    elif model is None:
+        plan = plan_of(open_agent(loaded.agent, base_url=NOWHERE))
+    else:
+        raise typer.BadParameter(f"{target} is an agent, which has a model of its own: leave --model out")
     typer.echo(json.dumps(plan.setup.get("tools", []), ensure_ascii=False, indent=2))
-    lint = [line for tool in loaded for line in tool.lint()]
+    lint = [line for tool in loaded.tools for line in tool.lint()]
     for line in (*plan.warnings, *lint):
         typer.secho(line, fg=typer.colors.YELLOW, err=True)

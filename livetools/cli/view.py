@@ -99,6 +99,11 @@ def result(response: Mapping[str, object]) -> str:
     return cut(json_text(response[keys[0]] if len(response) == 1 and keys else dict(response)))
 
 
+def short(model: str) -> str:
+    """A model's name without its path: ``models/gemini-3.8-live`` → ``gemini-3.8-live``."""
+    return model.rpartition("/")[2]
+
+
 def json_text(value: object) -> str:
     return cut(json.dumps(value, ensure_ascii=False, default=str))
 

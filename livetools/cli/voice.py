@@ -20,21 +20,23 @@ from livetools.protocol.events import (
     ToolStarted,
     TurnComplete,
 )
-from livetools.session.connect import connect
 from livetools.session.session import Session
 
+from .agent import Choices, sessions
 from .endpoint import service_or_fake
-from .loading import load
-from .options import BASE_URL, DEFAULT_MODEL, MODEL, TARGET
-from .view import View
+from .options import BASE_URL, CONFIG, INSTRUCTIONS, LANGUAGE, MODEL, TARGET, VOICE
+from .view import View, short
 
 HEADPHONES = "Speak. With headphones, for it stops when it hears a voice, its own too. Ctrl-C ends."
 
 
 def voice(
     target: Annotated[str | None, TARGET] = None,
-    model: Annotated[str, MODEL] = DEFAULT_MODEL,
-    instructions: Annotated[str | None, typer.Option(help="The system instruction.")] = None,
+    model: Annotated[str | None, MODEL] = None,
+    instructions: Annotated[str | None, INSTRUCTIONS] = None,
+    voice: Annotated[str | None, VOICE] = None,
+    language: Annotated[str | None, LANGUAGE] = None,
+    config: Annotated[Path | None, CONFIG] = None,
     question: Annotated[
         Path | None,
         typer.Option("--in", help="A WAV file to say, in place of the microphone.", show_default=False),
@@ -58,13 +60,12 @@ def voice(
     With --in it says a WAV file and ends when that is answered; with --out it writes what you would hear. So
     a machine without a sound card takes both. Cutting in silences the model. Ctrl-C ends it.
     """
-    tools = load(target) if target else []
+    choices = Choices(model, instructions, voice, language, config=config)
     with service_or_fake(fake, base_url) as endpoint, ExitStack() as devices:
-        view = View(Console(highlight=False), "pretend model" if endpoint.fake else model)
+        session = sessions(target, choices, endpoint.options, transcribe=True)()
+        view = View(Console(highlight=False), "pretend model" if endpoint.fake else short(session.model))
         if endpoint.notice:
             view.notice(endpoint.notice)
-        heard: dict[str, object] = {"input_audio_transcription": {}}
-        session = connect(model, tools=tools, instructions=instructions, config=heard, **endpoint.options)
         source = _source(question, _device(microphone), devices)
         output = devices.enter_context(_output(answer, _device(speaker)))
         if question is None:

@@ -19,12 +19,11 @@ import typer
 from livetools.protocol import events
 from livetools.protocol.errors import LiveToolsError
 from livetools.protocol.events import Event
-from livetools.session.connect import connect
 from livetools.session.session import Session
 
+from .agent import Choices, sessions
 from .endpoint import service_or_fake
-from .loading import load
-from .options import BASE_URL, DEFAULT_MODEL, MODEL, PORT, TARGET, THINKING, thinking_config
+from .options import BASE_URL, CONFIG, INSTRUCTIONS, LANGUAGE, MODEL, PORT, TARGET, THINKING, VOICE
 from .view import called, duration, result, told
 from .waiting import explained
 
@@ -39,8 +38,11 @@ PAGE = Path(__file__).with_name("page.html")
 
 def web(
     target: Annotated[str | None, TARGET] = None,
-    model: Annotated[str, MODEL] = DEFAULT_MODEL,
-    instructions: Annotated[str | None, typer.Option(help="The system instruction.")] = None,
+    model: Annotated[str | None, MODEL] = None,
+    instructions: Annotated[str | None, INSTRUCTIONS] = None,
+    voice: Annotated[str | None, VOICE] = None,
+    language: Annotated[str | None, LANGUAGE] = None,
+    config: Annotated[Path | None, CONFIG] = None,
     thinking: Annotated[str | None, THINKING] = None,
     fake: Annotated[bool, typer.Option("--fake", help="Talk to a pretend model, offline.")] = False,
     base_url: Annotated[str | None, BASE_URL] = None,
@@ -52,14 +54,9 @@ def web(
     """
     import uvicorn
 
-    tools = load(target) if target else []
-    config = {"input_audio_transcription": {}, **(thinking_config(thinking) or {})}
+    choices = Choices(model, instructions, voice, language, thinking, config)
     with service_or_fake(fake, base_url) as endpoint, explained(f"port {port}"):
-
-        def session() -> Session:
-            return connect(model, tools=tools, instructions=instructions, config=config, **endpoint.options)
-
-        session()  # what is wrong with the arguments is told now
+        session = sessions(target, choices, endpoint.options, transcribe=True)
         with socket.create_server(("127.0.0.1", port)) as listener:
             if endpoint.notice:
                 typer.echo(endpoint.notice)

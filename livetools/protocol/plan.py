@@ -19,7 +19,7 @@ from .errors import ConfigError
 from .profiles import ModelProfile, find
 from .terms import CallPolicy, LostResults, Plan, ReplyBatching, ReplyFormat, ToolSpec
 
-__all__ = ["CallPolicy", "Plan", "ToolSpec", "declaration", "make_plan", "replan", "wire_model"]
+__all__ = ["CallPolicy", "Plan", "ToolSpec", "adjusted", "declaration", "make_plan", "replan", "wire_model"]
 
 
 def make_plan(
@@ -95,6 +95,35 @@ def replan(plan: Plan, *, tools: Sequence[ToolSpec] | None = None, instructions:
         return plan
     builtin = [entry for entry in plan.setup.get("tools", ()) if "functionDeclarations" not in entry]
     return _with_tools(plan, builtin, tools, told)
+
+
+def adjusted(
+    plan: Plan,
+    *,
+    instructions: object = None,
+    voice: str | None = None,
+    language: str | None = None,
+    transcribe: bool = False,
+) -> Plan:
+    """The plan of a session that was not opened yet, with what its opener says in the place of its own.
+
+    ``transcribe``: the words of the user are asked for. ``None`` leaves what is there. Raises as
+    :func:`make_plan` does.
+    """
+    plan = replan(plan, instructions=instructions)
+    setup = copy.deepcopy(dict(plan.setup))
+    speech = setup.setdefault("generationConfig", {}).get("speechConfig", {})
+    if voice is not None:
+        speech = {**speech, "voiceConfig": {"prebuiltVoiceConfig": {"voiceName": voice}}}
+    if language is not None:
+        speech = {**speech, "languageCode": language}
+    if speech:
+        setup["generationConfig"]["speechConfig"] = speech
+    if transcribe:
+        setup.setdefault("inputAudioTranscription", {})
+    told: list[str] = []
+    _details(setup, plan.profile, told)
+    return replace(plan, setup=setup, warnings=(*plan.warnings, *told))
 
 
 def _known(profile: ModelProfile, model: str, location: str | None) -> list[str]:

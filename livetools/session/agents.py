@@ -19,6 +19,7 @@ from functools import partial
 from typing import TypeAlias, TypeGuard
 
 from livetools.protocol.errors import ConfigError
+from livetools.protocol.plan import Plan, adjusted
 
 from .connect import connect
 from .session import Session
@@ -78,6 +79,31 @@ def open_agent(agent: AgentLike, **options: object) -> Session:
     if not isinstance(session, Session):
         raise ConfigError(f"{agent_name(agent)}() returned a {type(session).__name__}, expected a Session")
     return session
+
+
+def adjust(
+    session: Session,
+    *,
+    instructions: str | None = None,
+    voice: str | None = None,
+    language: str | None = None,
+    transcribe: bool = False,
+) -> Session:
+    """The same session, not yet entered, with what its opener says in the place of the agent's own.
+
+    ``transcribe``: the service also sends what the user says, in words. ``None`` leaves what is there. Raises
+    ``ConfigError`` for what the model would refuse.
+    """
+    opening = session._opening
+    opening.plan = adjusted(
+        opening.plan, instructions=instructions, voice=voice, language=language, transcribe=transcribe
+    )
+    return session
+
+
+def plan_of(session: Session) -> Plan:
+    """What a session will send, before it is opened: its setup, its policies, its warnings."""
+    return session._opening.plan
 
 
 def agent_name(agent: AgentLike) -> str:

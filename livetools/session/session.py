@@ -256,6 +256,16 @@ class Session:
         return self._opening.transcript
 
     @property
+    def model(self) -> str:
+        """The model's name, as the service knows it (``models/...`` or a resource of Vertex AI)."""
+        return self._opening.plan.model
+
+    @property
+    def tools(self) -> Mapping[str, bool]:
+        """The functions that the model may call, by name: whether a handler answers, or :meth:`respond` must."""
+        return {name: policy.handled for name, policy in self._opening.plan.policies.items()}
+
+    @property
     def profile(self) -> ModelProfile:
         """What is known of the model."""
         return self._opening.plan.profile

@@ -7,11 +7,16 @@ import sys
 import pytest
 
 from livetools import ConfigError, ToolDefinitionError
-from livetools.cli.loading import load
+from livetools.cli.loading import Loaded, load
+
+AGENT = """from functools import partial
+import livetools
+agent = partial(livetools.connect, "gemini-3.8-live")
+"""
 
 
 def names(target: object) -> list[str]:
-    return [tool.name for tool in load(str(target))]
+    return [tool.name for tool in load(str(target)).tools]
 
 
 @pytest.fixture(autouse=True)
@@ -67,8 +72,11 @@ def test_a_file_that_is_called_like_a_module_does_not_replace_it(tmp_path):
         ("{broken}", "line 2: ZeroDivisionError: division by zero"),
         ("{unreadable}", "line 1"),
         ("{missing}", "No module named 'no_such_thing'"),
-        ("{empty}", "neither a list called tools nor anything that bears @tool"),
-        ("{plain}", "say which of its functions are meant, as in"),
+        ("{empty}", "has nothing to serve"),
+        ("{agents}", "has several agents (one, two): name one, as in"),
+        ("{mixed}:agent,f", "an agent is named alone"),
+        ("{running}", "line 5 runs a program while the file is imported: put it under if __name__"),
+        ("{calling}", "line 4 runs a program while the file is imported"),
         ("{none}", "holds no tools"),
         ("{leaving}", "SystemExit"),
     ],
@@ -79,7 +87,10 @@ def test_what_cannot_be_loaded_is_told_in_one_line(agent, tmp_path, target, word
         "unreadable": "def (:\n",
         "missing": "import no_such_thing\n",
         "empty": "",
-        "plain": "def f() -> str:\n    return ''\n",
+        "agents": f"{AGENT}one = agent\ntwo = agent\ndel agent\n",
+        "mixed": f"{AGENT}def f() -> str:\n    return ''\n",
+        "running": f"import asyncio\n{AGENT}asyncio.run(agent())\n",
+        "calling": "import asyncio\ndef main() -> None:\n    asyncio.run(f())\nmain()\n",
         "none": "tools = []\n",
         "leaving": "raise SystemExit(3)\n",
     }
@@ -105,3 +116,41 @@ def test_a_module_in_its_package_may_lack_a_dependency_of_its_own(tmp_path, monk
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ConfigError, match=r"package\.absent"):
         load("package.agent")
+
+
+def test_functions_that_stand_alone_are_tools(tmp_path):
+    file = tmp_path / "plain.py"
+    file.write_text("from json import dumps\ndef _helps(): ...\ndef f() -> str:\n    'F.'\n    return ''\n")
+    assert names(file) == ["f"]
+
+
+@pytest.mark.parametrize("name", ["", ":agent"])
+def test_an_agent_comes_before_the_tools_beside_it(tmp_path, name):
+    file = tmp_path / "whole.py"
+    file.write_text(f"{AGENT}def f() -> str:\n    return ''\ntools = [f]\n")
+    loaded = load(f"{file}{name}")
+    assert loaded.agent is not None
+    assert loaded.agent(base_url="ws://127.0.0.1").model == "models/gemini-3.8-live"
+    assert names(f"{file}:tools") == ["f"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "from functools import partial\nimport livetools\nshop = partial(livetools.connect, 'gemini-3.8-live')\n",
+        "import livetools\ndef shop(**o) -> livetools.Session:\n    return livetools.connect('gemini-3.8-live', **o)\n",
+        "from __future__ import annotations\nfrom livetools import Session, connect\n"
+        "def shop() -> Session:\n    return connect('gemini-3.8-live')\n",
+    ],
+    ids=["partial", "function", "postponed annotation"],
+)
+def test_the_only_agent_of_a_file_needs_no_name(tmp_path, text):
+    file = tmp_path / "shop.py"
+    file.write_text(text)
+    assert load(str(file)).agent is not None
+
+
+def test_a_program_under_its_guard_is_not_run(tmp_path):
+    file = tmp_path / "guarded.py"
+    file.write_text(f"import asyncio\n{AGENT}if __name__ == '__main__':\n    asyncio.run(agent())\n")
+    assert load(str(file)) != Loaded()

@@ -1,0 +1,85 @@
+"""From a target and the options of the command to the sessions it opens."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from livetools.protocol.errors import ConfigError
+from livetools.session.agents import adjust, open_agent
+from livetools.session.connect import connect
+from livetools.session.session import Session
+
+from .loading import Loaded, load
+from .options import DEFAULT_MODEL, thinking_config
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What the options of a command say of its sessions; ``None``: nothing."""
+
+    model: str | None = None
+    instructions: str | None = None
+    voice: str | None = None
+    language: str | None = None
+    thinking: str | None = None
+    config: Path | None = None
+
+
+def sessions(
+    target: str | None, choices: Choices, options: Mapping[str, Any], *, transcribe: bool = False
+) -> Callable[[], Session]:
+    """What opens a session of ``target`` each time it is called; ``options`` are the endpoint's, for ``connect``.
+
+    An agent keeps its model and its config; ``--instructions``, ``--voice`` and ``--language`` replace its own.
+    ``transcribe``: what the user says is asked for in words. Raises ``ConfigError`` as ``load`` does, and
+    ``typer.BadParameter`` for options that an agent does not leave open.
+    """
+    loaded = Loaded() if target is None else load(target)
+    config = {} if loaded.agent is not None else _config(choices)
+    if loaded.agent is not None:
+        _refuse(choices, target)
+
+    def open_session() -> Session:
+        if loaded.agent is not None:
+            session = open_agent(loaded.agent, **options)
+        else:
+            session = connect(choices.model or DEFAULT_MODEL, tools=loaded.tools, config=config, **options)
+        return adjust(
+            session,
+            instructions=choices.instructions,
+            voice=choices.voice,
+            language=choices.language,
+            transcribe=transcribe,
+        )
+
+    open_session()  # what is wrong with the arguments is told now
+    return open_session
+
+
+def _refuse(choices: Choices, target: str | None) -> None:
+    for name in ("model", "thinking", "config"):
+        if getattr(choices, name) is not None:
+            raise typer.BadParameter(
+                f"{target} is an agent, which has a {'config' if name == 'thinking' else name} of its own: "
+                f"leave --{name} out, or change it there"
+            )
+
+
+def _config(choices: Choices) -> dict[str, Any]:
+    """``connect``'s config: the file's, with the thinking level in it."""
+    config: dict[str, Any] = {}
+    if choices.config is not None:
+        try:
+            config = tomllib.loads(choices.config.read_text(encoding="utf-8"))
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+            raise ConfigError(f"{choices.config} is not TOML: {error}") from None
+    thinking = thinking_config(choices.thinking)
+    if thinking and config.keys() & {"thinking_config", "thinkingConfig"}:
+        raise ConfigError(f"--thinking and thinking_config in {choices.config} are both given: say it once")
+    return {**config, **thinking}
