@@ -51,6 +51,7 @@ from .protocol.events import (
     UnknownMessage,
     Usage,
     UsageUpdate,
+    VideoChunk,
     VoiceActivity,
 )
 from .protocol.link import ReconnectPolicy
@@ -129,6 +130,7 @@ __all__ = [
     "UnknownMessage",
     "Usage",
     "UsageUpdate",
+    "VideoChunk",
     "VoiceActivity",
     "WebSocket",
     "attach",

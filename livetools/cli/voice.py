@@ -106,7 +106,7 @@ class _Told:
 
     def __call__(self, event: Event) -> None:
         match event:
-            case InputTranscript(text=text):
+            case InputTranscript(text=text, interim=False):
                 self._heard += text
             case TextChunk() | OutputTranscript() | ToolStarted() | TurnComplete() if self._heard.strip():
                 self._view.notice(f"> {self._heard.strip()}", "")

@@ -157,7 +157,7 @@ def shown_as(event: Event) -> tuple[str, str] | None:
     match event:
         case events.TextChunk(text) | events.OutputTranscript(text):
             return "model", text
-        case events.InputTranscript(text):
+        case events.InputTranscript(text, interim=False):
             return "user", text
         case events.ToolStarted(call):
             return "call", f"→ {called(call)}"

@@ -23,6 +23,7 @@ from .events import (
     ToolStarted,
 )
 from .ledger import OPEN, SERVED, Asked, Effect, Group, Move, Phase, Record, State, move, told
+from .partial_calls import PartialCalls
 from .replies import Replies, silent
 from .slots import Slots
 from .terms import Plan
@@ -43,6 +44,7 @@ class Calls:
         self.texts: list[Record] = []  # whose results can no longer go out as answers
         self.lost: list[Record] = []  # the calls that the last link took with it
         self.excused: list[Record] = []  # those answered with an error; again, if this link is lost too
+        self.partial = PartialCalls()
         self.counted = 0
         self._slots = Slots(self.records)
         self._deadlines: list[tuple[float, int]] = []
@@ -124,6 +126,7 @@ class Calls:
 
     def cancel(self, ids: Sequence[str], now: float) -> list[int]:
         """``toolCallCancellation``: unknown and finished ids do no harm. The runs of those that are known."""
+        self.partial.cancel(ids)
         known = [record for record in map(self.by_id.get, ids) if record is not None]
         for record in known:
             self.replies.retract(record)
@@ -142,6 +145,7 @@ class Calls:
 
     def lose(self, now: float, counted: float = 0) -> None:
         """The link is gone, after so many turn ends, and every debt on it."""
+        self.partial.clear()
         owed = [*self.replies.over(counted), *self.pending.values()]
         unacknowledged = self.replies.unacknowledged()
         self.replies.clear()

@@ -28,9 +28,11 @@ from .events import (
     UnknownMessage,
     Usage,
     UsageUpdate,
+    VideoChunk,
     VoiceActivity,
+    Word,
 )
-from .frames import Blob, Part, ServerContent, ServerMessage
+from .frames import Blob, Part, ServerContent, ServerMessage, Transcription
 
 DEFAULT_RATE = 24_000
 """Hz of the model's speech where the MIME type does not say (Vertex sends a bare ``audio/pcm``)."""
@@ -42,11 +44,9 @@ _DISGUISED_CALL = re.compile(r"\bdefault_api\.(\w+)\s*\(")
 def events(message: ServerMessage) -> list[Event]:
     """The events of one message, in their order. Pure; never raises.
 
-    ``interimInputTranscription`` gives none: it is a guess that replaces the last one, and whoever joins
-    transcripts would join the guesses too. It can be read in ``message.content``. The result of code that
+    ``interimInputTranscription`` is an ``InputTranscript`` with ``interim`` true. The result of code that
     ran is a ``CodeChunk`` too, its outcome (``OUTCOME_OK`` …) in the place of the language. A blob that
-    is not PCM (an avatar's ``video/mp4``) is an ``UnknownMessage`` with its bytes. An empty
-    ``usageMetadata`` says nothing.
+    is neither PCM nor video is an ``UnknownMessage`` with its bytes. An empty ``usageMetadata`` says nothing.
     """
     content = message.content
     found: list[Event] = []
@@ -89,16 +89,29 @@ def usage(raw: Mapping[str, Any]) -> Usage:
 
 def _said(content: ServerContent, found: list[Event]) -> None:
     heard, spoken = content.input_transcription, content.output_transcription
+    guess = content.interim_input_transcription
+    if guess is not None and guess.text:  # before the piece that replaces it
+        found.append(_heard(guess, interim=True))
     if heard is not None and (heard.text or heard.finished):
-        found.append(InputTranscript(heard.text, heard.finished))
+        found.append(_heard(heard))
     if content.model_turn is not None:
         for part in content.model_turn.parts:
             found.extend(_part(part, content.interrupted))
     if spoken is not None and (spoken.text or spoken.finished):
-        found.append(OutputTranscript(spoken.text, spoken.finished))
+        found.append(OutputTranscript(spoken.text, spoken.finished, spoken.language_code, _words(spoken)))
     for metadata in (content.grounding_metadata, content.url_context_metadata):
         if metadata:
             found.append(Grounding(metadata))
+
+
+def _heard(heard: Transcription, interim: bool = False) -> InputTranscript:
+    return InputTranscript(
+        heard.text, heard.finished, heard.language_code, heard.speaker_label, _words(heard), interim
+    )
+
+
+def _words(told: Transcription) -> tuple[Word, ...]:
+    return tuple(Word(w.word, w.start_offset, w.end_offset, w.speaker_label) for w in told.words)
 
 
 def _part(part: Part, interrupted: bool) -> Iterator[Event]:
@@ -116,6 +129,8 @@ def _part(part: Part, interrupted: bool) -> Iterator[Event]:
 
 def _blob(blob: Blob) -> Event:
     rate = _rate(blob.mime_type)
+    if rate is None and blob.mime_type is not None and blob.mime_type.lower().startswith("video/"):
+        return VideoChunk(blob.data, blob.mime_type)
     if rate is None:
         return UnknownMessage({"inlineData": {"mimeType": blob.mime_type, "data": blob.data}})
     return AudioChunk(blob.data, rate)

@@ -56,10 +56,25 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Word:
+    """One word of a transcript; ``start`` and ``end`` are seconds from the start of the audio, where told."""
+
+    word: str
+    start: float | None = None
+    end: float | None = None
+    speaker: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class SessionStarted:
-    """The setup is complete. ``id`` is the server's session id (Vertex), or ``None``."""
+    """The setup is complete. ``id`` is the server's session id (Vertex), or ``None``.
+
+    ``voice_consent`` is the signature that the service gives for a replicated voice whose owner has consented:
+    it takes the place of the recorded consent in the next session. It is not printed.
+    """
 
     id: str | None = None
+    voice_consent: str | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +103,31 @@ class AudioChunk:
 
 
 @dataclass(frozen=True, slots=True)
+class VideoChunk:
+    """A piece of the picture of an avatar (Vertex AI): for ``video/mp4`` a fragment, its sound in it."""
+
+    data: bytes
+    mime_type: str
+
+    def __repr__(self) -> str:
+        return f"VideoChunk(data=<{len(self.data)} bytes>, mime_type={self.mime_type!r})"
+
+
+@dataclass(frozen=True, slots=True)
 class InputTranscript:
-    """What the user said, as the service heard it. ``finished`` is often never true: do not wait for it."""
+    """What the user said, as the service heard it. ``finished`` is often never true: do not wait for it.
+
+    Texts are pieces to be joined, but for ``interim`` ones (transcribe-live): each is a guess that replaces the
+    guess before it, and the piece that follows replaces them all. ``language`` (BCP-47), ``speaker`` and
+    ``words`` are there where the config asks for them and the service tells.
+    """
 
     text: str
     finished: bool = False
+    language: str | None = None
+    speaker: str | None = None
+    words: tuple[Word, ...] = ()
+    interim: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +136,8 @@ class OutputTranscript:
 
     text: str
     finished: bool = False
+    language: str | None = None
+    words: tuple[Word, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +304,7 @@ Event: TypeAlias = (
     | TextChunk
     | ThoughtChunk
     | AudioChunk
+    | VideoChunk
     | InputTranscript
     | OutputTranscript
     | ToolStarted

@@ -28,7 +28,7 @@ STATUSES = frozenset({"IN_PROGRESS", "IDLE", "REQUIRES_ACTION", "WAITING_FOR_INP
 """The values of ``interactionStatus`` seen up to 2026-10 (google-genai 3.6.1, gemini-skills#81)."""
 
 _PART_DETAILS = frozenset({"thoughtSignature", "thought_signature", "videoMetadata", "video_metadata"})
-_CALL_KEYS = frozenset({"id", "name", "args"})
+_CALL_KEYS = frozenset({"id", "name", "args", "partialArgs", "partial_args", "willContinue", "will_continue"})
 _ACTIVITIES = {
     "ACTIVITY_START": "start",
     "ACTIVITY_END": "end",
@@ -65,10 +65,17 @@ class _Noticed(_Wire):
     model_config = ConfigDict(extra="allow")
 
 
+class ConsentSignature(_Wire):
+    """What a voice whose owner has consented is used with from now on."""
+
+    signature: str | None = None
+
+
 class SetupComplete(_Wire):
     """The session stands. ``session_id`` is told by Vertex only."""
 
     session_id: str | None = None
+    voice_consent_signature: ConsentSignature | None = None
 
 
 class Blob(_Wire):
@@ -109,11 +116,23 @@ class ModelTurn(_Wire):
     parts: list[Part] = []
 
 
+class WordInfo(_Wire):
+    """A word with its time in the audio, in seconds."""
+
+    word: str = ""
+    start_offset: Seconds = None
+    end_offset: Seconds = None
+    speaker_label: str | None = None
+
+
 class Transcription(_Wire):
     """A fragment of a transcript. ``finished`` is often never true (js-genai#1429)."""
 
     text: str = ""
     finished: bool = False
+    language_code: str | None = None
+    speaker_label: str | None = None
+    words: list[WordInfo] = []
 
 
 class ServerContent(_Noticed):
@@ -167,6 +186,10 @@ class FunctionCall:
     id: str | None
     name: str
     args: dict[str, Any]  # any JSON value
+    partial_args: list[Any] = field(
+        default_factory=list
+    )  # raw: pieces of arguments, where the call comes in pieces
+    will_continue: bool = False  # it is not whole yet
 
 
 @dataclass(slots=True)
@@ -287,9 +310,12 @@ def _read_calls(raw: object, message: ServerMessage) -> None:
                 message.calls.append(FunctionCall(id, name, args))
                 continue
         if isinstance(entry, dict):
-            message.calls.append(
-                FunctionCall(_text(entry.get("id")), _text(entry.get("name")) or "", _args(entry.get("args")))
+            call = FunctionCall(
+                _text(entry.get("id")), _text(entry.get("name")) or "", _args(entry.get("args"))
             )
+            call.partial_args = _listed(entry.get("partialArgs", entry.get("partial_args")))
+            call.will_continue = bool(entry.get("willContinue", entry.get("will_continue")))
+            message.calls.append(call)
         if not isinstance(entry, dict) or not entry.keys() <= _CALL_KEYS:
             message.unknown.append({"functionCall": entry})
 

@@ -25,7 +25,7 @@ from .calls import Calls
 from .connection import Connection, Standing
 from .dispatch import Dispatch
 from .errors import LocalProtocolError
-from .events import Call, Event, Interrupted, Reconnected, SessionStarted, Stalled, TurnComplete, Usage
+from .events import Call, Event, Interrupted, Reconnected, Stalled, TurnComplete, Usage
 from .held import Frame, Held, Item, Receipt
 from .link import Line, On, ReconnectPolicy
 from .reception import Reception
@@ -286,7 +286,7 @@ class Machine:
         """A session stands."""
         first = not self.connection.stood
         if first:
-            self._tell(SessionStarted(self.reception.session_id))
+            self._tell(self.reception.started())
         if not first or (self.plan.handle and not restored):
             self._tell(Reconnected(restored))
         link = self.connection.link.current

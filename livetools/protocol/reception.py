@@ -16,19 +16,21 @@ from .events import (
     HandleUpdate,
     Interrupted,
     OutputTranscript,
+    SessionStarted,
     TextChunk,
     ThoughtChunk,
     TurnComplete,
     Usage,
     UsageUpdate,
+    VideoChunk,
 )
-from .frames import ResumptionUpdate, ServerMessage, parse
+from .frames import ResumptionUpdate, ServerMessage, SetupComplete, parse
 from .held import Held
 from .link import On
 from .turns import Turns
 
 #: What the model says; told before the calls of the same message, and silenced once the user has cut it off.
-SPOKEN = (TextChunk, AudioChunk, OutputTranscript, ThoughtChunk, CodeChunk)
+SPOKEN = (TextChunk, AudioChunk, VideoChunk, OutputTranscript, ThoughtChunk, CodeChunk)
 #: What ends something; told after the calls of the same message.
 MARKERS = (UsageUpdate, GenerationComplete, TurnComplete)
 #: What a model does that has read what it was sent.
@@ -43,18 +45,23 @@ class Reception:
     ) -> None:
         self.calls, self.turns, self.held, self.connection = calls, turns, held, connection
         self.tell = tell
-        self.session_id: str | None = None
+        self.setup = SetupComplete()  # what the service has told of the session at its start
         self.muted = False  # the user has cut this turn off: nothing more of it is told
         self.excused = False  # a turn has ended since the setup: the errors for lost calls have been read
         self.usage = Usage()  # of the turns that have ended
         self.turn_usage = Usage()  # the last count of the turn under way
+
+    def started(self) -> SessionStarted:
+        """What the service has told of the session that stands."""
+        consent = self.setup.voice_consent_signature
+        return SessionStarted(self.setup.session_id, None if consent is None else consent.signature)
 
     def receive(self, link: int, data: bytes | str, now: float) -> None:
         """Take a frame in. Never raises for what a server sends."""
         self.turns.quiet(now)
         message, counted, ended = parse(data), self.turns.counted, self.turns.ends
         if message.setup_complete is not None:
-            self.session_id = message.setup_complete.session_id
+            self.setup = message.setup_complete
             self.excused = False
             self.connection.on(On.COMPLETE, now)
         events = content.events(message)
@@ -99,7 +106,7 @@ class Reception:
             self.tell(event)
 
     def _called(self, message: ServerMessage, link: int, now: float) -> None:
-        for record in self.calls.offer(link, message.calls, now):
+        for record in self.calls.offer(link, self.calls.partial.whole(message.calls), now):
             self.turns.called(record.run, record.ends_turn, now)
 
     def _marked(self, event: Event, now: float) -> None:

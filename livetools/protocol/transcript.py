@@ -127,6 +127,8 @@ class Transcript:
         self._grow(last, len(event.text))
 
     def _on_heard(self, event: InputTranscript) -> None:
+        if event.interim:
+            return  # a guess, which what follows replaces
         step = self._heard()
         if step is None or step.finished:
             if not event.text:

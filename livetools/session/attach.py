@@ -25,6 +25,7 @@ from anyio.abc import TaskGroup
 
 from livetools.protocol.actions import Action, Consult, Outcome, Start, Stop, Undo
 from livetools.protocol.calls import Calls
+from livetools.protocol.configuration import plain
 from livetools.protocol.errors import ConcurrencyError, ConfigError
 from livetools.protocol.plan import declaration, make_plan
 from livetools.protocol.profiles import ModelProfile
@@ -116,7 +117,9 @@ def attach(
 class _Asked:
     id: str | None
     name: str
-    args: Mapping[str, Any] = field(default_factory=dict)
+    args: dict[str, Any] = field(default_factory=dict)
+    partial_args: Sequence[Any] = ()
+    will_continue: bool = False
 
 
 class Attached:
@@ -251,7 +254,7 @@ class Attached:
         now = self._clock.now()
         self.calls.heard()
         if asked := list(_asked(message)):
-            self.calls.offer(0, asked, now)
+            self.calls.offer(0, self.calls.partial.whole(asked), now)
         cancellation = getattr(message, "tool_call_cancellation", None)
         if cancellation is not None:
             self.calls.cancel(cancellation.ids or (), now)
@@ -325,4 +328,9 @@ def _asked(message: Any) -> Iterable[_Asked]:
     calls = list(getattr(tool_call, "function_calls", None) or ())
     turn = getattr(getattr(message, "server_content", None), "model_turn", None)
     calls += [part.function_call for part in getattr(turn, "parts", None) or () if part.function_call]
-    return [_Asked(call.id, call.name or "", dict(call.args or {})) for call in calls]
+    return [_Asked(c.id, c.name or "", dict(c.args or {}), *_pieces(c)) for c in calls]
+
+
+def _pieces(call: Any) -> tuple[Sequence[Any], bool]:  # older SDKs know no calls in pieces
+    pieces = [plain(piece) for piece in getattr(call, "partial_args", None) or ()]
+    return pieces, bool(getattr(call, "will_continue", False))

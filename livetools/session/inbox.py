@@ -1,7 +1,7 @@
 """Between the reader and the user's loop: bounded in bytes, and the reader never waits.
 
-Past the bound audio goes first, oldest first, then the oldest of all; so with nobody iterating the newest
-events are kept. ``interrupted`` takes back the audio of its turn that was not handed out yet, and overtakes
+Past the bound audio and video go first, oldest first, then the oldest of all; so with nobody iterating the newest
+events are kept. ``interrupted`` takes back those of its turn that were not handed out yet, and overtakes
 everything.
 """
 
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from types import MappingProxyType
 
 from livetools.protocol.errors import ConcurrencyError
-from livetools.protocol.events import AudioChunk, Event, Interrupted, TurnComplete
+from livetools.protocol.events import AudioChunk, Event, Interrupted, TurnComplete, VideoChunk
 
 from .wake import make_wake
 
@@ -21,6 +21,7 @@ log = logging.getLogger("livetools.session")
 
 BOUND = 64 * 1024 * 1024  # bytes
 FLAT = 200  # what an event weighs beside its data
+MEDIA = frozenset({AudioChunk, VideoChunk})
 LOOKED = 10_000  # values of an event that are weighed
 
 
@@ -41,7 +42,7 @@ class Inbox:
 
     def put(self, event: Event) -> None:
         """Take an event; never waits."""
-        if type(event) is AudioChunk:
+        if type(event) is AudioChunk or type(event) is VideoChunk:
             weight = FLAT + len(event.data)
         elif self._awaited:
             weight = FLAT  # it is gone before its weight matters
@@ -87,11 +88,11 @@ class Inbox:
         return event
 
     def _take_back(self) -> None:
-        """Remove the audio of the turn that runs: what stands behind the last end of a turn."""
+        """Remove the audio and video of the turn that runs: what stands behind the last end of a turn."""
         turn: list[tuple[Event, int]] = []
         while self._events and type(self._events[-1][0]) is not TurnComplete:
             entry = self._events.pop()
-            if type(entry[0]) is AudioChunk:
+            if type(entry[0]) in MEDIA:
                 self._size -= entry[1]
             else:
                 turn.append(entry)
@@ -107,7 +108,7 @@ class Inbox:
         kept: deque[tuple[Event, int]] = deque()
         newest = self._events.pop()
         for entry in self._events:
-            if self._size > room and type(entry[0]) is AudioChunk:
+            if self._size > room and type(entry[0]) in MEDIA:
                 self._drop(entry)
             else:
                 kept.append(entry)

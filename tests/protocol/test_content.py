@@ -8,10 +8,8 @@ import pathlib
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from livetools.protocol.content import events, usage
+from livetools.protocol.content import events
 from livetools.protocol.events import (
     AudioChunk,
     CodeChunk,
@@ -27,9 +25,11 @@ from livetools.protocol.events import (
     UnknownMessage,
     Usage,
     UsageUpdate,
+    VideoChunk,
     VoiceActivity,
+    Word,
 )
-from livetools.protocol.frames import ServerMessage, parse
+from livetools.protocol.frames import parse
 
 ROWS = [
     json.loads(line)
@@ -117,9 +117,15 @@ def test_the_rate_is_that_of_the_type(mime_type: str | None, rate: int) -> None:
     assert content({"inlineData": blob}) == [AudioChunk(PCM, rate)]
 
 
-def test_a_blob_that_is_not_pcm_is_handed_on() -> None:
+def test_the_picture_of_an_avatar_is_video() -> None:
     video = {"inlineData": {"mimeType": "video/mp4", "data": "AAAA"}}
-    assert content(video) == [UnknownMessage({"inlineData": {"mimeType": "video/mp4", "data": b"\0\0\0"}})]
+    assert content(video) == [VideoChunk(b"\0\0\0", "video/mp4")]
+    assert content(video, interrupted=True) == [Interrupted()]
+
+
+def test_a_blob_that_is_neither_pcm_nor_video_is_handed_on() -> None:
+    image = {"inlineData": {"mimeType": "image/png", "data": "AAAA"}}
+    assert content(image) == [UnknownMessage({"inlineData": {"mimeType": "image/png", "data": b"\0\0\0"}})]
 
 
 @pytest.mark.parametrize(
@@ -155,109 +161,31 @@ def test_a_transcript_without_text_is_seen_only_as_an_end() -> None:
     assert content(inputTranscription={"text": " "}) == [InputTranscript(" ")]
 
 
-def test_an_interim_transcript_is_not_an_event_but_can_be_read() -> None:
-    message = parse('{"serverContent": {"interimInputTranscription": {"text": "Our refund"}}}')
-    assert events(message) == []
-    assert message.content is not None
-    assert message.content.interim_input_transcription is not None
-    assert message.content.interim_input_transcription.text == "Our refund"
+def test_an_interim_transcript_says_so_and_comes_before_the_piece_that_replaces_it() -> None:
+    assert content(
+        inputTranscription={"text": "Our refund."}, interimInputTranscription={"text": "Our refund"}
+    ) == [InputTranscript("Our refund", interim=True), InputTranscript("Our refund.")]
+    assert content(interimInputTranscription={}) == []
 
 
-def test_a_turn_ends_with_its_reason_its_status_and_whether_it_waits() -> None:
-    assert content(turnComplete=True, turnCompleteReason="NEED_MORE_INPUT", waitingForInput=True) == [
-        TurnComplete("NEED_MORE_INPUT", None, True)
-    ]
-    assert content(turnComplete=True, turnCompleteReason="TURN_COMPLETE_REASON_UNSPECIFIED") == [
-        TurnComplete()
-    ]
-    assert seen(serverContent={"turnComplete": True}, interactionStatus="IDLE") == [
-        TurnComplete(None, "IDLE")
-    ]
-
-
-def test_a_status_alone_is_not_the_end_of_a_turn_nor_unknown() -> None:
-    assert seen(interactionStatus="IDLE") == []
-    assert content(interactionStatus="IDLE") == []
-
-
-@pytest.mark.parametrize(
-    "frame",
-    [
-        {"setupComplete": {"sessionId": "s"}},
-        {"toolCall": {"functionCalls": [{"id": "1", "name": "f"}]}},
-        {"serverContent": {"modelTurn": {"parts": [{"functionCall": {"id": "1", "name": "f"}}]}}},
-        {"toolCallCancellation": {"ids": ["1"]}},
-        {"goAway": {"timeLeft": "5s"}},
-        {"sessionResumptionUpdate": {"newHandle": "h", "resumable": True}},
-        {},
-    ],
-)
-def test_what_the_machine_tells_is_not_told_here(frame: dict[str, Any]) -> None:
-    assert seen(**frame) == []
-
-
-def test_usage_is_read_as_both_services_spell_it() -> None:
-    developer = {
-        "promptTokenCount": 900,
-        "cachedContentTokenCount": 512,
-        "responseTokenCount": 20,
-        "toolUsePromptTokenCount": 130,
-        "thoughtsTokenCount": 64,
-        "totalTokenCount": 1114,
+def test_a_transcript_tells_language_speaker_and_words() -> None:
+    told = {
+        "text": "good day",
+        "finished": True,
+        "languageCode": "en-GB",
+        "speakerLabel": "spk_1",
+        "words": [
+            {"word": "good", "startOffset": "0.440s", "endOffset": "1s", "speakerLabel": "spk_1"},
+            {"word": "day"},
+        ],
+        "startOffset": "0.440s",
     }
-    assert usage(developer) == Usage(900, 20, 1114, 64, 130, 512, developer)
-    vertex = {"promptTokenCount": 28, "candidatesTokenCount": 19678, "totalTokenCount": 19706}
-    assert usage(vertex) == Usage(28, 19678, 19706, raw=vertex)
-    snake = {"prompt_token_count": "28", "response_token_count": 3}
-    assert usage(snake) == Usage(28, 3, raw=snake)
-    assert (
-        usage({"promptTokenCount": "many", "totalTokenCount": True, "responseTokenCount": None}).total_tokens
-        == 0
-    )
-    assert seen(usageMetadata={}) == []
+    words = (Word("good", 0.44, 1.0, "spk_1"), Word("day"))
+    assert content(inputTranscription=told) == [InputTranscript("good day", True, "en-GB", "spk_1", words)]
+    assert content(outputTranscription=told) == [OutputTranscript("good day", True, "en-GB", words)]
 
 
-def test_audio_in_small_pieces_stays_in_order() -> None:
-    pieces = [bytes([n, 0]) for n in range(50)]
-    parts = [{"inlineData": {"data": base64.b64encode(piece).decode()}} for piece in pieces]
-    assert content(*parts) == [AudioChunk(piece) for piece in pieces]
-
-
-@given(
-    st.fixed_dictionaries(
-        {},
-        optional={
-            "interrupted": st.booleans(),
-            "generationComplete": st.booleans(),
-            "turnComplete": st.booleans(),
-            "inputTranscription": st.fixed_dictionaries({"text": st.text()}),
-            "outputTranscription": st.fixed_dictionaries({"text": st.text()}),
-            "modelTurn": st.fixed_dictionaries(
-                {"parts": st.lists(st.just(AUDIO) | st.fixed_dictionaries({"text": st.text()}), max_size=4)}
-            ),
-            "novelty": st.just(1),
-        },
-    ),
-    st.none() | st.just({"totalTokenCount": 1}),
-)
-@settings(derandomize=True, max_examples=150, deadline=None)
-def test_markers_never_overtake_what_they_end(fields: dict[str, Any], tokens: dict[str, int] | None) -> None:
-    names = [type(event) for event in seen(serverContent=fields, usageMetadata=tokens)]
-    tail = [GenerationComplete, UsageUpdate, TurnComplete]
-    assert names[len(names) - sum(name in tail for name in names) :] == [n for n in tail if n in names]
-    if Interrupted in names:
-        assert names[0] is Interrupted
-        assert AudioChunk not in names
-    assert len(names) == len(events(parse(json.dumps({"serverContent": fields, "usageMetadata": tokens}))))
-
-
-def test_an_empty_message_gives_nothing() -> None:
-    assert events(ServerMessage()) == []
-
-
-@given(st.sampled_from([row["frame"] for row in ROWS if "frame" in row]), st.data())
-@settings(derandomize=True, max_examples=200, deadline=None)
-def test_no_message_that_was_tampered_with_raises(frame: dict[str, Any], data: st.DataObject) -> None:
-    text = json.dumps(frame)
-    at = data.draw(st.integers(0, len(text)))
-    events(parse(text[:at] + data.draw(st.text(max_size=2)) + text[at + data.draw(st.integers(0, 9)) :]))
+def test_words_that_cannot_be_read_cost_no_text() -> None:
+    heard = {"text": "good", "words": [{"word": "good", "startOffset": "soon"}, 7]}
+    seen = content(inputTranscription=heard)
+    assert seen[0] == InputTranscript("good", words=(Word("good"),))

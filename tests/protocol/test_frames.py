@@ -151,11 +151,12 @@ def test_an_entry_that_is_no_call_is_told() -> None:
     assert message.unknown == [{"functionCall": "f"}, {"functionCall": None}]
 
 
-def test_arguments_that_come_in_pieces_are_told() -> None:
-    entry = {"id": "1", "name": "f", "partialArgs": [{"jsonPath": "$.x"}], "willContinue": True}
+@pytest.mark.parametrize(("args", "on"), [("partialArgs", "willContinue"), ("partial_args", "will_continue")])
+def test_a_call_that_comes_in_pieces_says_so(args: str, on: str) -> None:
+    entry = {"id": "1", "name": "f", args: [{"jsonPath": "$.x"}], on: True}
     message = read({"toolCall": {"functionCalls": [entry]}})
-    assert message.calls == [FunctionCall("1", "f", {})]
-    assert message.unknown == [{"functionCall": entry}]
+    assert message.calls == [FunctionCall("1", "f", {}, [{"jsonPath": "$.x"}], True)]
+    assert not message.unknown
 
 
 @pytest.mark.parametrize(

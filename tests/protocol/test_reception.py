@@ -74,6 +74,30 @@ def test_the_sessions_id_is_told_where_the_service_gives_one() -> None:
     assert d.events == [SessionStarted("s1")]
 
 
+@pytest.mark.parametrize(
+    ("told", "consent"),
+    [({"signature": "sig"}, "sig"), ({}, None), ("sig", None)],
+    ids=["said", "empty", "broken"],
+)
+def test_the_signature_of_a_consent_is_handed_on(told: object, consent: str | None) -> None:
+    d = Driver(plan())
+    d.machine.connect(0)
+    d.drain()
+    d.machine.opened(1, 0)
+    d.drain().server({"setupComplete": {"voiceConsentSignature": told}})
+    assert SessionStarted(None, consent) in d.events
+
+
+def test_the_picture_of_a_turn_that_was_cut_off_is_not_told() -> None:
+    d = live()
+    d.machine.send_text("?", d.now)
+    picture = {"inlineData": {"mimeType": "video/mp4", "data": "AAAA"}}
+    d.drain().server({"serverContent": {"modelTurn": {"parts": [picture]}}})
+    d.machine.interrupt(d.now)
+    d.drain().server({"serverContent": {"modelTurn": {"parts": [picture]}}})
+    assert d.names.count("VideoChunk") == 1
+
+
 def test_usage_is_the_last_count_of_each_turn_summed() -> None:
     d = live()
     for total in (5, 9):

@@ -156,6 +156,16 @@ def test_an_utterance_stands_before_its_answer_though_it_was_written_down_later(
     assert transcript.contents == [user("What is it?"), model("It is two."), user("Thanks.")]
 
 
+def test_what_was_only_guessed_is_not_written_down():
+    transcript = played(
+        InputTranscript("Are fun", interim=True),
+        InputTranscript("A refund", interim=True),
+        InputTranscript("A refund.", finished=True),
+        TextChunk("Yes."),
+    )
+    assert transcript.contents == [user("A refund."), model("Yes.")]
+
+
 def test_an_utterance_after_a_finished_one_is_another_exchange():
     transcript = played(InputTranscript("One.", finished=True), TextChunk("1"), InputTranscript("Two."))
     assert transcript.contents == [user("One."), model("1"), user("Two.")]

@@ -70,6 +70,37 @@ async def test_calls_are_answered_over_turns_while_the_messages_pass() -> None:
     assert seen == [{"output": "rain in Oslo"}, {"output": "rain in Rome"}]
 
 
+async def test_a_call_in_pieces_is_run_when_it_is_whole() -> None:
+    cities: list[str] = []
+
+    def rain_in(city: str) -> str:
+        """Whether it rains."""
+        cities.append(city)
+        return "yes"
+
+    async def model(turn: Turn) -> None:
+        for more in (
+            {"name": "rain_in", "id": "c1", "willContinue": True},
+            {
+                "id": "c1",
+                "partialArgs": [{"jsonPath": "$.city", "stringValue": "Os", "willContinue": True}],
+                "willContinue": True,
+            },
+            {"id": "c1", "partialArgs": [{"jsonPath": "$.city", "stringValue": "lo"}]},
+        ):
+            assert not cities
+            await turn.send({"toolCall": {"functionCalls": [more]}})
+        await turn.answer("c1")
+        await turn.say("It rains.")
+
+    async with FakeLiveServer(model, tls=True) as server:
+        tools: list[object] = [rain_in]
+        async with sdk(server, tools) as session, livetools.attach(session, tools, model=MODEL) as live:
+            await say(session, "Oslo")
+            await turn(live)
+    assert cities == ["Oslo"]
+
+
 async def test_a_cancelled_call_is_stopped_and_not_answered() -> None:
     stopped = anyio.Event()
 

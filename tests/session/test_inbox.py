@@ -15,6 +15,7 @@ from livetools.protocol.events import (
     ToolCancelled,
     TurnComplete,
     UnknownMessage,
+    VideoChunk,
 )
 from livetools.session.inbox import Inbox
 
@@ -37,7 +38,7 @@ async def test_events_come_out_in_their_order_and_then_the_end() -> None:
     assert await drained(inbox) == sent
 
 
-async def test_an_interruption_takes_back_its_turns_audio_and_overtakes_the_rest() -> None:
+async def test_an_interruption_takes_back_its_turns_media_and_overtakes_the_rest() -> None:
     inbox = Inbox()
     call = Call("1", "f")
     for event in (
@@ -45,6 +46,7 @@ async def test_an_interruption_takes_back_its_turns_audio_and_overtakes_the_rest
         TurnComplete(),
         TextChunk("hm"),
         AudioChunk(b"new"),
+        VideoChunk(b"new", "video/mp4"),
         ToolCancelled(call),
     ):
         inbox.put(event)
@@ -58,12 +60,13 @@ async def test_an_unread_hour_of_audio_stays_within_the_bound_and_loses_no_word(
     inbox = Inbox(bound=1_000_000)
     for minute in range(60):
         for _ in range(60):
-            inbox.put(AudioChunk(b"x" * 48_000))
+            inbox.put(AudioChunk(b"x" * 24_000))
+            inbox.put(VideoChunk(b"x" * 24_000, "video/mp4"))
         inbox.put(TextChunk(str(minute)))
     events = await drained(inbox)
-    assert sum(len(e.data) for e in events if isinstance(e, AudioChunk)) <= 1_000_000
+    assert sum(len(e.data) for e in events if isinstance(e, AudioChunk | VideoChunk)) <= 1_000_000
     assert [e.text for e in events if isinstance(e, TextChunk)] == [str(n) for n in range(60)]
-    assert inbox.dropped == 3600 - sum(isinstance(e, AudioChunk) for e in events)
+    assert inbox.dropped == 7200 - sum(isinstance(e, AudioChunk | VideoChunk) for e in events)
 
 
 async def test_without_audio_the_newest_are_kept() -> None:
