@@ -63,6 +63,7 @@ _THINKING = "set thinking_level where the model wants it, thinking_budget on 2.5
 _GATE = "send no audio while a blocking call is open: leave input_gate at 'auto'"
 _LACKS = "leave out what this model does not have"
 _PREVIEW = "try a newer model if this comes back: preview models refuse audio that they took before"
+_MESSAGE = "raise the limit, connect(transport=WebSocket(max_message=...)), or ask the model for less at once"
 _SUSPECTS = "the service does not say what: suspect the optional fields of the config, then the tools"
 
 RULES: tuple[Rule, ...] = (
@@ -127,6 +128,8 @@ RULES: tuple[Rule, ...] = (
     Rule("invalid value at", InvalidRequest, "no", "correct that field: its type or value is not accepted"),
     Rule("invalid json payload", InvalidRequest, "no", "send JSON: NaN and Infinity are none"),
     Rule("request contains an invalid argument", InvalidRequest, "no", _SUSPECTS, "setup"),
+    # what we ourselves closed for
+    Rule("exceeds max_message", SessionClosed, "no", _MESSAGE),
     # the service itself, and the line
     Rule("internal error", ServerError, "yes", f"if it comes back at once, {_AUDIO}", "setup"),  # so says 3.1
     Rule("keepalive ping timeout", SessionClosed, "yes", "leave ping_interval at None: pongs may take 30 s"),

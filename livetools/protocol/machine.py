@@ -330,8 +330,7 @@ class Machine:
         self._events.append(event)
         exchange = self.turns.exchange
         if exchange is not None and exchange.began and not exchange.skip:
-            exchange.events.append(event)
-            exchange.changed = True
+            exchange.hear(event)
 
     def _put(self, item: Item, now: float) -> Receipt:
         self._now = now

@@ -17,25 +17,50 @@ The move is the user's (``idle``) when none of these is left.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from math import inf
 
 from .errors import ConcurrencyError
-from .events import Event
+from .events import (
+    AudioChunk,
+    Event,
+    OutputTranscript,
+    TextChunk,
+    ToolStarted,
+    TurnComplete,
+    UsageUpdate,
+)
 
 #: Seconds to wait for the spoken turn of an answer, when what was heard may have been it already: an answer that went
 #: out before its call's turn had ended cannot be told apart from one that was spoken of in that same turn.
 AMBIGUOUS = 2.0
 
+BOUND = 64 * 1024 * 1024  # bytes of audio that an exchange keeps
+FLAT = 200  # what a chunk weighs beside its data
+KEPT = (
+    TextChunk,
+    OutputTranscript,
+    AudioChunk,
+    ToolStarted,
+    UsageUpdate,
+    TurnComplete,
+)  # what a reply is made of
+
 
 class Exchange:
     """One ``ask``: its prompt, what came of it, and whether it is over.
 
-    ``events`` are those of this exchange alone. ``notify`` is called when ``events`` or ``done`` changed.
+    ``events`` are those of this exchange alone that a reply is made of. Past :data:`BOUND` the oldest audio is
+    emptied: ``dropped`` counts those chunks. ``notify`` is called when ``events`` or ``done`` changed.
     """
 
     def __init__(self) -> None:
         self.events: list[Event] = []
+        self.dropped = 0
+        self._audio: deque[int] = deque()  # where the chunks stand that are not empty
+        self._size = 0
         self.done = False
         self.interrupted = False
         self.began = False  # its text was written
@@ -43,6 +68,28 @@ class Exchange:
         self.calls: set[int] = set()  # runs whose answer is still owed
         self.notify: Callable[[], None] | None = None
         self.changed = False
+
+    def hear(self, event: Event) -> None:
+        """Keep what the reply needs of what was told."""
+        if not isinstance(event, KEPT):
+            return
+        self.changed = True
+        if isinstance(event, UsageUpdate) and self.events and type(self.events[-1]) is UsageUpdate:
+            self.events[-1] = event  # the last count of a turn holds
+            return
+        self.events.append(event)
+        if isinstance(event, AudioChunk):
+            self._audio.append(len(self.events) - 1)
+            self._size += FLAT + len(event.data)
+            while self._size > BOUND and len(self._audio) > 1:
+                self._empty(self._audio.popleft())
+
+    def _empty(self, index: int) -> None:
+        chunk = self.events[index]
+        assert isinstance(chunk, AudioChunk)
+        self._size -= FLAT + len(chunk.data)
+        self.events[index] = replace(chunk, data=b"")
+        self.dropped += 1
 
     def end(self, interrupted: bool = False) -> None:
         """Over, with what was heard."""

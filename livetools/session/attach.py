@@ -37,6 +37,7 @@ from .handlers import Desk, Handlers
 from .host import Host
 from .opening import handled
 from .runner import Runner
+from .timeslice import TimeSlice
 
 log = logging.getLogger("livetools.session")
 
@@ -130,13 +131,14 @@ class Attached:
     which ends it.
     """
 
+    _clock = SystemClock()
+
     def __init__(
         self, sdk_session: SDKSession, plan: Plan, make_runner: Callable[[Desk, TaskGroup], Runner]
     ) -> None:
         self.calls = Calls(plan, lambda event: None, lambda action: self._actions.append(action))
         self._session, self._make_runner = sdk_session, make_runner
-        self._host = Host("livetools attach")
-        self._clock = SystemClock()
+        self._host = Host("attached livetools session")
         self._runner: Runner | None = None
         self._actions: list[Action] = []
         self._nap: tuple[float, anyio.CancelScope] | None = None
@@ -144,6 +146,7 @@ class Attached:
         self._turn: AsyncIterator[Any] | None = None  # a receive() of the SDK's
         self._reading = False
         self._writing = False
+        self._slice = TimeSlice()
 
     async def __aenter__(self) -> Self:
         for warning in self.calls.plan.warnings:
@@ -158,6 +161,7 @@ class Attached:
         traceback: TracebackType | None,
     ) -> None:
         """Stop what runs. The SDK's session is left as it is."""
+        self._host.require_loop()
         self.calls.close(self._clock.now())
         self._drain()
         await self._host.stop()
@@ -167,6 +171,8 @@ class Attached:
 
     async def __anext__(self) -> Any:  # google.genai.types.LiveServerMessage
         """The next message. Cancelling loses none."""
+        self._host.require_loop()
+        await self._slice.share()
         if self._reading:
             raise ConcurrencyError("two loops iterate over one attached session; iterate once")
         self._reading = True
@@ -214,6 +220,7 @@ class Attached:
         """A handler reported."""
         self.calls.progress(run, value, self._clock.now(), yielded)
         await self._follow()
+        await self._slice.share()
 
     async def approved(self, run: int, verdict: bool | str | None) -> None:
         """A tool's ``approval`` answered. Nobody can be asked here: what a person must decide is refused."""

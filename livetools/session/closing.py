@@ -25,6 +25,8 @@ def gone(error: ConnectionClosed, closing: bool) -> Gone:
     by_us = closing and error.rcvd_then_sent is not True
     if error.rcvd is not None:
         return Gone(error.rcvd.code, error.rcvd.reason, by_us)
+    if error.sent is not None and error.sent.code == 1009:
+        return Gone(1009, f"the message exceeds max_message ({error.sent.reason})")
     if error.sent is not None and not closing:
         # websockets closed by itself: what came was no websocket traffic, or a pong did not come
         return Gone(1006, error.sent.reason or str(error.__cause__ or ""))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -17,11 +18,15 @@ from livetools.protocol.events import (
     Usage,
     UsageUpdate,
 )
+from livetools.protocol.turns import BOUND
 
+from .timeslice import TimeSlice
 from .wake import make_wake
 
 if TYPE_CHECKING:
     from .pump import Pump
+
+log = logging.getLogger("livetools.session")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +86,8 @@ class Asking:
         self._wake = make_wake()
         self._begun = False
         self._seen = 0
+        self._slice = TimeSlice()
+        self._mark = pump.inbox.mark()
         self.exchange, self._receipt = pump.machine.ask(text, pump.clock.now())
         self.exchange.notify = self._receipt.notify = self._wake.set
 
@@ -95,19 +102,28 @@ class Asking:
                 self._pump.seen(receipt.error)
                 raise receipt.error
             if self._seen < len(exchange.events):
+                await self._slice.share()
                 self._seen += 1
                 return exchange.events[self._seen - 1]
             if self._pump.over.is_set() and (exchange.interrupted or not exchange.done):
                 raise self._pump.why_over()
             if exchange.done:
+                self._returned()
                 return None
             await self._wake.wait()
+            self._slice.rested()
 
     async def reply(self) -> Reply:
         """Wait for the end."""
         while await self.next() is not None:
             pass
         return reply_of(self.exchange.events, self.exchange.interrupted)
+
+    def _returned(self) -> None:
+        """Whoever asked has the answer: it is not kept for an iterator that has never been there."""
+        self._pump.inbox.forget(self._mark)
+        if self.exchange.dropped:
+            log.warning("an answer of more than %d MiB: the oldest of its audio was dropped", BOUND >> 20)
 
     def leave(self) -> None:
         """Nobody waits for it any more: the next exchange may begin."""
@@ -121,8 +137,8 @@ class Stream:
     """The model's words as they come: ``async for``. Not a generator: a loop that is broken off gives the
     exchange up at once, and needs no ``aclosing``."""
 
-    def __init__(self, ask: Callable[[], Asking]) -> None:
-        self._ask = ask
+    def __init__(self, ask: Callable[[], Asking], check: Callable[[], None]) -> None:
+        self._ask, self._check = ask, check
         self._asking: Asking | None = None
         self._over = False
 
@@ -130,6 +146,7 @@ class Stream:
         return self
 
     async def __anext__(self) -> str:
+        self._check()
         if self._over:
             raise StopAsyncIteration
         try:

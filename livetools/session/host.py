@@ -21,7 +21,9 @@ from typing import TYPE_CHECKING, TypeAlias
 import anyio
 from anyio.abc import TaskGroup
 
-from .wake import on_trio
+from livetools.protocol.errors import ConcurrencyError
+
+from .wake import on_trio, this_loop
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -44,6 +46,7 @@ class Host:
 
     def __init__(self, name: str = "livetools") -> None:
         self._name = name
+        self._loop: object = None  # that it was started in
         self._ready = anyio.Event()
         self._ended = anyio.Event()
         self._scope: anyio.CancelScope | None = None
@@ -57,6 +60,7 @@ class Host:
         Raises what ``main`` raised before it was ready. Cancelling stops what was started, and awaits its
         end.
         """
+        self._loop = this_loop()
         self._scope = anyio.CancelScope(shield=True)
         if on_trio():
             import trio
@@ -92,6 +96,20 @@ class Host:
         error, self._error = self._error, None
         if error is not None:
             raise error
+
+    def require_loop(self) -> None:
+        """Raise ``ConcurrencyError`` unless the loop that runs here is the one that the host was started in.
+
+        Another loop's futures are never woken: what waits would hang, and what is written would stay behind.
+        """
+        here = this_loop()
+        if self._loop is None or here is self._loop:
+            return
+        used = "where no event loop runs" if here is None else f"in another one, {here!r}"
+        raise ConcurrencyError(
+            f"the {self._name} belongs to the event loop that opened it, {self._loop!r}, and is used {used}."
+            " Use it there: asyncio.run_coroutine_threadsafe(coroutine, loop), or trio.from_thread.run"
+        )
 
     async def _join(self) -> None:
         nursery, self._nursery = self._nursery, None

@@ -11,10 +11,12 @@ import logging
 from collections import deque
 from collections.abc import Sequence
 from types import MappingProxyType
+from typing import TypeAlias
 
 from livetools.protocol.errors import ConcurrencyError
 from livetools.protocol.events import AudioChunk, Event, Interrupted, TurnComplete, VideoChunk
 
+from .timeslice import TimeSlice
 from .wake import make_wake
 
 log = logging.getLogger("livetools.session")
@@ -23,6 +25,70 @@ BOUND = 64 * 1024 * 1024  # bytes
 FLAT = 200  # what an event weighs beside its data
 MEDIA = frozenset({AudioChunk, VideoChunk})
 LOOKED = 10_000  # values of an event that are weighed
+
+Entry: TypeAlias = tuple[int, Event, int]  # its number, and its weight
+
+
+class _Backlog:
+    """The events that wait, in three queues that know their common order. ``size``: what they weigh.
+
+    Media has a queue of its own, so that taking it back and dropping it cost only what goes.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0  # events that came: the number of the newest
+        self.size = 0
+        self._urgent: deque[Entry] = deque()  # interruptions
+        self._media: deque[Entry] = deque()
+        self._others: deque[Entry] = deque()
+        self._turn = 0  # the number of the event that ended the last turn
+
+    def add(self, event: Event, weight: int) -> None:
+        self.count += 1
+        self.size += weight
+        queue, kind = self._others, type(event)
+        if kind in MEDIA:
+            queue = self._media
+        elif kind is Interrupted:
+            self._cut(self._media, self._turn)  # the media of the turn that runs
+            queue = self._urgent
+        elif kind is TurnComplete:
+            self._turn = self.count
+        queue.append((self.count, event, weight))
+
+    def head(self) -> deque[Entry]:
+        """The queue that the next event stands in; empty, where none waits."""
+        if self._urgent:
+            return self._urgent
+        media, others = self._media, self._others
+        return media if media and (not others or media[0][0] < others[0][0]) else others
+
+    def pop(self, queue: deque[Entry]) -> Event:
+        """Take the first event of this queue."""
+        _, event, weight = queue.popleft()
+        self.size -= weight
+        return event
+
+    def forget(self, mark: int) -> None:
+        """Drop all events behind this number."""
+        for queue in (self._urgent, self._media, self._others):
+            self._cut(queue, mark)
+
+    def shed(self, bound: int) -> int:
+        """Drop media, oldest first, then the oldest of all, until the bound holds. Returns how many went.
+
+        The newest event stays.
+        """
+        dropped = 0
+        for queue in (self._media, self._urgent, self._others):
+            while self.size > bound and queue and queue[0][0] < self.count:
+                self.pop(queue)
+                dropped += 1
+        return dropped
+
+    def _cut(self, queue: deque[Entry], mark: int) -> None:
+        while queue and queue[-1][0] > mark:
+            self.size -= queue.pop()[2]
 
 
 class Inbox:
@@ -33,10 +99,11 @@ class Inbox:
 
     def __init__(self, bound: int = BOUND) -> None:
         self._bound = bound
-        self._events: deque[tuple[Event, int]] = deque()  # with their weights
-        self._size = 0
+        self._backlog = _Backlog()
         self._wake = make_wake()
+        self._slice = TimeSlice()
         self._awaited = False
+        self._iterated = False  # somebody has asked for an event
         self._closed = False
         self.dropped = 0
 
@@ -45,16 +112,12 @@ class Inbox:
         if type(event) is AudioChunk or type(event) is VideoChunk:
             weight = FLAT + len(event.data)
         elif self._awaited:
-            weight = FLAT  # it is gone before its weight matters
+            weight = FLAT  # a reader that waits takes it at once, so its size does not matter
         else:
             weight = FLAT + _weight(event)
-        if type(event) is Interrupted:
-            self._take_back()
-            self._events.appendleft((event, weight))
-        else:
-            self._events.append((event, weight))
-        self._size += weight
-        if self._size > self._bound:
+        backlog = self._backlog
+        backlog.add(event, weight)
+        if backlog.size > self._bound:
             self._shed()
         if self._awaited:
             self._wake.set()
@@ -64,62 +127,47 @@ class Inbox:
         self._closed = True
         self._wake.set()
 
+    def mark(self) -> int:
+        """This moment, for :meth:`forget`."""
+        return self._backlog.count
+
+    def forget(self, mark: int) -> None:
+        """Drop what came after ``mark`` and has reached another way, if nobody has ever iterated."""
+        if not self._iterated:
+            self._backlog.forget(mark)
+
     async def get(self) -> Event | None:
         """The next event; ``None`` at the end. Cancelling loses nothing.
 
         Raises ``ConcurrencyError`` while somebody else waits here.
         """
-        if not self._events:
-            if self._awaited:
-                raise ConcurrencyError(
-                    "two loops iterate over one session: each event would reach only one of them."
-                    " Iterate once, and hand the events on"
-                )
-            self._awaited = True
-            try:
-                while not self._events and not self._closed:
-                    await self._wake.wait()
-            finally:
-                self._awaited = False
-        if not self._events:
-            return None
-        event, weight = self._events.popleft()
-        self._size -= weight
-        return event
+        self._iterated = True
+        backlog = self._backlog
+        if backlog.head():
+            await self._slice.share()
+        while not (queue := backlog.head()) and not self._closed:
+            await self._wait()
+        return backlog.pop(queue) if queue else None
 
-    def _take_back(self) -> None:
-        """Remove the audio and video of the turn that runs: what stands behind the last end of a turn."""
-        turn: list[tuple[Event, int]] = []
-        while self._events and type(self._events[-1][0]) is not TurnComplete:
-            entry = self._events.pop()
-            if type(entry[0]) in MEDIA:
-                self._size -= entry[1]
-            else:
-                turn.append(entry)
-        self._events.extend(reversed(turn))
+    async def _wait(self) -> None:
+        if self._awaited:
+            raise ConcurrencyError(
+                "two loops iterate over one session: each event would reach only one of them."
+                " Iterate once, and hand the events on"
+            )
+        self._awaited = True
+        try:
+            await self._wake.wait()
+        finally:
+            self._awaited = False
+        self._slice.rested()
 
     def _shed(self) -> None:
-        """Drop a tenth of the bound at once, so that each event pays for its own passage only."""
         if not self.dropped:
             log.warning(
                 "events are not read: past %d MiB the oldest are dropped, audio first", self._bound >> 20
             )
-        room = self._bound * 9 // 10
-        kept: deque[tuple[Event, int]] = deque()
-        newest = self._events.pop()
-        for entry in self._events:
-            if self._size > room and type(entry[0]) in MEDIA:
-                self._drop(entry)
-            else:
-                kept.append(entry)
-        while self._size > room and kept:
-            self._drop(kept.popleft())
-        kept.append(newest)
-        self._events = kept
-
-    def _drop(self, entry: tuple[Event, int]) -> None:
-        self._size -= entry[1]
-        self.dropped += 1
+        self.dropped += self._backlog.shed(self._bound)
 
 
 def _weight(event: Event) -> int:

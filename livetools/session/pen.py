@@ -15,6 +15,7 @@ from livetools.protocol.held import Frame
 from livetools.protocol.machine import Machine
 
 from .framelog import FrameLog
+from .timeslice import TimeSlice
 from .transport import Gone, SendWithPing, Transport
 from .wake import make_wake
 
@@ -36,6 +37,7 @@ class Pen:
         self._writing = False
         self._more = False  # the machine may have frames that nobody has taken yet
         self._wake = make_wake()
+        self._slice = TimeSlice()
 
     def collect(self) -> None:
         """Take the machine's frames, or leave them to the writer who is at it."""
@@ -68,6 +70,7 @@ class Pen:
             while True:
                 while self._out:
                     await self._send(self._out.popleft())
+                    await self._slice.share()
                 if not self._more:
                     break
                 self._more = False

@@ -24,6 +24,7 @@ from .lag import LagMonitor
 from .pen import Pen
 from .runner import Runner
 from .socket import Sockets
+from .timeslice import TimeSlice
 from .transport import Transport
 
 log = logging.getLogger("livetools.session")
@@ -49,6 +50,7 @@ class Pump:
         self.error: Exception | None = None
         self.told = False  # somebody was raised the error
         self.pen = Pen(machine, self)
+        self._slice = TimeSlice()
         self._nap: tuple[float, anyio.CancelScope] | None = None  # the clock sleeps until then
 
     async def run(self, group: TaskGroup, ready: Callable[[], None]) -> None:
@@ -89,9 +91,10 @@ class Pump:
         self.show()
 
     async def follow(self) -> None:
-        """What follows an input of a task that may wait."""
+        """What follows an input of a task that may wait. Cancelling takes nothing back."""
         self.drain()
         await self.pen.flush()
+        await self._slice.share()
 
     def transport(self, link: int) -> Transport | None:
         """The connection of this number, if it stands."""
@@ -159,7 +162,8 @@ class Pump:
     async def settled(self, run: int, outcome: Outcome) -> None:
         """A handler ended."""
         self.machine.settled(run, outcome, self.clock.now())
-        await self.follow()
+        self.drain()
+        await self.pen.flush()
 
     async def progress(self, run: int, value: object, yielded: Outcome | None) -> None:
         """A handler reported."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
@@ -40,7 +39,6 @@ class Session:
         self._opening = opening
         self._host = Host("livetools session")
         self._pump: Pump | None = None
-        self._thread = 0
         self._rate = 0  # of the audio that is sent
         self._ended = False  # the iterator has been raised the error
 
@@ -52,7 +50,6 @@ class Session:
         """
         if self._pump is not None:
             raise LocalProtocolError("a session is entered once; connect() again for another one")
-        self._thread = threading.get_ident()
         self._pump = await self._opening.start(self._host, self)
         if self._pump.error is not None:
             self._pump.seen(self._pump.error)
@@ -67,7 +64,7 @@ class Session:
         traceback: TracebackType | None,
     ) -> None:
         """Close the session, stop its tools and wait for their end, but for threads that block, and not for long."""
-        pump = self._running()
+        pump = self._here()
         if not pump.over.is_set():
             pump.machine.close(pump.clock.now())
             pump.drain()
@@ -83,7 +80,7 @@ class Session:
 
         Returns when the session is over; sockets and tools are awaited by leaving the context.
         """
-        pump = self._running()
+        pump = self._here()
         if not pump.over.is_set():
             pump.machine.close(pump.clock.now())
             await pump.follow()
@@ -96,7 +93,7 @@ class Session:
 
     async def __anext__(self) -> Event:
         """The next event. Cancelling loses none. Raises, once, the error that ended the session."""
-        pump = self._running()
+        pump = self._here()
         event = await pump.inbox.get()
         if event is not None:
             return event
@@ -125,7 +122,7 @@ class Session:
 
         The loop may be broken off: that gives the answer up, as cancelling ``ask`` does.
         """
-        return Stream(lambda: self._asking(text))
+        return Stream(lambda: self._asking(text), self._host.require_loop)
 
     # What is sent
 
@@ -286,14 +283,15 @@ class Session:
             raise LocalProtocolError("the session is not open: async with connect(...) as session")
         return self._pump
 
+    def _here(self) -> Pump:
+        """The pump of a session that is used where it belongs."""
+        pump = self._running()
+        self._host.require_loop()
+        return pump
+
     def _live(self) -> Pump:
         """The pump of a session that is open and used where it belongs."""
-        pump = self._running()
-        if threading.get_ident() != self._thread:
-            raise ConcurrencyError(
-                "a session belongs to the thread that opened it; from another one use"
-                " asyncio.run_coroutine_threadsafe (trio.from_thread.run)"
-            )
+        pump = self._here()
         if pump.over.is_set():
             raise pump.why_over()
         return pump

@@ -20,6 +20,7 @@ from livetools.protocol.actions import Close
 from livetools.protocol.errors import ConnectFailed, LiveToolsError
 
 from .endpoint import Endpoint
+from .timeslice import TimeSlice
 from .transport import Dialer, Gone, Transport
 
 log = logging.getLogger("livetools.session")
@@ -110,9 +111,11 @@ class Sockets:
 
 async def _read(transport: Transport, feed: Callable[[bytes], None]) -> Gone:
     """Feed every message, until the end, which is returned."""
+    slice = TimeSlice()
     try:
         while True:
             feed(await transport.receive())
+            await slice.share()
     except Gone as end:
         return end
 

@@ -34,6 +34,18 @@ def on_trio() -> bool:
     return trio is not None and bool(trio.lowlevel.in_trio_task())
 
 
+def this_loop() -> object | None:
+    """The event loop that runs here: asyncio's, or trio's token. ``None``: none runs in this thread."""
+    if on_trio():
+        import trio
+
+        return trio.lowlevel.current_trio_token()
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None
+
+
 def this_task() -> asyncio.Task[object] | None:
     """The task that runs, on asyncio; ``None`` on trio."""
     return None if on_trio() else asyncio.current_task()

@@ -5,7 +5,7 @@ What the defaults of ``websockets`` would do to a live session, and what is done
 - a ping timeout of 20 s kills healthy sessions (pongs of 8 to 30 s were measured: sip-to-ai#14, 2026-09;
   python-genai#2935): no pings for keepalive, unless asked for, and then a patience of 60 s. The pings that ask what
   has arrived (``send_with_ping``) end no session, however late their pongs are;
-- messages above 1 MiB end the connection (1009): no limit;
+- messages above 1 MiB end the connection (1009): 64 MiB, so that no peer can fill the memory;
 - a redirect to another origin would carry ``x-goog-api-key`` along (of the headers only ``authorization`` and
   the cookies are taken off): no redirects;
 - at DEBUG it logs the request's headers: its logger is kept at INFO;
@@ -22,6 +22,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from livetools.protocol.errors import ConfigError
+
 from .endpoint import is_loopback
 from .transport import Transport
 
@@ -36,7 +38,10 @@ class WebSocket:
     URL, or ``None``; loopback is always reached directly. ``headers``: sent in addition, with every dial.
     ``allow_insecure``: ``ws://`` to other hosts than loopback. ``ping_interval``: seconds between pings for
     keepalive, ``None`` for none. ``write_timeout``: seconds after which a frame that the peer does not take is
-    the end of the line.
+    the end of the line. ``max_message``: bytes of a message that is received, ``None`` for no limit; a larger one
+    ends the session (1009).
+
+    Raises ``ConfigError`` for a ``max_message`` that is not a positive number.
     """
 
     ssl: tls.SSLContext | None = field(default=None, repr=False)
@@ -45,6 +50,12 @@ class WebSocket:
     allow_insecure: bool = False
     ping_interval: float | None = None
     write_timeout: float = 30.0
+    max_message: int | None = 64 * 2**20
+
+    def __post_init__(self) -> None:
+        most = self.max_message
+        if most is not None and not (type(most) is int and most > 0):
+            raise ConfigError(f"max_message is {most!r:.40}: a number of bytes above 0, or None, is expected")
 
     def dial(self, url: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Transport]:
         """Connect to ``url``: TCP, TLS, proxy and upgrade. See :class:`~.transport.Dialer` for the contract.
@@ -66,7 +77,7 @@ class WebSocket:
             "open_timeout": None,  # the setup's deadline covers it
             "ping_interval": self.ping_interval,
             "ping_timeout": PONG_TIMEOUT,
-            "max_size": None,
+            "max_size": self.max_message,
             "logger": quiet_logger(),
         }
         if self.ssl is not None and url.startswith("wss:"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -224,3 +225,69 @@ async def test_ask_waits_for_an_approval(opened: Opened) -> None:
             assert (await line.responses(1))[0]["response"] == {"output": "paid"}
             line.says("It is paid.")
     assert str(replies[0]) == "It is paid."
+
+
+MiB = 2**20
+
+
+async def say_audio(line: Any, chunks: int) -> None:
+    await line.receive("clientContent")
+    data = base64.b64encode(bytes(MiB)).decode()
+    part = {"inlineData": {"mimeType": "audio/pcm;rate=24000", "data": data}}
+    for _ in range(chunks):
+        line.server.send({"serverContent": {"modelTurn": {"parts": [part]}}})
+    line.says("said")
+
+
+async def test_an_answer_without_end_keeps_its_words_and_its_newest_audio(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("livetools.protocol.turns.BOUND", 3 * MiB)
+    async with opened() as line, anyio.create_task_group() as group:
+        group.start_soon(say_audio, line, 6)
+        reply = await line.session.ask("hi", timeout=10)
+    assert reply.text == "said"
+    assert len(reply.audio) == 2 * MiB
+    assert len([r for r in caplog.records if "the oldest of its audio" in r.getMessage()]) == 1
+
+
+async def test_what_is_not_part_of_a_reply_is_not_gathered_for_it(opened: Opened) -> None:
+    async with opened() as line, anyio.create_task_group() as group:
+
+        async def noise() -> None:
+            await line.receive("clientContent")
+            for _ in range(500):
+                line.server.send({"unknown": 1})
+                line.server.send({"usageMetadata": {"totalTokenCount": 7}})
+            line.says("said")
+
+        group.start_soon(noise)
+        stream = line.session.stream("hi")
+        assert [word async for word in stream] == ["said"]
+        exchange = stream._asking.exchange
+    assert len(exchange.events) < 10
+
+
+async def test_a_session_that_only_asks_keeps_nothing_for_an_iterator_that_never_came(opened: Opened) -> None:
+    async with opened() as line:
+        for _ in range(3):
+            async with anyio.create_task_group() as group:
+                group.start_soon(say_audio, line, 1)
+                await line.session.ask("hi", timeout=10)
+        await line.session.aclose()
+        assert not [e async for e in line.session if isinstance(e, AudioChunk | TurnComplete)]
+
+
+async def test_whoever_has_iterated_once_is_kept_the_events_of_an_ask(opened: Opened) -> None:
+    async with opened() as line:
+        await anext(line.session)
+        async with anyio.create_task_group() as group:
+            group.start_soon(say_audio, line, 1)
+            await line.session.ask("hi", timeout=10)
+        await line.session.aclose()
+        assert [
+            type(e) for e in [e async for e in line.session] if isinstance(e, AudioChunk | TurnComplete)
+        ] == [
+            AudioChunk,
+            TurnComplete,
+        ]

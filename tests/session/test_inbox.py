@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import anyio
 import pytest
 
@@ -117,3 +119,68 @@ async def test_two_readers_at_once_are_an_error_that_says_why() -> None:
         with pytest.raises(ConcurrencyError, match="two loops"):
             await inbox.get()
         inbox.close()
+
+
+def cost_of(count: int) -> float:
+    """Seconds for so many interruptions in one turn, with words and audio between them."""
+    inbox = Inbox()
+    began = time.process_time()
+    for _ in range(count):
+        inbox.put(TextChunk("a"))
+        inbox.put(AudioChunk(b"1"))
+        inbox.put(Interrupted())
+    return time.process_time() - began
+
+
+async def test_an_interruption_costs_what_it_takes_back_and_not_what_waits() -> None:
+    few, many = (min(cost_of(count) for _ in range(3)) for count in (1000, 16_000))
+    assert many < 60 * few  # 16 times, were the clock exact; with a walk through all that waits, 256 times
+
+
+async def test_interruptions_overtake_and_each_takes_back_the_audio_since_the_last_turn() -> None:
+    inbox = Inbox()
+    for event in (
+        AudioChunk(b"1"),
+        Interrupted(),
+        TextChunk("a"),
+        AudioChunk(b"2"),
+        Interrupted(),
+        AudioChunk(b"3"),
+    ):
+        inbox.put(event)
+    assert await drained(inbox) == [Interrupted(), Interrupted(), TextChunk("a"), AudioChunk(b"3")]
+
+
+async def test_what_was_had_another_way_is_dropped_until_somebody_has_iterated() -> None:
+    inbox = Inbox()
+    inbox.put(TextChunk("before"))
+    mark = inbox.mark()
+    for event in (TextChunk("a"), AudioChunk(b"1"), Interrupted(), TurnComplete()):
+        inbox.put(event)
+    inbox.forget(mark)
+    assert await inbox.get() == TextChunk("before")
+    mark = inbox.mark()
+    inbox.put(TextChunk("b"))
+    inbox.forget(mark)
+    assert await inbox.get() == TextChunk("b")
+
+
+async def test_a_full_buffer_that_is_read_lets_others_run() -> None:
+    inbox = Inbox()
+    for _ in range(50_000):
+        inbox.put(TextChunk("a"))
+    inbox.close()
+    turns = 0
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await anyio.lowlevel.checkpoint()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(other)
+        while await inbox.get() is not None:
+            pass
+        group.cancel_scope.cancel()
+    assert turns >= 2

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -183,3 +184,82 @@ async def test_a_tool_that_ignores_its_cancellation_is_named_when_it_holds_up_th
         line.call(call("stubborn", "c1"))
         await line.quiet()
     assert "stubborn does not stop" in caplog.text
+
+
+@pytest.mark.parametrize("model", ["gemini-3.1-flash-live-preview", "gemini-3.8-live"])
+async def test_a_generator_that_never_waits_is_timed_out_and_others_run(opened: Opened, model: str) -> None:
+    @tool(timeout=0.2)
+    async def counts() -> Any:
+        """Counts."""
+        n = 0
+        while True:
+            yield n
+            n += 1
+
+    async with opened([counts], model=model) as line, anyio.create_task_group() as group:
+        line.call(call("counts", "c1"))
+        turns = 0
+
+        async def other() -> None:
+            nonlocal turns
+            while True:
+                await anyio.sleep(0.001)
+                turns += 1
+
+        group.start_soon(other)
+        finished = await line.until(ToolFinished)
+        group.cancel_scope.cancel()
+    assert isinstance(finished.error, ToolTimeout)
+    assert turns >= 2  # about forty on a quiet machine; none without a share of the loop
+
+
+async def test_a_tool_that_only_reports_progress_is_timed_out(opened: Opened) -> None:
+    @tool(timeout=0.2)
+    async def reports(context: livetools.ToolContext) -> None:
+        """Reports."""
+        while True:
+            await context.progress("on it")
+
+    async with opened([reports]) as line:
+        line.call(call("reports", "c1"))
+        assert isinstance((await line.until(ToolFinished)).error, ToolTimeout)
+
+
+SENDERS: dict[str, Callable[[livetools.Session], Any]] = {
+    "send_text": lambda s: s.send_text("x"),
+    "send_audio": lambda s: s.send_audio(bytes(2)),
+    "end_audio": lambda s: s.end_audio(),
+    "interrupt": lambda s: s.interrupt(),
+}
+
+
+@pytest.mark.parametrize("verb", SENDERS)
+async def test_a_loop_that_only_sends_can_be_cancelled(opened: Opened, verb: str) -> None:
+    async with opened() as line:
+        with anyio.fail_after(10), anyio.move_on_after(0.05) as scope:
+            while True:
+                await SENDERS[verb](line.session)
+        assert scope.cancelled_caught
+
+
+async def test_a_hundred_thousand_frames_and_a_slow_user_leave_the_loop_to_others(opened: Opened) -> None:
+    async with opened() as line, anyio.create_task_group() as group:
+        longest = 0.0
+
+        async def beat() -> None:
+            nonlocal longest
+            while True:
+                began = time.monotonic()
+                await anyio.sleep(0.001)
+                longest = max(longest, time.monotonic() - began)
+
+        frame = b'{"serverContent": {"interrupted": true}}'
+        group.start_soon(beat)
+        await anyio.sleep(0.005)
+        for _ in range(20_000):
+            line.server.send(frame)
+        longest = 0.0
+        line.says("the end")
+        await line.until(livetools.TurnComplete)
+        group.cancel_scope.cancel()
+    assert longest < 0.5  # seconds; without a share of the loop all of them, which is several

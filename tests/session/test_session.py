@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import anyio
 import pytest
 
 import livetools
-from livetools import AudioChunk, ConcurrencyError, LocalProtocolError, OutputTranscript, SessionClosed
+from livetools import AudioChunk, Call, ConcurrencyError, LocalProtocolError, OutputTranscript, SessionClosed
+from livetools.session.memory import MemoryTransport
 
 pytestmark = pytest.mark.anyio
 
@@ -183,6 +186,76 @@ async def test_another_thread_is_told_how_to_come_here(opened: Opened) -> None:
         thread.start()
         thread.join()
     assert isinstance(errors[0], ConcurrencyError)
+
+
+VERBS: dict[str, Callable[[livetools.Session], Awaitable[object]]] = {
+    "ask": lambda s: s.ask("hi"),
+    "stream": lambda s: anext(s.stream("hi")),
+    "iterate": lambda s: anext(s),
+    "send_text": lambda s: s.send_text("hi"),
+    "send_content": lambda s: s.send_content([{"role": "user", "parts": [{"text": "hi"}]}]),
+    "send_audio": lambda s: s.send_audio(bytes(2)),
+    "send_video": lambda s: s.send_video(b"\xff\xd8"),
+    "end_audio": lambda s: s.end_audio(),
+    "activity": lambda s: s.activity().__aenter__(),
+    "interrupt": lambda s: s.interrupt(),
+    "respond": lambda s: s.respond(Call("c1", "f"), 1),
+    "approve": lambda s: s.approve(Call("c1", "f")),
+    "refuse": lambda s: s.refuse(Call("c1", "f")),
+    "update": lambda s: s.update("other"),
+    "aclose": lambda s: s.aclose(),
+    "leave": lambda s: s.__aexit__(None, None, None),
+}
+
+
+@contextmanager
+def another_loop() -> Iterator[
+    tuple[livetools.Session, asyncio.AbstractEventLoop, asyncio.AbstractEventLoop]
+]:
+    """A session that was entered in one loop of this thread, that loop, and another one."""
+    home, other = asyncio.new_event_loop(), asyncio.new_event_loop()
+    transport = MemoryTransport()
+    session = livetools.connect("gemini-3.8-live", transport=transport, base_url="ws://localhost")
+
+    async def enter() -> None:
+        async with anyio.create_task_group() as group:
+            group.start_soon(session.__aenter__)
+            server = await transport.accept()
+            await server.receive()
+            server.send({"setupComplete": {}})
+
+    try:
+        home.run_until_complete(enter())
+        yield session, home, other
+        home.run_until_complete(session.__aexit__(None, None, None))
+    finally:
+        home.close()
+        other.close()
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_another_loop_of_the_same_thread_is_told_which_one_it_must_be(verb: str) -> None:
+    async def use() -> None:
+        async with asyncio.timeout(5):
+            await VERBS[verb](session)
+
+    with another_loop() as (session, home, other):
+        with pytest.raises(ConcurrencyError, match="event loop that opened it") as caught:
+            other.run_until_complete(use())
+        assert repr(home)[:40] in str(caught.value)
+
+
+def test_a_stream_that_goes_on_in_another_loop_is_told_so_too() -> None:
+    with another_loop() as (session, home, other):
+        stream = session.stream("hi")
+
+        async def first() -> None:
+            with anyio.move_on_after(0.05):
+                await anext(stream)
+
+        home.run_until_complete(first())
+        with pytest.raises(ConcurrencyError, match="event loop that opened it"):
+            other.run_until_complete(anext(stream))  # type: ignore[arg-type]  # an awaitable is enough
 
 
 async def test_two_loops_over_one_session_are_an_error(opened: Opened) -> None:

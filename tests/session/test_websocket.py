@@ -16,7 +16,7 @@ from websockets.http11 import Request, Response
 from websockets.sync.server import Server, ServerConnection, serve
 
 from livetools.protocol.delivery import Pong
-from livetools.protocol.errors import ConnectFailed, LiveToolsError, RemoteProtocolError
+from livetools.protocol.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
 from livetools.session.order import UNANSWERED
 from livetools.session.transport import Gone, SendWithPing, Transport
 from livetools.session.websocket import WebSocket
@@ -329,3 +329,26 @@ async def test_a_line_that_has_ended_is_asked_nothing() -> None:
                 await transport.receive()
             with pytest.raises(Gone):
                 await ask(transport)
+
+
+@pytest.mark.parametrize("pieces", [1, 4])
+async def test_a_message_past_the_bound_ends_the_line_with_1009(pieces: int) -> None:
+    def big(connection: ServerConnection) -> None:
+        connection.send(b"x" * 1000)
+        connection.send([b"x" * (2000 // pieces)] * pieces if pieces > 1 else b"x" * 2000)
+        connection.recv()
+
+    with server(big) as url:
+        async with WebSocket(max_message=1000).dial(url, {}) as transport:
+            assert await transport.receive() == b"x" * 1000
+            with pytest.raises(Gone) as caught:
+                await transport.receive()
+    assert caught.value.code == 1009
+    assert "exceeds max_message" in caught.value.reason
+    assert not caught.value.by_us
+
+
+@pytest.mark.parametrize("bound", [0, -1, 1.5, True, "64"])
+def test_a_bound_that_is_not_a_number_of_bytes_is_refused(bound: object) -> None:
+    with pytest.raises(ConfigError, match="max_message"):
+        WebSocket(max_message=bound)  # type: ignore[arg-type]  # the case
