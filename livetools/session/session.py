@@ -23,6 +23,8 @@ from .opening import Opening
 from .wake import make_wake
 
 if TYPE_CHECKING:
+    from livetools.protocol.terms import Plan
+
     from .pump import Pump
 
 
@@ -266,6 +268,11 @@ class Session:
     def profile(self) -> ModelProfile:
         """What is known of the model."""
         return self._opening.plan.profile
+
+    @property
+    def plan(self) -> Plan:
+        """What was decided before the session was dialled: the model, the setup, the policy of each tool."""
+        return self._opening.plan
 
     def stats(self) -> dict[str, Any]:  # plain values
         """Who owes what, by name: open calls, what is due from the model, threads in use, what was lost."""

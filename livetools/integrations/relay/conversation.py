@@ -1,0 +1,219 @@
+"""One session, and the page that talks to it now: a page may go and come back, the session stays."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import math
+from collections.abc import Callable
+from functools import partial
+
+import anyio
+from anyio.abc import TaskGroup
+
+from livetools.protocol.errors import LiveToolsError
+from livetools.protocol.events import AudioChunk, Event, Interrupted
+from livetools.session.clock import Clock, SystemClock
+from livetools.session.host import Host
+from livetools.session.session import Session
+
+from .input import Input, NotTaken
+from .log import Log
+from .messages import (
+    INPUT_RATE,
+    OUTPUT_RATE,
+    ErrorCode,
+    Ready,
+    closing,
+    encode,
+    encode_event,
+    ending,
+)
+from .page import REPLACED, Page
+from .race import race
+
+log = logging.getLogger("livetools.relay")
+
+#: Seconds that the end of a session may take.
+GRACE = 10.0
+
+
+class Conversation:
+    """A session in a host of its own: ``await open()``, then :meth:`serve` one page after the other.
+
+    It is ``over`` when the session has ended: by itself, by a page's ``end``, by :meth:`stop`, or because no page
+    came back for ``linger`` seconds.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        token: str,
+        *,
+        linger: float = 30.0,
+        clock: Clock | None = None,
+        on_over: Callable[[], object] = lambda: None,
+    ) -> None:
+        self.token = token
+        self.over = anyio.Event()
+        self._session = session
+        self._linger = linger
+        self._clock = clock or SystemClock()
+        self._on_over = on_over
+        self._host = Host("livetools relay")
+        self._input = Input(session, self._refuse)
+        self._log = Log()
+        self._rate = OUTPUT_RATE
+        self._page: Page | None = None
+        self._left: float | None = None  # when the last page did
+        self._moved = anyio.Event()  # a page came or went
+
+    async def open(self) -> None:
+        """Open the session. Raises what ``connect`` raises on entering; cancelling leaves nothing behind."""
+        self._began = self._clock.now()
+        try:
+            await self._host.start(self._live)
+        except BaseException:
+            self._on_over()
+            raise
+
+    async def join(self) -> None:
+        """Wait for the end, and leave nothing behind. On trio it belongs to the task that opened the session."""
+        await self.over.wait()
+        await self._host.stop(GRACE)
+
+    def stop(self) -> None:
+        """End the session now."""
+        self._input.ended.set()
+
+    async def serve(self, page: Page, after: int, *, resumed: bool) -> None:
+        """Talk to a page, in place of the one before, until it is gone or the session is over."""
+        if self._page is not None:
+            self._page.close(REPLACED, "another page goes on with this session")
+        self._page, self._left = page, None
+        self._moved.set()
+        after = min(after, self._log.last)
+        page.tell(self._ready(after, resumed))
+        if self.over.is_set():
+            page.close(1000, "the session is over")
+        try:
+            await race(lambda: page.write(self._log, after), lambda: self._read(page))
+        finally:
+            if self._page is page:
+                await self._leave(page)
+
+    async def _leave(self, page: Page) -> None:
+        self._page, self._left = None, self._clock.now()
+        self._moved.set()
+        if page.server_stops:
+            self.stop()
+        with anyio.CancelScope(shield=True):
+            with contextlib.suppress(LiveToolsError):  # the session is over, and has told why
+                await self._input.page_left()
+
+    # The life of the session, in the host
+
+    async def _live(self, group: TaskGroup, ready: Callable[[], None]) -> None:
+        stands = False
+        try:
+            async with self._session:
+                stands = True
+                ready()
+                await race(self._listen, self._input.send_texts, self._input.ended.wait, self._watch)
+            self._end(None)
+        except Exception as error:
+            if not stands:
+                raise
+            self._end(error)
+        finally:
+            self.over.set()
+            self._on_over()
+
+    async def _listen(self) -> None:
+        async for event in self._session:
+            self._input.tap(event)
+            self._tell(event)
+
+    async def _watch(self) -> None:
+        """Return when no page came back in time."""
+        while True:
+            moved = self._moved = anyio.Event()
+            until = math.inf if self._left is None else self._left + self._linger
+            if self._clock.now() >= until:
+                return
+            await race(moved.wait, partial(self._clock.sleep_until, until))
+
+    def _end(self, error: Exception | None) -> None:
+        """Write the last word, and close the page behind it."""
+        if error is not None and not isinstance(error, LiveToolsError):
+            log.error("a relayed session failed", exc_info=error)
+        ended = ending(error)
+        ended["seq"], ended["at"] = self._stamp()
+        self._add(encode(ended))
+        if self._page is not None:
+            self._page.close(*closing(ended))
+
+    # What a page is told
+
+    def _tell(self, event: Event) -> None:
+        if isinstance(event, AudioChunk):
+            self._speak(event)
+        elif (message := encode_event(event, *self._stamp())) is not None:
+            if isinstance(event, Interrupted):
+                self._log.drop_speech()
+            self._add(message)
+
+    def _speak(self, chunk: AudioChunk) -> None:
+        if chunk.rate != self._rate:
+            self._rate = chunk.rate
+            seq, at = self._stamp()
+            self._add(encode({"type": "audio_format", "seq": seq, "at": at, "rate": chunk.rate}))
+        dropped = self._log.add_speech(chunk.data)
+        if dropped:
+            seq, at = self._stamp()
+            seconds = dropped / 2 / self._rate
+            self._add(encode({"type": "dropped", "seq": seq, "at": at, "seconds": seconds}))
+        elif self._page is not None:
+            self._page.wake()
+
+    def _add(self, message: str) -> None:
+        self._log.add(message)
+        if self._page is not None:
+            self._page.wake()
+
+    def _stamp(self) -> tuple[int, float]:
+        """The number of the next event, and the seconds since the session was opened."""
+        return self._log.last + 1, round(self._clock.now() - self._began, 3)
+
+    def _refuse(self, code: ErrorCode, message: str) -> None:
+        if self._page is not None:
+            self._page.refuse(code, message)
+
+    def _ready(self, after: int, resumed: bool) -> Ready:
+        plan = self._session.plan
+        return {
+            "type": "ready",
+            "token": self.token,
+            "resumed": resumed,
+            "seq": self._log.last,
+            "missed": max(0, self._log.first - 1 - after),
+            "model": plan.model.rpartition("/")[2],
+            "tools": list(plan.policies),
+            "activity": "manual" if self._input.manual else "automatic",
+            "input_rate": INPUT_RATE,
+            "output_rate": OUTPUT_RATE,
+            "linger": self._linger,
+        }
+
+    async def _read(self, page: Page) -> None:
+        while (message := await page.receive()) is not None:
+            try:
+                text = await self._input.take(message)
+            except NotTaken as error:
+                page.refuse(error.code, str(error))
+                continue
+            except LiveToolsError:
+                await anyio.sleep_forever()  # the session is over: the end is being written
+            if text is not None:
+                seq, at = self._stamp()
+                self._add(encode({"type": "user_text", "seq": seq, "at": at, "text": text}))

@@ -1,0 +1,160 @@
+"""What a page sends, done: sound, pictures, texts, and what it decides about calls."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+
+import anyio
+
+from livetools.protocol.errors import LocalProtocolError
+from livetools.protocol.events import ApprovalRequested, Call, Event, ToolCancelled, ToolFinished, ToolStarted
+from livetools.session.session import Session
+
+from . import messages
+from .messages import INPUT_RATE, Command, ErrorCode, read_command
+
+#: Texts that wait for the line, past which a page is told to wait.
+MAX_TEXTS = 16
+#: Bytes of one picture.
+MAX_PICTURE = 2 * 2**20
+_PICTURES = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n")
+
+
+class NotTaken(Exception):
+    """A message that was not taken, and why; the conversation goes on."""
+
+    def __init__(self, code: ErrorCode, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Input:
+    """The way from pages to one session. ``ended`` is set by a page that wants no more."""
+
+    def __init__(self, session: Session, refuse: Callable[[ErrorCode, str], None]) -> None:
+        self.ended = anyio.Event()
+        self._session = session
+        self._refuse = refuse  # what is found out later than its message was taken
+        self._calls: dict[str, Call] = {}  # those that are open
+        self._texts: deque[str] = deque()
+        self._typed = anyio.Event()
+        self._activity: AsyncExitStack | None = None
+
+    @property
+    def manual(self) -> bool:
+        """Whether the page says when the user speaks, because the service does not listen for it."""
+        config = self._session.plan.setup.get("realtimeInputConfig") or {}
+        return bool((config.get("automaticActivityDetection") or {}).get("disabled"))
+
+    def tap(self, event: Event) -> None:
+        """Take note of the calls that a page may decide about."""
+        match event:
+            case ToolStarted(call) | ApprovalRequested(call):
+                self._calls[call.id] = call
+            case ToolFinished(call=call) | ToolCancelled(call):
+                self._calls.pop(call.id, None)
+
+    async def take(self, message: str | bytes) -> str | None:
+        """Do what a message says; the text, if it was a typed one.
+
+        Raises :class:`NotTaken`, and what ended the session.
+        """
+        try:
+            if isinstance(message, bytes):
+                await self._sound(message)
+                return None
+            try:
+                command = read_command(message)
+            except ValueError as error:
+                raise NotTaken("bad_message", str(error)) from None
+            if isinstance(command, messages.Text):
+                self._type(command.text)
+                return command.text
+            await self._do(command)
+        except LocalProtocolError as error:
+            raise NotTaken("refused", str(error)) from None
+        return None
+
+    async def send_texts(self) -> None:
+        """Send the texts one after the other, each as soon as the line takes it. Runs for ever."""
+        while True:
+            self._typed = anyio.Event()
+            while self._texts:
+                try:
+                    await self._session.send_text(self._texts[0])
+                except LocalProtocolError as error:
+                    self._refuse("refused", str(error))
+                self._texts.popleft()
+            await self._typed.wait()
+
+    async def page_left(self) -> None:
+        """Nobody speaks any more: an activity that is open ends, and what was said is heard."""
+        if self._activity is not None:
+            await self._end_activity()
+
+    async def _sound(self, pcm: bytes) -> None:
+        if len(pcm) % 2:
+            raise NotTaken("bad_message", f"{len(pcm)} bytes are not 16-bit PCM: a sample has two")
+        if pcm:
+            await self._session.send_audio(pcm, INPUT_RATE)
+
+    def _type(self, text: str) -> None:
+        if len(self._texts) >= MAX_TEXTS:
+            raise NotTaken("busy", f"{MAX_TEXTS} texts wait for the line already: send it again later")
+        self._texts.append(text)
+        self._typed.set()
+
+    async def _do(self, command: Command) -> None:
+        session = self._session
+        match command:
+            case messages.Video(data=picture):
+                await self._picture(picture)
+            case messages.AudioEnd():
+                await session.end_audio()
+            case messages.ActivityStart():
+                await self._start_activity()
+            case messages.ActivityEnd():
+                await self._end_activity()
+            case messages.Interrupt():
+                await session.interrupt()
+            case messages.Approve(id=call_id):
+                await session.approve(self._call(call_id))
+            case messages.Refuse(id=call_id, reason=reason):
+                await session.refuse(self._call(call_id), reason)
+            case messages.End():
+                self.ended.set()
+            case messages.Resume():
+                raise NotTaken(
+                    "bad_message", f"a resume is a first message, with the subprotocol {messages.RESUME}"
+                )
+
+    async def _picture(self, picture: bytes) -> None:
+        if len(picture) > MAX_PICTURE:
+            raise NotTaken(
+                "too_large", f"a picture has {len(picture):,} bytes: {MAX_PICTURE:,} are taken at most"
+            )
+        if not picture.startswith(_PICTURES):
+            raise NotTaken("bad_message", "a picture begins neither as a JPEG does nor as a PNG")
+        await self._session.send_video(picture)
+
+    async def _start_activity(self) -> None:
+        if not self.manual:
+            raise NotTaken("refused", "the service listens for speech by itself: send sound, then audio_end")
+        if self._activity is not None:
+            raise NotTaken("refused", "an activity is open already")
+        stack = AsyncExitStack()
+        await stack.enter_async_context(self._session.activity())
+        self._activity = stack
+
+    async def _end_activity(self) -> None:
+        if self._activity is None:
+            raise NotTaken("refused", "no activity is open")
+        stack, self._activity = self._activity, None
+        await stack.aclose()
+
+    def _call(self, call_id: str) -> Call:
+        if (call := self._calls.get(call_id)) is None:
+            raise NotTaken("refused", f"no call with the id {call_id[:100]!r} is open")
+        return call

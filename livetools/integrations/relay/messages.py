@@ -1,0 +1,273 @@
+"""The JSON messages between a page and the relay. The TypeScript types of the client are made from these classes.
+
+A message has a ``type``. Events bear the names and the fields of the classes in :mod:`livetools.protocol.events`;
+what is the relay's own is written in small letters.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict
+
+from pydantic import (
+    Base64Bytes,
+    BaseModel,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    TypeAdapter,
+    ValidationError,
+)
+from pydantic_core import PydanticSerializationError, to_json
+
+from livetools.protocol.errors import LiveToolsError, SessionClosed
+from livetools.protocol.events import AudioChunk, Event, HandleUpdate, UnknownMessage
+
+#: Hz of the microphone's sound that a page sends: 16-bit little-endian mono PCM.
+INPUT_RATE = 16_000
+#: Hz of the speech that a page is sent, until an ``audio_format`` says otherwise.
+OUTPUT_RATE = 24_000
+#: Bytes that one binary message may have: 32 seconds of sound.
+MAX_AUDIO = 2**20
+#: Characters that one JSON message may have: a picture of a video fits.
+MAX_MESSAGE = 4 * 2**20
+#: Characters that a typed text may have.
+MAX_TEXT = 2**16
+#: Bytes of an event, past which its largest values are left out.
+MAX_EVENT = 2**18
+
+#: The subprotocol of this version, and the one that says that a ``resume`` comes first.
+PROTOCOL = "livetools.v1"
+RESUME = "livetools.resume"
+
+#: Events that stay with the server: sound goes as binary messages, a handle opens the conversation to whoever
+#: has it, and nobody knows what stands in an unknown message.
+KEPT = (AudioChunk, HandleUpdate, UnknownMessage)
+
+ErrorCode: TypeAlias = Literal["bad_message", "too_large", "busy", "refused"]
+
+
+class _Command(BaseModel):
+    model_config = ConfigDict(frozen=True)
+
+
+class Resume(_Command):
+    """Go on with the session of this token; ``after`` is the last ``seq`` that the page has."""
+
+    type: Literal["resume"]
+    token: Annotated[str, StringConstraints(min_length=1, max_length=200)]
+    after: Annotated[int, Field(ge=0)] = 0
+
+
+class Text(_Command):
+    """A typed turn of the user."""
+
+    type: Literal["text"]
+    text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, pattern=r"\S")]
+
+
+class Video(_Command):
+    """One frame of a camera or a screen: a JPEG or a PNG, in base64. About one a second is looked at."""
+
+    type: Literal["video"]
+    data: Base64Bytes
+
+
+class AudioEnd(_Command):
+    """The microphone is off: what was sent is heard now."""
+
+    type: Literal["audio_end"]
+
+
+class ActivityStart(_Command):
+    """The user begins to speak. Only where ``ready.activity`` is ``manual``."""
+
+    type: Literal["activity_start"]
+
+
+class ActivityEnd(_Command):
+    """The user has spoken."""
+
+    type: Literal["activity_end"]
+
+
+class Interrupt(_Command):
+    """Stop the model's turn."""
+
+    type: Literal["interrupt"]
+
+
+class Approve(_Command):
+    """Let the call run that waits for an approval."""
+
+    type: Literal["approve"]
+    id: str
+
+
+class Refuse(_Command):
+    """Refuse the call that waits for an approval; the model reads the reason."""
+
+    type: Literal["refuse"]
+    id: str
+    reason: Annotated[str, StringConstraints(max_length=MAX_TEXT)] = ""
+
+
+class End(_Command):
+    """End the session now, not after the time it would be kept."""
+
+    type: Literal["end"]
+
+
+Command: TypeAlias = (
+    Resume | Text | Video | AudioEnd | ActivityStart | ActivityEnd | Interrupt | Approve | Refuse | End
+)
+
+
+class Ready(TypedDict):
+    """The session stands. Events up to ``seq`` that follow are those that the page has missed."""
+
+    type: Literal["ready"]
+    token: str
+    resumed: bool
+    seq: int
+    missed: int  # events that the page has not seen and that are not kept any more
+    model: str
+    tools: list[str]
+    activity: Literal["automatic", "manual"]
+    input_rate: int
+    output_rate: int
+    linger: float
+
+
+class UserText(TypedDict):
+    """A typed turn was taken; it is sent to the model in its turn."""
+
+    type: Literal["user_text"]
+    seq: int
+    at: float
+    text: str
+
+
+class AudioFormat(TypedDict):
+    """The binary messages that follow are of this rate, in Hz."""
+
+    type: Literal["audio_format"]
+    seq: int
+    at: float
+    rate: int
+
+
+class Dropped(TypedDict):
+    """Speech that this page did not fetch in time was thrown away."""
+
+    type: Literal["dropped"]
+    seq: int
+    at: float
+    seconds: float
+
+
+class Refused(TypedDict):
+    """A message of the page was not taken. The conversation goes on."""
+
+    type: Literal["error"]
+    code: ErrorCode
+    message: str
+
+
+class Ended(TypedDict):
+    """The session is over, and the websocket is closed next. ``error`` is the class of what ended it."""
+
+    type: Literal["ended"]
+    seq: NotRequired[int]  # absent where no session was opened
+    at: NotRequired[float]
+    error: str | None
+    message: str
+    retryable: bool
+
+
+Message: TypeAlias = Ready | UserText | AudioFormat | Dropped | Refused | Ended
+
+_commands: TypeAdapter[Command] = TypeAdapter(Annotated[Command, Field(discriminator="type")])
+
+
+def read_command(text: str) -> Command:
+    """A message of a page. Raises ``ValueError``, with a sentence for whoever writes the page."""
+    try:
+        return _commands.validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False, include_context=False)[0]
+        place = ".".join(str(step) for step in first["loc"])
+        raise ValueError(f"{place}: {first['msg']}" if place else first["msg"]) from None
+
+
+def encode_event(event: Event, seq: int, at: float) -> str | None:
+    """The message that tells a page of an event; ``None`` for one that stays here.
+
+    An exception is told by the name of its class: its text is for the server's own eyes. Values that make the
+    message larger than ``MAX_EVENT`` are left out, and ``truncated`` is true.
+    """
+    if isinstance(event, KEPT):
+        return None
+    name = type(event).__name__
+    values = {field.name: getattr(event, field.name) for field in dataclasses.fields(event)}
+    if isinstance(error := values.get("error"), Exception):
+        values["error"] = type(error).__name__
+    head = {"type": name, "seq": seq, "at": round(at, 3)}
+    text = _json({**head, **values})
+    if text is not None and len(text) <= MAX_EVENT:
+        return text
+    return _json({**head, **_without_bulk(values), "truncated": True})
+
+
+def ending(error: Exception | None) -> Ended:
+    """The last word of a session. What is not an error of ours may say anything in its text, and stays here."""
+    if error is None:
+        return {"type": "ended", "error": None, "message": "the session is over", "retryable": False}
+    return {
+        "type": "ended",
+        "error": type(error).__name__ if isinstance(error, LiveToolsError) else "ServerFailed",
+        "message": str(error) if isinstance(error, LiveToolsError) else "the server failed",
+        "retryable": isinstance(error, SessionClosed) and error.retryable,
+    }
+
+
+def closing(ended: Ended) -> tuple[int, str]:
+    """The close code and the reason that follow it."""
+    return (1000 if ended["error"] is None else 1011), ended["message"]
+
+
+def encode(message: Message) -> str:
+    """A message of the relay's own as JSON."""
+    return to_json(message).decode()
+
+
+def _json(value: object) -> str | None:
+    try:
+        return to_json(value, bytes_mode="base64", inf_nan_mode="null", fallback=_plain).decode()
+    except (PydanticSerializationError, ValueError, RecursionError):
+        return None
+
+
+def _plain(value: object) -> object:
+    """What JSON has no word for: mappings of other kinds, and objects that a tool reported."""
+    if isinstance(value, Mapping):
+        return dict(value)
+    try:
+        return repr(value)[:1000]
+    except Exception:
+        return f"<{type(value).__name__}>"
+
+
+def _without_bulk(values: Mapping[str, Any]) -> dict[str, Any]:  # fields of any event
+    """The fields of an event that are small in themselves; a call without its arguments."""
+    kept: dict[str, Any] = {}
+    for name, value in values.items():
+        if name == "call":
+            kept[name] = {"id": value.id, "name": value.name[:1000], "args": {}}
+        elif isinstance(value, bool | int | float | None):
+            kept[name] = value
+        else:
+            text = value if isinstance(value, str) else ""
+            kept[name] = text[:1000].encode(errors="replace").decode() if text else None
+    return kept

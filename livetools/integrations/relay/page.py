@@ -1,0 +1,122 @@
+"""One websocket of a page, seen from a conversation: what it sends, and what it is sent."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+from collections import deque
+
+import anyio
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from .log import Log
+from .messages import MAX_AUDIO, MAX_MESSAGE, ErrorCode, Message, closing, encode, ending
+
+log = logging.getLogger("livetools.relay")
+
+#: Seconds that a page has to read what is written to it; after them it counts as gone.
+WRITE_TIMEOUT = 20.0
+#: Seconds that a page has to send its ``resume``.
+RESUME_TIMEOUT = 10.0
+#: Refusals that wait to be written to a page before no more is read from it.
+MAX_NOTICES = 16
+#: Disconnects by the server's own stop, not by the page's leaving (RFC 6455 7.4, and the IANA's list).
+SERVER_STOPS = 1012
+
+# Close codes of our own, told in the protocol.
+NOT_A_RESUME = 4400
+TOO_SLOW = 4408
+REPLACED = 4409
+
+
+class Page:
+    """Reads messages within bounds, and writes from one task: notices first, then the log."""
+
+    def __init__(self, websocket: WebSocket, write_timeout: float = WRITE_TIMEOUT) -> None:
+        self._websocket = websocket
+        self._write_timeout = write_timeout
+        self._notices: deque[str] = deque()
+        self._changed = anyio.Event()  # there may be something to write
+        self._room = anyio.Event()  # notices were written
+        self._closing: tuple[int, str] | None = None
+        self.server_stops = False
+
+    async def receive(self) -> str | bytes | None:
+        """The next message; ``None`` when the page is gone. One past the bounds is refused, and passed over."""
+        while True:
+            while len(self._notices) >= MAX_NOTICES:
+                self._room = anyio.Event()
+                await self._room.wait()
+            message = await self._websocket.receive()
+            if message["type"] == "websocket.disconnect":
+                self.server_stops = message.get("code") == SERVER_STOPS
+                return None
+            if (text := message.get("text")) is not None:
+                content: str | bytes = str(text)
+                bound = MAX_MESSAGE
+            else:
+                content, bound = bytes(message.get("bytes") or b""), MAX_AUDIO
+            if len(content) <= bound:
+                return content
+            self.refuse("too_large", f"a message of {len(content):,} bytes came: {bound:,} are taken at most")
+
+    def tell(self, message: Message) -> None:
+        """Write this before what the log holds."""
+        self._notices.append(encode(message))
+        self._changed.set()
+
+    def refuse(self, code: ErrorCode, message: str) -> None:
+        """Tell the page that something it sent was not taken."""
+        self.tell({"type": "error", "code": code, "message": message})
+
+    def end(self, error: Exception) -> None:
+        """Tell the page that there is no session for it, and close it."""
+        ended = ending(error)
+        self.tell(ended)
+        self.close(*closing(ended))
+
+    def wake(self) -> None:
+        """The log has grown."""
+        self._changed.set()
+
+    def close(self, code: int, reason: str) -> None:
+        """Close the websocket when everything was written; the first reason holds."""
+        self._closing = self._closing or (code, reason)
+        self._changed.set()
+
+    async def write(self, events: Log, after: int) -> None:
+        """Write notices and the log behind ``after``, until :meth:`close` or the page's end."""
+        try:
+            while True:
+                self._changed = anyio.Event()
+                after = await self._flush(events, after)
+                if self._closing is not None:
+                    return await self._close(*self._closing)
+                await self._changed.wait()
+        except TimeoutError:
+            log.warning("a page did not read for %g s, and was closed", self._write_timeout)
+            await self._close(TOO_SLOW, f"the page did not read for {self._write_timeout:g} s")
+        except (WebSocketDisconnect, RuntimeError, OSError):
+            pass  # it is gone; whoever reads from it sees that as well
+
+    async def _flush(self, events: Log, after: int) -> int:
+        while True:
+            if self._notices:
+                message: str | bytes = self._notices.popleft()
+                self._room.set()
+            elif self._closing is not None and self._closing[0] == REPLACED:
+                return after  # the rest is the other page's
+            elif (following := events.next(after)) is not None:
+                after, message = following
+            else:
+                return after
+            with anyio.fail_after(self._write_timeout):
+                if isinstance(message, str):
+                    await self._websocket.send_text(message)
+                else:
+                    await self._websocket.send_bytes(message)
+
+    async def _close(self, code: int, reason: str) -> None:
+        with anyio.move_on_after(self._write_timeout, shield=True):
+            with contextlib.suppress(WebSocketDisconnect, RuntimeError, OSError):
+                await self._websocket.close(code, reason.encode()[:120].decode(errors="ignore"))

@@ -1,0 +1,238 @@
+"""A browser's websocket on one side, a session of its own on the other: an ASGI app to mount.
+
+::
+
+    agent = functools.partial(livetools.connect, "gemini-3.8-live", tools=[get_weather])
+    app = FastAPI()
+    app.mount("/live", relay(agent))
+
+The page's side is ``livetools/web``, a client in TypeScript that the relay serves as well::
+
+    <script type="module">
+      import { LiveClient } from "/live/client.js";
+      const live = new LiveClient();        // the relay that the module came from
+      await live.connect();
+      live.sendText("Weather in Oslo?");
+    </script>
+
+The protocol, for other clients; the whole of it, with examples, stands in ``docs/relay-protocol.md``:
+
+* A websocket to the mount's root (``/live/``). Binary messages are sound, 16-bit little-endian mono PCM: 16 kHz to the
+  relay, 24 kHz from it until an ``audio_format`` says otherwise. Text messages are JSON objects with a ``type``.
+* The relay begins with ``ready``: the ``token`` to come back with, the model, the tools, what ``activity`` wants.
+  Then it sends the events of the session, by the names and with the fields of our event classes
+  (``{"type": "ToolStarted", "seq": 7, "at": 3.2, "call": {...}}``), and in small letters what is its own:
+  ``user_text``, ``audio_format``, ``dropped``, ``error``, ``ended``. Events are numbered by ``seq`` from 1.
+* A page sends ``text``, ``video``, ``audio_end``, ``activity_start``, ``activity_end``, ``interrupt``, ``approve``,
+  ``refuse``, ``end``. The classes are in :mod:`livetools.integrations.relay.messages`.
+* A page that is gone keeps its session for ``linger`` seconds. It comes back with the subprotocol
+  ``livetools.resume`` beside ``livetools.v1`` and sends ``{"type": "resume", "token": ..., "after": seq}`` first: it
+  is sent the events it has missed, and the speech that nobody has fetched.
+* A message that cannot be taken is answered with an ``error``, and the conversation goes on. Bounds: 1 MiB of sound,
+  4 MiB of JSON, 64 Ki characters of text, 2 MiB a picture. Of events 1 Mi characters are kept, of speech that was not
+  fetched 8 MiB; the oldest go first, which ``ready.missed`` and ``dropped`` tell.
+* Backpressure: while a page does not read, its speech waits within that bound, for 20 s at most (then 4408); while
+  the model's line takes nothing, no more is read from the page than the session holds.
+* Close codes: 1000 the session is over, 1011 it failed (``ended`` says how, before), 4400 the first message was
+  not the promised ``resume``, 4408 the page was too slow, 4409 another page goes on with the session. Before the
+  upgrade 403: not allowed, or a page of another origin.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import logging
+import secrets
+from collections.abc import Callable, Collection
+from typing import TypeAlias
+
+import anyio
+
+try:
+    from starlette.staticfiles import StaticFiles
+    from starlette.types import Receive, Scope, Send
+    from starlette.websockets import WebSocket
+except ImportError as error:
+    raise ImportError("relay needs starlette: pip install 'livetools[web]'") from error
+
+from livetools.protocol.errors import ConfigError, LiveToolsError
+from livetools.session.agents import AgentLike, is_agent, open_agent
+from livetools.session.clock import Clock
+from livetools.session.handles import HandleStore
+from livetools.session.wake import on_trio
+from livetools.web import BUILT
+
+from .relay.conversation import Conversation
+from .relay.log import Log
+from .relay.messages import PROTOCOL, RESUME, Resume, read_command
+from .relay.origin import refusal
+from .relay.page import NOT_A_RESUME, RESUME_TIMEOUT, Page
+
+log = logging.getLogger("livetools.relay")
+
+#: Who calls: the dependencies of this caller's tools (``None``: the agent's own).
+Authorize: TypeAlias = Callable[[WebSocket], object]
+Stores: TypeAlias = Callable[[str], HandleStore]
+
+
+def relay(
+    agent: AgentLike,
+    authorize: Authorize | None = None,
+    *,
+    stores: Stores | None = None,
+    linger: float = 30.0,
+    origins: Collection[str] | None = None,
+    clock: Clock | None = None,
+) -> Relay:
+    """An ASGI app that gives each page that comes a session of ``agent``: mount it in FastAPI or Starlette.
+
+    ``agent``: a partial of ``connect``, or a function annotated ``-> Session``.
+
+    ``authorize(websocket)``, plain or async, is asked before the websocket is accepted: it returns the caller's
+    ``deps`` (``None``: the agent's own) or raises ``PermissionError`` (403). A session belongs to its caller: a page
+    goes on with one only when ``repr(deps)`` is what it was, so return what shows who it is (a dataclass, a
+    dict, a string).
+
+    ``linger``: seconds that a session is kept for a page that is gone. ``stores(token)``: where the handle of the
+    session of this ``token`` is kept, so that a page finds its conversation in another process, or after ``linger``.
+    What is passed is a digest of the page's token and its caller, not the token.
+
+    ``origins``: pages that may come (``["https://example.org"]``); ``None``: those of the very place that the
+    websocket comes to, scheme, host and port. Behind a proxy that ends TLS, name them, or let the server trust
+    the proxy's headers (uvicorn: ``--proxy-headers``).
+
+    Raises ``ConfigError`` for what is not an agent.
+    """
+    if not is_agent(agent):
+        raise ConfigError(
+            f"{agent!r:.80} is not an agent: pass functools.partial(connect, MODEL, tools=[...]), "
+            "or a function annotated -> Session"
+        )
+    return Relay(agent, authorize, stores, linger, origins, clock)
+
+
+class Relay:
+    """The app that :func:`relay` makes, with the sessions it has open."""
+
+    def __init__(
+        self,
+        agent: AgentLike,
+        authorize: Authorize | None,
+        stores: Stores | None,
+        linger: float,
+        origins: Collection[str] | None,
+        clock: Clock | None,
+    ) -> None:
+        self._agent = agent
+        self._authorize = authorize
+        self._stores = stores
+        self._linger = linger
+        self._origins = origins
+        self._clock = clock
+        self._open: dict[str, Conversation] = {}  # by a digest of the token and its caller
+        self._files = StaticFiles(directory=BUILT, check_dir=False)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Talk to a page, or serve the files of the client."""
+        if scope["type"] == "websocket":
+            await self._meet(WebSocket(scope, receive, send))
+        elif scope["type"] == "http":
+            await self._files(scope, receive, send)
+        elif scope["type"] == "lifespan":
+            await self._lifespan(receive, send)
+
+    async def _meet(self, websocket: WebSocket) -> None:
+        if fault := refusal(websocket, self._origins, guarded=self._authorize is not None):
+            log.warning("refused a websocket: %s", fault)
+            return await websocket.close(1008, fault[:120])
+        try:
+            deps = await self._caller(websocket)
+        except PermissionError as error:
+            log.info("refused a caller: %s", error)
+            return await websocket.close(1008, "not allowed")
+        offered = websocket.scope.get("subprotocols", [])
+        await websocket.accept(PROTOCOL if PROTOCOL in offered else None)
+        page = Page(websocket)
+        resume = None
+        if RESUME in offered and (resume := await _resume(page)) is None:
+            return await websocket.close(NOT_A_RESUME, "the first message is a resume: type, token, after")
+        return await self._converse(page, resume, deps)
+
+    async def _converse(self, page: Page, resume: Resume | None, deps: object) -> None:
+        known = self._open.get(_digest(resume.token, deps)) if resume is not None else None
+        if resume is not None and known is not None:
+            return await known.serve(page, resume.after, resumed=True)
+        try:
+            conversation, resumed = await self._begin(resume, deps)
+        except Exception as error:
+            if not isinstance(error, LiveToolsError):
+                log.exception("no session could be opened for a page")
+            page.end(error)
+            return await page.write(Log(), 0)
+        try:
+            await conversation.serve(page, 0, resumed=resumed)
+            if on_trio():  # there the session lives in this task
+                await conversation.over.wait()
+        finally:
+            if on_trio():
+                conversation.stop()
+                await conversation.join()
+        return None
+
+    async def _begin(self, resume: Resume | None, deps: object) -> tuple[Conversation, bool]:
+        """Open a session: the one whose handle is kept for this page, or a new one with a token of its own.
+
+        A token that no handle is kept for is not taken over: a page could choose one that others know.
+        """
+        token, store, resumed = secrets.token_urlsafe(32), None, False
+        if self._stores is not None:
+            if resume is not None and await self._stores(_digest(resume.token, deps)).load() is not None:
+                token, resumed = resume.token, True
+            store = self._stores(_digest(token, deps))
+        key = _digest(token, deps)
+        session = open_agent(self._agent, deps=deps, handle_store=store)
+        conversation = Conversation(
+            session,
+            token,
+            linger=self._linger,
+            clock=self._clock,
+            on_over=lambda: self._open.pop(key, None),
+        )
+        self._open[key] = conversation
+        await conversation.open()
+        return conversation, resumed
+
+    async def _caller(self, websocket: WebSocket) -> object:
+        deps = self._authorize(websocket) if self._authorize is not None else None
+        return await deps if inspect.isawaitable(deps) else deps
+
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
+        """Where the relay is the whole app, it is told of the server's stop, and ends what lingers."""
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.shutdown":
+                ending = list(self._open.values())
+                for conversation in ending:
+                    conversation.stop()
+                for conversation in ending:
+                    await conversation.over.wait()
+            await send({"type": f"{message['type']}.complete"})
+            if message["type"] == "lifespan.shutdown":
+                return
+
+
+async def _resume(page: Page) -> Resume | None:
+    with anyio.move_on_after(RESUME_TIMEOUT):
+        message = await page.receive()
+        try:
+            command = read_command(message) if isinstance(message, str) else None
+        except ValueError:
+            return None
+        return command if isinstance(command, Resume) else None
+    return None
+
+
+def _digest(token: str, deps: object) -> str:
+    """What a session is known by: whoever has the token and is not its caller finds nothing under it."""
+    return hashlib.sha256(f"{token}\n{type(deps).__qualname__}\n{deps!r}".encode()).hexdigest()
