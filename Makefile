@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: test lint types tests demo bench clean
+.PHONY: test lint types tests demo web bench clean
 
 test: lint types tests
 
@@ -24,6 +24,11 @@ tests: $(VENV)/.installed
 
 demo: $(VENV)/.installed
 	$(BIN)/livetools chat examples/text_agent.py
+
+# The client of a page: its types from the Python classes, its modules from its TypeScript. Needs npm.
+web: $(VENV)/.installed
+	$(BIN)/python -m livetools.integrations.relay.typescript > livetools/web/src/messages.ts
+	cd livetools/web && npm ci --silent && npm run --silent build
 
 bench: $(VENV)/.installed
 	$(BIN)/python bench/calls.py

@@ -1,0 +1,353 @@
+/**
+ * A page's side of livetools' relay: a conversation by voice, text and picture.
+ *
+ *     const live = new LiveClient();               // the relay that this module came from
+ *     live.on("OutputTranscript", ({ text }) => show(text));
+ *     await live.connect();                        // from a click, so that the browser lets it be heard
+ *     live.sendText("Weather in Oslo?");
+ *     await live.openMicrophone();
+ *
+ * Types of all messages: `messages.ts`, made from the Python classes.
+ */
+import { LiveError } from "./error.js";
+import { INPUT_RATE, OUTPUT_RATE, PROTOCOL, RESUME } from "./messages.js";
+import { Microphone } from "./microphone.js";
+import { Player } from "./player.js";
+import { Video } from "./video.js";
+export * from "./messages.js";
+export { LiveError, Microphone, Player, Video };
+const BACKLOG = 32_000; // bytes that the socket has not taken, past which sound is not worth sending any more
+const FINAL = new Set([1000, 1011, 4400, 4409]); // close codes after which nobody comes back by itself
+const FIRST_PAUSE = 250; // milliseconds before the second try; each pause is twice as long as the one before
+const LAST_PAUSE = 8000;
+export class LiveClient {
+    /** The relay's first word, with the model and its tools; `null` before. */
+    ready = null;
+    socket = null;
+    handlers = new Map();
+    current = "closed";
+    seen = 0; // the newest event that this page has
+    rate = OUTPUT_RATE;
+    unacknowledged = []; // texts that the relay has not said it took
+    tries = 0;
+    retry;
+    speaker = null;
+    repeated = false; // the texts, since `ready`
+    last = null; // the last word of the session
+    microphone = null;
+    starting = null;
+    talking = false;
+    video = null;
+    url;
+    worklet;
+    storage;
+    attempts;
+    constructor(options = {}) {
+        this.url = new URL(options.url ?? ".", import.meta.url);
+        this.url.protocol = this.url.protocol.replace("http", "ws");
+        this.worklet = new URL(options.worklet ?? "worklet.js", import.meta.url);
+        this.storage = options.storage === undefined ? window.sessionStorage : options.storage;
+        this.attempts = options.attempts ?? 10;
+    }
+    get state() {
+        return this.current;
+    }
+    /** Call `handler` for each event of this type. Returns what takes it away again. */
+    on(type, handler) {
+        const handlers = this.handlers.get(type) ?? new Set();
+        this.handlers.set(type, handlers.add(handler));
+        return () => handlers.delete(handler);
+    }
+    // The line
+    /**
+     * Begin a session, or go on with the one that this tab had. Resolves when it stands; rejects with a
+     * {@link LiveError} when there is none to be had.
+     */
+    async connect() {
+        if (this.socket !== null || this.retry !== undefined)
+            throw new LiveError("connect() was called already");
+        this.speaker ??= new Player(OUTPUT_RATE);
+        void this.speaker.resume();
+        this.seen = 0;
+        this.tries = 0;
+        this.last = null;
+        this.unacknowledged = [];
+        const settled = new Promise((resolve, reject) => {
+            const done = [
+                this.on("ready", (ready) => (done.forEach((off) => off()), resolve(ready))),
+                this.on("state", ({ state, reason }) => {
+                    if (state !== "ended" && state !== "closed")
+                        return;
+                    done.forEach((off) => off());
+                    reject(new LiveError(reason));
+                }),
+            ];
+        });
+        this.dial("connecting");
+        return settled;
+    }
+    /** Leave. The session is kept for a while, and `connect()` goes on with it. */
+    async disconnect() {
+        await this.leave("closed", "the page left");
+    }
+    /** End the session. */
+    async end() {
+        this.send({ type: "end" });
+        this.storage?.removeItem(this.key);
+        await this.leave("ended", "the page ended the session");
+    }
+    dial(state, reason = "") {
+        this.enter(state, reason);
+        const token = this.storage === null ? (this.ready?.token ?? null) : (this.storage?.getItem(this.key) ?? null);
+        const socket = new WebSocket(this.url, token === null ? [PROTOCOL] : [PROTOCOL, RESUME]);
+        this.socket = socket;
+        socket.binaryType = "arraybuffer";
+        socket.onopen = () => {
+            if (token !== null)
+                this.send({ type: "resume", token, after: this.seen });
+        };
+        socket.onmessage = ({ data }) => {
+            if (typeof data === "string")
+                this.take(JSON.parse(data));
+            else
+                this.hear(data);
+        };
+        socket.onclose = ({ code, reason }) => this.lost(code, reason);
+    }
+    lost(code, reason) {
+        const stood = this.current === "ready" || this.current === "reconnecting";
+        this.detach();
+        if (code === 1000 || code === 1011)
+            this.storage?.removeItem(this.key);
+        if (FINAL.has(code)) {
+            void this.silence();
+            return this.enter("ended", this.last?.message || reason || "the session is over");
+        }
+        if (!stood || this.tries >= this.attempts) {
+            void this.silence();
+            return this.enter("closed", reason || "the server cannot be reached, or does not let this page in");
+        }
+        const pause = Math.min(LAST_PAUSE, FIRST_PAUSE * 2 ** this.tries++) * (0.8 + 0.4 * Math.random());
+        this.enter("reconnecting", reason || "the line broke");
+        this.retry = window.setTimeout(() => {
+            this.retry = undefined;
+            this.dial("reconnecting");
+        }, pause);
+    }
+    async leave(state, reason) {
+        window.clearTimeout(this.retry);
+        this.retry = undefined;
+        this.socket?.close(1000);
+        this.detach();
+        this.enter(state, reason);
+        await this.silence();
+    }
+    /** Nothing that the old socket says counts any more. */
+    detach() {
+        if (this.socket === null)
+            return;
+        this.socket.onmessage = this.socket.onclose = this.socket.onopen = null;
+        this.socket = null;
+    }
+    /** Devices are switched off, and nothing is heard any more. */
+    async silence() {
+        this.speaker?.flush();
+        this.closeVideo();
+        await this.closeMicrophone();
+    }
+    enter(state, reason = "") {
+        this.current = state;
+        this.tell("state", { state, reason });
+    }
+    get key() {
+        return `livetools ${this.url.href}`;
+    }
+    // What the relay says
+    take(message) {
+        if (message.type === "ready")
+            this.begin(message);
+        const replayed = message.type !== "ready" && "seq" in message && message.seq <= (this.ready?.seq ?? 0);
+        switch (message.type) {
+            case "Interrupted":
+                this.speaker?.flush();
+                break;
+            case "audio_format":
+                this.rate = message.rate;
+                break;
+            case "user_text": // taken in their order: what stands before it was refused
+                this.unacknowledged.splice(0, this.unacknowledged.indexOf(message.text) + 1);
+                break;
+            case "ended":
+                this.last = message;
+                break;
+        }
+        if (message.type !== "ready" && "seq" in message)
+            this.seen = message.seq;
+        this.tell("message", { message, replayed });
+        this.tell(message.type, message);
+        this.repeat();
+    }
+    begin(ready) {
+        this.seen = ready.resumed ? Math.min(this.seen, ready.seq) : 0;
+        this.ready = ready;
+        this.rate = ready.output_rate;
+        this.tries = 0;
+        this.repeated = false;
+        this.storage?.setItem(this.key, ready.token);
+        if (this.talking && ready.activity === "manual")
+            this.send({ type: "activity_start" });
+        this.enter("ready");
+    }
+    /** Once all that was missed is known: send the texts again that the relay did not take before the line broke. */
+    repeat() {
+        if (this.repeated || this.ready === null || this.seen < this.ready.seq)
+            return;
+        this.repeated = true;
+        for (const text of this.unacknowledged)
+            this.send({ type: "text", text });
+    }
+    hear(pcm) {
+        this.speaker?.write(pcm, this.rate);
+        this.tell("speech", { pcm, rate: this.rate });
+    }
+    tell(type, event) {
+        for (const handler of this.handlers.get(type) ?? [])
+            handler(event);
+    }
+    send(command) {
+        if (this.socket?.readyState !== WebSocket.OPEN)
+            return false;
+        this.socket.send(JSON.stringify(command));
+        return true;
+    }
+    // What the user does
+    /** A typed turn. While the line is away it waits, and is sent when it is back. */
+    sendText(text) {
+        if (text.trim() === "")
+            return;
+        if (this.current !== "ready" && this.current !== "reconnecting")
+            throw new LiveError("there is no session: connect()");
+        this.unacknowledged.push(text);
+        if (this.current === "ready" && this.repeated)
+            this.send({ type: "text", text });
+    }
+    /** Stop the model: it falls silent here at once, and its turn ends. */
+    interrupt() {
+        this.speaker?.flush();
+        this.send({ type: "interrupt" });
+    }
+    /** Let a call run that waits (`ApprovalRequested`). False while the line is away. */
+    approve(id) {
+        return this.send({ type: "approve", id });
+    }
+    /** Refuse a call that waits; the model reads the reason. False while the line is away. */
+    refuse(id, reason = "") {
+        return this.send({ type: "refuse", id, reason });
+    }
+    // Sound
+    /** Whether what the microphone hears goes out. */
+    get sending() {
+        return this.talking;
+    }
+    /** How loud the microphone and the model are now, from 0 to 1: for meters, once a frame. */
+    levels() {
+        return { input: this.microphone?.meter.level() ?? 0, output: this.speaker?.meter.level() ?? 0 };
+    }
+    /** Seconds of speech that are here and not heard yet. */
+    get pending() {
+        return this.speaker?.pending ?? 0;
+    }
+    /** What plays the model's speech: its volume, its audio context. `null` before `connect()`. */
+    get player() {
+        return this.speaker;
+    }
+    /** Switch the microphone on: all that it hears goes out. Rejects with a {@link LiveError} that says what to do. */
+    async openMicrophone() {
+        await this.startTalking();
+    }
+    /** Switch the microphone off. */
+    async closeMicrophone() {
+        await this.stopTalking();
+        const microphone = this.microphone;
+        if (microphone === null)
+            return;
+        this.microphone = null;
+        await microphone.stop();
+        this.tell("microphone", { on: false, sending: false, reason: "" });
+    }
+    /** Push-to-talk: the button is down. The microphone stays on afterwards, and is silent between. */
+    async startTalking() {
+        if (this.talking)
+            return;
+        this.talking = true;
+        try {
+            this.starting ??= this.startMicrophone();
+            await this.starting;
+        }
+        catch (error) {
+            this.talking = false;
+            throw error;
+        }
+        finally {
+            this.starting = null;
+        }
+        if (!this.talking || this.microphone === null)
+            return; // the button was let go meanwhile
+        if (this.ready?.activity === "manual")
+            this.send({ type: "activity_start" });
+        this.microphone.open();
+        this.tell("microphone", { on: true, sending: true, reason: "" });
+    }
+    /** Push-to-talk: the button is up. What was said is heard now. */
+    async stopTalking() {
+        if (!this.talking)
+            return;
+        this.talking = false;
+        if (this.microphone === null)
+            return;
+        await this.microphone.close();
+        if (this.talking)
+            return; // pressed again meanwhile
+        this.send({ type: this.ready?.activity === "manual" ? "activity_end" : "audio_end" });
+        this.tell("microphone", { on: true, sending: false, reason: "" });
+    }
+    async startMicrophone() {
+        if (this.microphone !== null)
+            return;
+        this.microphone = await Microphone.start(this.ready?.input_rate ?? INPUT_RATE, this.worklet, {
+            heard: (pcm) => this.speak(pcm),
+            lost: (reason) => {
+                void this.closeMicrophone();
+                this.tell("microphone", { on: false, sending: false, reason });
+            },
+        });
+    }
+    speak(pcm) {
+        if (this.socket?.readyState === WebSocket.OPEN && this.current === "ready" && this.socket.bufferedAmount < BACKLOG) {
+            this.socket.send(pcm);
+        }
+        else {
+            this.tell("unsent", { seconds: pcm.byteLength / 2 / INPUT_RATE });
+        }
+    }
+    // Pictures
+    /** Show the model a camera or the screen, a frame a second. Resolves with the stream, for a preview. */
+    async openVideo(kind) {
+        this.closeVideo();
+        const video = await Video.start(kind, (data) => {
+            if ((this.socket?.bufferedAmount ?? 0) < BACKLOG)
+                this.send({ type: "video", data });
+        }, (reason) => this.closeVideo(reason));
+        this.video?.stop(); // another one was asked for meanwhile
+        this.video = video;
+        this.tell("video", { kind, stream: video.stream, reason: "" });
+        return video.stream;
+    }
+    closeVideo(reason = "") {
+        if (this.video === null)
+            return;
+        this.video.stop();
+        this.video = null;
+        this.tell("video", { kind: null, stream: null, reason });
+    }
+}

@@ -1,0 +1,28 @@
+import { Meter } from "./meter.js";
+/** Plays speech in its order, and forgets it at once when the model was interrupted. */
+export declare class Player {
+    readonly context: AudioContext;
+    readonly meter: Meter;
+    private readonly output;
+    private voice;
+    private waiting;
+    private sources;
+    private end;
+    constructor(rate: number);
+    /** Seconds that were written and are not heard yet. */
+    get pending(): number;
+    /** From 0, silent, to 1. */
+    set volume(volume: number);
+    get volume(): number;
+    /** Play 16-bit PCM of `rate` Hz behind what was written before. */
+    write(pcm: ArrayBuffer, rate: number): void;
+    /** Silence, now: the seconds that will not be heard. */
+    flush(): number;
+    /** Browsers are silent until the user does something: call this from a click, where the first was none. */
+    resume(): Promise<void>;
+    close(): Promise<void>;
+    private schedule;
+    private newVoice;
+    /** The first thing that the user does on the page, whatever it is, lets it be heard. */
+    private wake;
+}

@@ -1,0 +1,372 @@
+// Made from the Python classes by `make web`. Do not edit.
+
+/** Every event is numbered from 1 and bears its time, in seconds since the session was opened. */
+export interface Stamp {
+  seq: number;
+  at: number;
+  /** True where large values were left out. */
+  truncated?: true;
+}
+
+/** One word of a transcript; `start` and `end` are seconds from the start of the audio, where told. */
+export interface Word {
+  word: string;
+  start: number | null;
+  end: number | null;
+  speaker: string | null;
+}
+
+/** A function call as the model made it. */
+export interface Call {
+  id: string;
+  name: string;
+  args: Record<string, unknown>;
+}
+
+/** Tokens, as the service counted them. `raw` is its own object, with the details per modality. */
+export interface Usage {
+  prompt_tokens: number;
+  response_tokens: number;
+  total_tokens: number;
+  thoughts_tokens: number;
+  tool_use_tokens: number;
+  cached_tokens: number;
+  raw: Record<string, unknown>;
+}
+
+/** The setup is complete. `id` is the server's session id (Vertex), or `None`. */
+export interface SessionStarted extends Stamp {
+  type: "SessionStarted";
+  id: string | null;
+  voice_consent: string | null;
+}
+
+/** A piece of the model's text. */
+export interface TextChunk extends Stamp {
+  type: "TextChunk";
+  text: string;
+}
+
+/** A piece of a thought summary. */
+export interface ThoughtChunk extends Stamp {
+  type: "ThoughtChunk";
+  text: string;
+}
+
+/** A piece of the picture of an avatar (Vertex AI): for `video/mp4` a fragment, its sound in it. */
+export interface VideoChunk extends Stamp {
+  type: "VideoChunk";
+  data: string;
+  mime_type: string;
+}
+
+/** What the user said, as the service heard it. `finished` is often never true: do not wait for it. */
+export interface InputTranscript extends Stamp {
+  type: "InputTranscript";
+  text: string;
+  finished: boolean;
+  language: string | null;
+  speaker: string | null;
+  words: Array<Word>;
+  interim: boolean;
+}
+
+/** What the model says, in words. */
+export interface OutputTranscript extends Stamp {
+  type: "OutputTranscript";
+  text: string;
+  finished: boolean;
+  language: string | null;
+  words: Array<Word>;
+}
+
+/** A call arrived and is being served (or waits for `session.respond`, where no handler is known). */
+export interface ToolStarted extends Stamp {
+  type: "ToolStarted";
+  call: Call;
+}
+
+/** A tool reported, or a generator yielded, `value`. */
+export interface ToolProgress extends Stamp {
+  type: "ToolProgress";
+  call: Call;
+  value: unknown;
+}
+
+/** A tool ended. `response` is the JSON object the model gets, `elapsed` seconds since the call came. */
+export interface ToolFinished extends Stamp {
+  type: "ToolFinished";
+  call: Call;
+  response: Record<string, unknown>;
+  error: string | null;
+  elapsed: number;
+}
+
+/** The server took the call back; nothing is sent for it. */
+export interface ToolCancelled extends Stamp {
+  type: "ToolCancelled";
+  call: Call;
+}
+
+/** The connection that asked is gone. `delivery` is `"text"` (the result follows as text) or `"dropped"`. */
+export interface ToolLost extends Stamp {
+  type: "ToolLost";
+  call: Call;
+  delivery: string;
+}
+
+/** A call waits for `session.approve(call)` or `session.refuse(call, reason)`. */
+export interface ApprovalRequested extends Stamp {
+  type: "ApprovalRequested";
+  call: Call;
+}
+
+/** The model's turn was cut off. Throw away what is not played yet. */
+export interface Interrupted extends Stamp {
+  type: "Interrupted";
+}
+
+/** The model has said all it will say in this turn; playback may still go on. */
+export interface GenerationComplete extends Stamp {
+  type: "GenerationComplete";
+}
+
+/** The turn is over. `reason` says why, where it is not the ordinary end (`MALFORMED_FUNCTION_CALL` …). */
+export interface TurnComplete extends Stamp {
+  type: "TurnComplete";
+  reason: string | null;
+  status: string | null;
+  waiting_for_input: boolean;
+}
+
+/** Tokens of the turn. */
+export interface UsageUpdate extends Stamp {
+  type: "UsageUpdate";
+  usage: Usage;
+}
+
+/** The service heard speech begin (`kind="start"`) or end (`"end"`), `offset` seconds into the audio. */
+export interface VoiceActivity extends Stamp {
+  type: "VoiceActivity";
+  kind: string;
+  offset: number | null;
+}
+
+/** Code the model runs, or its result (`language` is then the outcome, such as `OUTCOME_OK`). */
+export interface CodeChunk extends Stamp {
+  type: "CodeChunk";
+  code: string;
+  language: string;
+  tool: string | null;
+}
+
+/** Search results and URLs that the answer rests on, as the service sent them. */
+export interface Grounding extends Stamp {
+  type: "Grounding";
+  metadata: Record<string, unknown>;
+}
+
+/** The service will cut this connection in `time_left` seconds (`None`: it did not say). */
+export interface GoAway extends Stamp {
+  type: "GoAway";
+  time_left: number | null;
+}
+
+/** The line is away; attempt `attempt` follows in `delay` seconds. */
+export interface Reconnecting extends Stamp {
+  type: "Reconnecting";
+  attempt: number;
+  delay: number;
+  cause: string;
+}
+
+/** A new connection stands. `state_restored`: the service took the handle and remembers the conversation. */
+export interface Reconnected extends Stamp {
+  type: "Reconnected";
+  state_restored: boolean;
+}
+
+/** Nothing came for `seconds` although something is due: `waiting_for` says what. */
+export interface Stalled extends Stamp {
+  type: "Stalled";
+  waiting_for: string;
+  seconds: number;
+}
+
+/** `count` frames of input were not sent, or not once more; `reason` says why. */
+export interface InputDropped extends Stamp {
+  type: "InputDropped";
+  count: number;
+  reason: string;
+}
+
+/** The session stands. Events up to `seq` that follow are those that the page has missed. */
+export interface Ready {
+  type: "ready";
+  token: string;
+  resumed: boolean;
+  seq: number;
+  missed: number;
+  model: string;
+  tools: Array<string>;
+  activity: "automatic" | "manual";
+  input_rate: number;
+  output_rate: number;
+  linger: number;
+}
+
+/** A typed turn was taken; it is sent to the model in its turn. */
+export interface UserText {
+  type: "user_text";
+  seq: number;
+  at: number;
+  text: string;
+}
+
+/** The binary messages that follow are of this rate, in Hz. */
+export interface AudioFormat {
+  type: "audio_format";
+  seq: number;
+  at: number;
+  rate: number;
+}
+
+/** Speech that this page did not fetch in time was thrown away. */
+export interface Dropped {
+  type: "dropped";
+  seq: number;
+  at: number;
+  seconds: number;
+}
+
+/** A message of the page was not taken. The conversation goes on. */
+export interface Refused {
+  type: "error";
+  code: "bad_message" | "too_large" | "busy" | "refused";
+  message: string;
+}
+
+/** The session is over, and the websocket is closed next. `error` is the class of what ended it. */
+export interface Ended {
+  type: "ended";
+  seq?: number;
+  at?: number;
+  error: string | null;
+  message: string;
+  retryable: boolean;
+}
+
+/** Go on with the session of this token; `after` is the last `seq` that the page has. */
+export interface Resume {
+  type: "resume";
+  token: string;
+  after?: number;
+}
+
+/** A typed turn of the user. */
+export interface Text {
+  type: "text";
+  text: string;
+}
+
+/** One frame of a camera or a screen: a JPEG or a PNG, in base64. About one a second is looked at. */
+export interface Video {
+  type: "video";
+  data: string;
+}
+
+/** The microphone is off: what was sent is heard now. */
+export interface AudioEnd {
+  type: "audio_end";
+}
+
+/** The user begins to speak. Only where `ready.activity` is `manual`. */
+export interface ActivityStart {
+  type: "activity_start";
+}
+
+/** The user has spoken. */
+export interface ActivityEnd {
+  type: "activity_end";
+}
+
+/** Stop the model's turn. */
+export interface Interrupt {
+  type: "interrupt";
+}
+
+/** Let the call run that waits for an approval. */
+export interface Approve {
+  type: "approve";
+  id: string;
+}
+
+/** Refuse the call that waits for an approval; the model reads the reason. */
+export interface Refuse {
+  type: "refuse";
+  id: string;
+  reason?: string;
+}
+
+/** End the session now, not after the time it would be kept. */
+export interface End {
+  type: "end";
+}
+
+/** An event of the session. */
+export type SessionEvent =
+  | SessionStarted
+  | TextChunk
+  | ThoughtChunk
+  | VideoChunk
+  | InputTranscript
+  | OutputTranscript
+  | ToolStarted
+  | ToolProgress
+  | ToolFinished
+  | ToolCancelled
+  | ToolLost
+  | ApprovalRequested
+  | Interrupted
+  | GenerationComplete
+  | TurnComplete
+  | UsageUpdate
+  | VoiceActivity
+  | CodeChunk
+  | Grounding
+  | GoAway
+  | Reconnecting
+  | Reconnected
+  | Stalled
+  | InputDropped;
+
+/** What the relay sends as JSON. */
+export type RelayMessage =
+  | Ready
+  | UserText
+  | AudioFormat
+  | Dropped
+  | Refused
+  | Ended
+  | SessionEvent;
+
+/** What a page sends as JSON. */
+export type Command =
+  | Resume
+  | Text
+  | Video
+  | AudioEnd
+  | ActivityStart
+  | ActivityEnd
+  | Interrupt
+  | Approve
+  | Refuse
+  | End;
+
+export const PROTOCOL = "livetools.v1";
+
+export const RESUME = "livetools.resume";
+
+export const INPUT_RATE = 16000;
+
+export const OUTPUT_RATE = 24000;

@@ -1,0 +1,118 @@
+import { Meter } from "./meter.js";
+
+const LEAD = 0.05; // seconds before a first sound: what comes a little late still follows without a gap
+const AHEAD = 1.0; // seconds that are scheduled; the rest waits here
+const FADE = 0.01; // seconds, so that a cut does not click
+const LIMIT = 600; // seconds that wait, past which the oldest go
+
+/** Plays speech in its order, and forgets it at once when the model was interrupted. */
+export class Player {
+  readonly context: AudioContext;
+  readonly meter: Meter;
+  private readonly output: GainNode;
+  private voice: GainNode; // of what was scheduled since the last flush
+  private waiting: AudioBuffer[] = [];
+  private sources = new Set<AudioBufferSourceNode>();
+  private end = 0; // of what is scheduled, by the context's clock
+
+  constructor(rate: number) {
+    this.context = new AudioContext({ sampleRate: rate, latencyHint: "interactive" });
+    this.meter = new Meter(this.context);
+    this.output = this.context.createGain();
+    this.output.connect(this.meter.node).connect(this.context.destination);
+    this.voice = this.newVoice();
+    this.wake();
+  }
+
+  /** Seconds that were written and are not heard yet. */
+  get pending(): number {
+    const scheduled = Math.max(0, this.end - this.context.currentTime);
+    return scheduled + this.waiting.reduce((sum, buffer) => sum + buffer.duration, 0);
+  }
+
+  /** From 0, silent, to 1. */
+  set volume(volume: number) {
+    this.output.gain.value = volume;
+  }
+
+  get volume(): number {
+    return this.output.gain.value;
+  }
+
+  /** Play 16-bit PCM of `rate` Hz behind what was written before. */
+  write(pcm: ArrayBuffer, rate: number): void {
+    const samples = new Int16Array(pcm, 0, Math.floor(pcm.byteLength / 2));
+    if (samples.length === 0) return;
+    const buffer = this.context.createBuffer(1, samples.length, rate);
+    const channel = buffer.getChannelData(0);
+    for (let index = 0; index < samples.length; index++) channel[index] = samples[index]! / 32768;
+    this.waiting.push(buffer);
+    while (this.pending > LIMIT && this.waiting.length > 1) this.waiting.shift();
+    this.schedule();
+  }
+
+  /** Silence, now: the seconds that will not be heard. */
+  flush(): number {
+    const thrown = this.pending;
+    const silent = this.context.currentTime + FADE;
+    this.voice.gain.setValueAtTime(1, this.context.currentTime);
+    this.voice.gain.linearRampToValueAtTime(0, silent);
+    for (const source of this.sources) {
+      source.onended = null;
+      source.stop(silent);
+    }
+    this.sources.clear();
+    this.waiting = [];
+    this.end = 0;
+    this.voice = this.newVoice();
+    return thrown;
+  }
+
+  /** Browsers are silent until the user does something: call this from a click, where the first was none. */
+  async resume(): Promise<void> {
+    if (this.context.state === "suspended") await this.context.resume();
+  }
+
+  async close(): Promise<void> {
+    this.flush();
+    await this.context.close();
+  }
+
+  private schedule(): void {
+    const now = this.context.currentTime;
+    while (this.waiting.length > 0 && this.end - now < AHEAD) {
+      const source = this.context.createBufferSource();
+      source.buffer = this.waiting.shift()!;
+      source.connect(this.voice);
+      source.onended = () => {
+        this.sources.delete(source);
+        this.schedule();
+      };
+      const start = this.end > now ? this.end : now + LEAD;
+      source.start(start);
+      this.end = start + source.buffer.duration;
+      this.sources.add(source);
+    }
+  }
+
+  private newVoice(): GainNode {
+    const voice = this.context.createGain();
+    voice.connect(this.output);
+    return voice;
+  }
+
+  /** The first thing that the user does on the page, whatever it is, lets it be heard. */
+  private wake(): void {
+    const heard = new AbortController();
+    for (const sign of ["pointerdown", "keydown"]) {
+      document.addEventListener(
+        sign,
+        () => {
+          heard.abort();
+          void this.resume();
+        },
+        { signal: heard.signal },
+      );
+    }
+  }
+}

@@ -1,0 +1,189 @@
+"""A page with the client in a real browser, a relay, and a pretend model."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import shutil
+import threading
+from array import array
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import uvicorn
+from starlette.applications import Starlette
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Mount, Route
+
+import livetools
+from livetools import tool
+from livetools.audio import write_wav
+from livetools.integrations.starlette import relay
+from livetools.testing import FakeLiveServer
+
+CHROMIUM = shutil.which("chromium")
+POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'"  # nothing inline, nothing from elsewhere
+PAGE = (
+    '<!doctype html><meta charset="utf-8"><title>test</title><script type="module" src="/page.js"></script>'
+)
+SCRIPT = """
+import { LiveClient, LiveError } from "/live/client.js";
+window.LiveClient = LiveClient;
+window.live = new LiveClient();
+window.messages = [];
+window.states = [];
+live.on("message", (told) => messages.push(told));
+live.on("state", ({ state }) => states.push(state));
+window.until = (type, count = 1) => new Promise((resolve) => {
+  const seen = messages.filter(({ message }) => message.type === type);
+  if (seen.length >= count) return resolve(seen[count - 1].message);
+  const off = live.on("message", () => {
+    const seen = messages.filter(({ message }) => message.type === type);
+    if (seen.length >= count) { off(); resolve(seen[count - 1].message); }
+  });
+});
+"""
+
+
+@tool(approval=True)
+def delete_all(what: str) -> str:
+    """Delete everything of a kind."""
+    return f"no {what} left"
+
+
+def get_weather(city: str) -> str:
+    """Current weather in a city."""
+    return "12 °C, rain"
+
+
+@contextmanager
+def serving(app: Any) -> Iterator[str]:
+    """The app on a port of its own, in a thread: its address."""
+    config = uvicorn.Config(
+        app, port=0, log_level="error", ws="websockets-sansio", timeout_graceful_shutdown=1
+    )
+    server = uvicorn.Server(config)
+    started = threading.Event()
+    startup = server.startup
+
+    async def told(*args: Any, **kwargs: Any) -> None:
+        await startup(*args, **kwargs)
+        started.set()
+
+    server.startup = told  # type: ignore[method-assign]
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        assert started.wait(10)
+        yield "127.0.0.1:{1}".format(*server.servers[0].sockets[0].getsockname())
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+@pytest.fixture
+def model() -> Iterator[FakeLiveServer]:
+    """The pretend model, in a thread."""
+    server = FakeLiveServer()
+    server.start()
+    yield server
+    server.stop()
+
+
+@pytest.fixture
+def site(model: FakeLiveServer) -> Callable[..., Any]:
+    """From options of ``connect`` and ``relay`` to a context manager that gives the address of the page."""
+
+    def make(linger: float = 10.0, **options: Any) -> Any:
+        options = {"tools": [get_weather, delete_all], **options}
+        agent = functools.partial(livetools.connect, "gemini-3.8-live", **options, **model.options)
+
+        async def page(request: object) -> Response:
+            return HTMLResponse(PAGE, headers={"content-security-policy": POLICY})
+
+        async def script(request: object) -> Response:
+            return Response(SCRIPT, media_type="text/javascript")
+
+        routes = [
+            Route("/", page),
+            Route("/page.js", script),
+            Mount("/live", relay(agent, linger=linger)),
+        ]
+        return serving(Starlette(routes=routes))
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def spoken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the pretend microphone hears, again and again: half a second of a tone, half a second of silence."""
+    path = tmp_path_factory.mktemp("microphone") / "tone.wav"
+    tone = (int(12000 * math.sin(2 * math.pi * 440 * n / 48000)) for n in range(24000))
+    write_wav(path, array("h", tone).tobytes() + bytes(48000), rate=48000)
+    return path
+
+
+@pytest.fixture(scope="session")
+def chromium(spoken: Path) -> Iterator[Any]:
+    """A browser with a pretend microphone and camera."""
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as play:
+        browser = play.chromium.launch(
+            executable_path=CHROMIUM,
+            args=[
+                "--no-sandbox",
+                "--use-fake-device-for-media-stream",
+                "--use-fake-ui-for-media-stream",
+                f"--use-file-for-fake-audio-capture={spoken}",
+                "--autoplay-policy=no-user-gesture-required",
+            ],
+        )
+        yield browser
+        browser.close()
+
+
+class Tab:
+    """A page of the browser, and what it complained of."""
+
+    def __init__(self, page: Any) -> None:
+        self.page = page
+        self.complaints: list[str] = []
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on(
+            "console",
+            lambda line: self.complaints.append(line.text) if line.type in ("error", "warning") else None,
+        )
+
+    def run(self, script: str) -> Any:
+        """The value of an expression, awaited; a script with ``return`` is the body of an async function."""
+        if "return " in script or ";" in script:
+            script = f"(async () => {{ {script} }})()"
+        return self.page.evaluate(script)
+
+    def messages(self) -> list[dict[str, Any]]:
+        return json.loads(self.run("JSON.stringify(messages.map(({ message }) => message))"))
+
+
+@pytest.fixture
+def tab(chromium: Any) -> Iterator[Callable[[str], Tab]]:
+    """Opens pages; each must end without an error in its console."""
+    context = chromium.new_context()
+    context.set_default_timeout(15000)
+    tabs: list[Tab] = []
+
+    def open_tab(address: str) -> Tab:
+        tab = Tab(context.new_page())
+        tabs.append(tab)
+        tab.page.goto(f"http://{address}/")
+        tab.page.wait_for_function("window.live !== undefined")
+        return tab
+
+    yield open_tab
+    context.close()
+    assert not [line for tab in tabs for line in tab.complaints]
