@@ -1,12 +1,14 @@
 """The messages of the relay as TypeScript, made from the Python classes: the client's ``src/messages.ts``.
 
-``python -m livetools.integrations.relay.typescript`` prints it; ``make web`` writes it, and a test says when it is stale.
+``python -m livetools.integrations.relay.typescript`` prints it; ``make web`` writes it, and a test says when it is
+stale.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import inspect
+import sys
 import types
 import typing
 from collections.abc import Iterator, Mapping
@@ -134,4 +136,4 @@ def typescript(hint: Any) -> str:  # any annotation
 
 
 if __name__ == "__main__":
-    print(module(), end="")
+    sys.stdout.write(module())
