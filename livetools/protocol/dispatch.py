@@ -49,11 +49,14 @@ class Dispatch:
         if self.calls.replies:
             frames += [Frame(link, reply) for reply in self._answers(link, batch, now)]
         self._number(frames)
-        free = self.turns.idle and not self.held.prompting  # else it would cut the model off
+        if self.held:
+            frames += self._input(link, batch, now)
+        free = self.turns.idle and not (
+            self.held.prompting or self.held.in_activity
+        )  # else it cuts somebody off
         if free and (late := self.calls.late()):
             self.held.put(self.text("\n".join(late), None))
-        if self.held:
-            frames += [Frame(link, item.frame, item.receipt) for item in self._input(batch, now)]
+            frames += self._input(link, batch, now)
         if frames:
             frames[-1] = frames[-1]._replace(batch=batch)
         return frames
@@ -89,7 +92,7 @@ class Dispatch:
         answer = turns.counted + turns.ahead - (goes_on and turns.ahead > 0)
         return Posted(batch, surely=-inf if alone else inf, answer=answer)
 
-    def _input(self, batch: Batch, now: float) -> list[Item]:
+    def _input(self, link: int, batch: Batch, now: float) -> list[Frame]:
         items = self.held.take(self.calls.blocking())
         for item in items:
             turns = self.turns
@@ -101,4 +104,4 @@ class Dispatch:
             if item.prompts:
                 self.conversing = True
                 turns.prompted(now, item.exchange)
-        return items
+        return [Frame(link, item.frame, item.receipt) for item in items]

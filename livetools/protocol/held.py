@@ -7,6 +7,9 @@ dropped. Whatever is dropped is counted and told.
 With transparent resumption (Vertex) the service says how much of what was sent it has taken in; all after that is kept
 and written again, in order, to a session that is resumed; a fresh one is told only what was not read. The index
 counts client messages, the setup being 0: a guess, nobody has measured it.
+
+Push-to-talk: an activity is written with its first audio (or text, on 3.1), on each connection anew. One that ends
+without any, be it dropped or lost, is not written: the service closes for an empty pair, and for audio outside one.
 """
 
 from __future__ import annotations
@@ -30,6 +33,7 @@ REPLAY_BOUND = 8 * 1024 * 1024
 
 GATED = "a blocking function call is open"
 AWAY = "the connection is away"
+OUTSIDE = "no activity() is open, and the config turns automatic activity detection off"
 FATAL = "every connection that it was written to has ended"
 #: What stands by itself: media are worth nothing late, and an activity without its audio would be an error.
 TEXTS = frozenset({"text", "content", "update"})
@@ -77,12 +81,34 @@ class Item:
     prompts: bool = False  # a complete user turn: an answer is due
     posted: Posted = field(default_factory=handed)  # what it was written in last
     contents: tuple[Mapping[str, Any], ...] = ()  # what of it stands in the conversation
+    inside: bool = False  # sent while an activity was open
     again: bool = False  # a link that was lost may have swallowed it
     endings: int = 0  # connections that were handed it and ended before that was over
 
     @property
     def media(self) -> bool:
         return self.kind in ("audio", "video")
+
+    @property
+    def turn(self) -> bool:
+        """Whether it is a turn of the conversation."""
+        return self.kind in ("text", "content")
+
+    @property
+    def starts(self) -> bool:
+        """Whether an activity begins with it."""
+        return self.kind == "activity" and not self.prompts
+
+    @property
+    def ends(self) -> bool:
+        """Whether an activity ends with it."""
+        return self.kind == "activity" and self.prompts
+
+    @property
+    def visible(self) -> bool:
+        """Whether it is a text with something in it."""
+        parts = (part for content in self.contents for part in content.get("parts", ()))
+        return self.kind == "text" and any(str(part.get("text") or "").strip() for part in parts)
 
     @property
     def owed(self) -> bool:
@@ -104,24 +130,39 @@ class Frame(NamedTuple):
 
 
 class Held:
-    """The queue of what the user sends. ``take`` empties it: what is taken counts as handed to the socket."""
+    """The queue of what the user sends. ``take`` empties it: what is taken counts as handed to the socket.
 
-    def __init__(self, gate: bool, transparent: bool, tell: Callable[[Event], None]) -> None:
+    ``manual``: the user marks speech (``activity``). ``realtime``: texts are realtime input, and may be a part of it.
+    """
+
+    def __init__(
+        self,
+        gate: bool,
+        transparent: bool,
+        tell: Callable[[Event], None],
+        *,
+        manual: bool = False,
+        realtime: bool = False,
+    ) -> None:
         self.gate, self.transparent, self._tell = gate, transparent, tell
+        self.manual, self.realtime = manual, realtime
         self.backlog = 0  # bytes of media that wait
-        self.dropped = {GATED: 0, AWAY: 0}  # in the whole session
+        self.dropped = {GATED: 0, AWAY: 0, OUTSIDE: 0}  # in the whole session
         self._queue: deque[Item] = deque()
         self.streams = False  # media went out on this link: it begins turns whenever it likes
         self._sent: list[Item] = []  # what stands by itself, and is not known to have been read
         self._log: deque[tuple[int, Item]] = deque()  # transparent: what the service may not have taken in
         self._logged = 0
         self._index = 0
-        self._untold = {GATED: 0, AWAY: 0}
+        self._untold = dict.fromkeys(self.dropped, 0)
         self.untold = False  # something was dropped and not told yet: that is done once it is over
-        self._open_activity = False  # as the user has it
+        self._outside = False  # audio comes outside an activity, and that was told
+        self.in_activity = False  # as the user has it
         self._start: Item | None = None  # of the activity that was taken last and has not ended
-        self._begun = False  # it was begun on this link
-        self._mends = not transparent
+        self._begun = False  # it was written on this link
+        self._consumed: Item | None = (
+            None  # transparent: of the activity that is open in the state of the handle
+        )
 
     def __bool__(self) -> bool:
         return bool(self._queue)
@@ -144,41 +185,53 @@ class Held:
 
     def put(self, item: Item) -> None:
         """Queue what is not media."""
+        item.inside = self.in_activity
         self._queue.append(item)
 
     def media(self, item: Item, blocked: bool) -> bool:
-        """Queue audio or video; False if the gate drops it."""
+        """Queue audio or video; False if it is dropped: by the gate, or as audio outside an activity."""
+        if item.kind == "audio" and self.manual and not self.in_activity:
+            self._drop(OUTSIDE)
+            return False
         if blocked and self.gate:
             self._drop(GATED)
             return False
+        item.inside = self.in_activity
         self._queue.append(item)
         self.backlog += len(item.frame)
         while self.backlog > MEDIA_BOUND:
             self._shed()
         return True
 
-    def activity(self, start: bool, frame: bytes, blocked: bool) -> bool:
-        """Push-to-talk. Behind the gate no activity begins, but one that is open may end."""
-        if start and blocked and self.gate:
-            self._drop(GATED)
-            return False
-        if not start and not self._open_activity:
-            return False  # its start was dropped
-        self._open_activity = start
+    def activity(self, start: bool, frame: bytes) -> None:
+        """Push-to-talk begins or ends. It is written once there is input, and without any it is not."""
+        self.in_activity = start
+        if start:
+            self._outside = False
+            self.untold = any(self._untold.values())
+        elif self._queue and self._queue[-1].starts:
+            self._queue.pop()
+            return
         self._queue.append(Item("activity", frame, prompts=not start))
-        return True
+
+    def held_back(self, receipt: Receipt) -> bool:
+        """Whether it waits for the end of the activity that is open."""
+        late = (
+            (i for i in self._queue if i.inside and i.kind in ("text", "content")) if self.in_activity else ()
+        )
+        return not self.realtime and any(item.receipt is receipt for item in late)
 
     def take(self, blocked: bool) -> list[Item]:
         """What may be written now, in order; with the gate closed only the end of an activity."""
         if blocked and self.gate:
-            taken = [i for i in self._queue if i.kind == "activity"]
-            self._queue = deque(i for i in self._queue if i.kind != "activity")
+            items = self._closing()
         else:
-            taken = list(self._queue)
+            items = list(self._queue)
             self._queue.clear()
-            self.backlog = 0
-        mended = list(self._begun_again(taken))
-        taken = mended if self._mends else taken
+        waiting: list[Item] = []
+        taken = list(self._arranged(items, waiting))
+        self._queue.extendleft(reversed(waiting))
+        self.backlog = sum(len(i.frame) for i in self._queue if i.media)
         for item in taken:
             self._remember(item)
         return taken
@@ -196,7 +249,10 @@ class Held:
     def consumed(self, index: int) -> None:
         """Transparent: the state holds all messages up to this one."""
         while self._log and self._log[0][0] <= index:
-            self._logged -= len(self._log.popleft()[1].frame)
+            item = self._log.popleft()[1]
+            self._logged -= len(item.frame)
+            if item.kind == "activity":
+                self._consumed = item if item.starts else None
 
     def counted(self, messages: int) -> None:
         """Client messages were written that are not the user's (answers)."""
@@ -221,20 +277,29 @@ class Held:
         again = self._patient([item for _, item in self._log] if self.transparent else self._sent)
         for item in again:
             item.again = True
+        if self.transparent:  # there what went before is written again, or stands
+            pending = [self._start] if self._start is not None and not self._begun else []
+            self._queue.extendleft(pending)
+            self._start = self._consumed
+        self._begun = self.transparent and self._start is not None
         self._queue.extendleft(reversed(again))
         self.backlog = sum(len(i.frame) for i in self._queue if i.media)
         self._sent = []
         self._log.clear()
         self._logged = 0
         self._index = 0
-        self._begun = self.streams = False
-        self._mends = not self.transparent  # there what went before is written again, or stands
+        self.streams = False
         return exchange is not None and any(item.exchange is exchange for item in self._queue)
 
     def afresh(self) -> None:
         """The next session is a fresh one, and is told the conversation so far: what was read stands there."""
-        self._queue = deque(item for item in self._queue if not item.again or item.owed)
-        self._mends = True
+        kept: deque[Item] = deque()
+        for item in self._queue:
+            if not item.again or item.owed:
+                kept.append(item)
+            elif item.kind == "activity":
+                self._start = item if item.starts else None
+        self._queue, self._begun, self._consumed = kept, False, None
         self.backlog = sum(len(i.frame) for i in self._queue if i.media)
 
     def tell(self) -> None:
@@ -254,23 +319,53 @@ class Held:
         self._sent.clear()
         self._log.clear()
         self.backlog = self._logged = 0
+        self.untold = any(self._untold.values())
 
-    def _begun_again(self, items: list[Item]) -> Iterator[Item]:
-        """An activity that a lost link took with it begins again with the audio that follows.
+    def _arranged(self, items: list[Item], waiting: list[Item]) -> Iterator[Item]:
+        """What is written of these, in which order; what stays in the queue is left in ``waiting``.
 
-        If none follows, its end is left out: one without a beginning, or without audio, ends the session.
+        An activity begins with its first audio, on each link anew, and ends only where it has begun. Until then its
+        video waits. Its text is a part of it on the realtime channel; on the other it would be a turn of its own,
+        and waits for the end.
         """
         for item in items:
-            if item.kind == "activity":
-                starts = not item.prompts
-                self._start = item if starts else None
-                if not (starts or self._begun):
-                    continue
-                self._begun = starts
-            elif item.kind == "audio" and self._start is not None and not self._begun:
-                self._begun = True
-                yield self._start
-            yield item
+            if item.starts:
+                self._start, self._begun = item, False
+            elif item.ends:
+                begun, self._start, self._begun = self._begun, None, False
+                for late in (*self._sent, *waiting):
+                    late.inside = False  # written again, it is a turn of its own
+                if begun:
+                    yield item
+                yield from waiting
+                waiting.clear()
+            elif self._start is None or not item.inside:
+                item.prompts = item.prompts or item.kind == "text"
+                yield item
+            elif (item.kind == "video" and not self._begun) or (item.turn and not self.realtime):
+                waiting.append(item)
+            else:
+                if not self._begun and (item.kind == "audio" or item.visible):
+                    self._begun = True
+                    yield self._start
+                    yield from [early for early in waiting if early.media]
+                    waiting[:] = [late for late in waiting if not late.media]
+                item.prompts = item.prompts and item.kind != "text"
+                yield item
+
+    def _closing(self) -> list[Item]:
+        """Behind the gate: the end of an activity that was begun. What its user said before that is dropped."""
+        end = next((item for item in self._queue if item.ends), None) if self._begun else None
+        if end is None:
+            return []
+        before: list[Item] = []
+        while (item := self._queue.popleft()) is not end:
+            before.append(item)
+        for item in before:
+            if item.media:
+                self._drop(GATED)
+        self._queue.extendleft(item for item in reversed(before) if not item.media)
+        return [end]
 
     def _patient(self, items: list[Item]) -> list[Item]:
         """A text that is answered with the end of each connection is given up and told, or it would be so for ever."""
@@ -309,6 +404,9 @@ class Held:
         self._drop(AWAY)
 
     def _drop(self, reason: str) -> None:
+        """Count it. A microphone that stays open outside activities is told at once, and then once it is over."""
         self.dropped[reason] += 1
         self._untold[reason] += 1
-        self.untold = True
+        if reason != OUTSIDE or not self._outside:
+            self.untold = True
+        self._outside = self._outside or reason == OUTSIDE

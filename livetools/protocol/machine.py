@@ -49,7 +49,8 @@ class Machine:
         self._events: list[Event] = []
         self.calls = Calls(plan, self._tell, self._actions.append)
         self.turns = Turns(plan.stall_timeout, plan.status_signal)
-        self.held = Held(plan.gate, plan.transparent, self._tell)
+        realtime = plan.text_channel == "realtime"
+        self.held = Held(plan.gate, plan.transparent, self._tell, manual=plan.manual, realtime=realtime)
         self.connection = Connection(plan, reconnect, random, self, self._tell, self._actions.append)
         self.dispatch = Dispatch(plan, self.calls, self.turns, self.held, self.connection)
         self.reception = Reception(self.calls, self.turns, self.held, self.connection, self._tell)
@@ -121,7 +122,10 @@ class Machine:
     # Inputs from the user
 
     def ask(self, text: str, now: float) -> tuple[Exchange, Receipt]:
-        """Begin an exchange with this text. Raises ``ConcurrencyError`` while another is under way."""
+        """Begin an exchange with this text. Raises ``ConcurrencyError`` while another is under way, and
+        ``LocalProtocolError`` inside an activity, whose own end is the question."""
+        if self.held.in_activity:
+            raise LocalProtocolError("ask() inside activity(): leave the block first, or use send_text()")
         exchange = self._exchange = self.turns.ask()
         return exchange, self._put(self.dispatch.text(text, exchange), now)
 
@@ -140,24 +144,40 @@ class Machine:
         return self._put(item, now)
 
     def send_media(self, frame: bytes, kind: str, now: float) -> bool:
-        """Audio or video; False: dropped at the gate."""
+        """Audio or video; False: dropped at the gate, or as audio outside an activity."""
         if self.closed:
             return False
         self._now = now
         return self.held.media(Item(kind, frame), self.calls.blocking())
 
-    def activity(self, start: bool, now: float) -> bool:
-        """Push-to-talk begins or ends; False: dropped at the gate."""
+    def activity(self, start: bool, now: float) -> None:
+        """Push-to-talk begins or ends. Raises ``LocalProtocolError`` where it cannot begin."""
         if self.closed:
-            return False
+            return
+        if start and not self.plan.manual:
+            raise LocalProtocolError(
+                "activity() while the service detects speech by itself: it would close the session. Turn that off"
+                " (config={'realtime_input_config': {'automatic_activity_detection': {'disabled': True}}}), or just"
+                " send the audio"
+            )
+        if start and self.held.in_activity:
+            raise LocalProtocolError(
+                "activity() inside an activity: leave the first one before the next begins"
+            )
         self._now = now
-        return self.held.activity(start, outgoing.activity(start), self.calls.blocking())
+        self.held.activity(start, outgoing.activity(start))
 
     def end_audio(self, now: float) -> None:
-        """The microphone is off."""
-        if not self.closed:
-            self._now = now
-            self.held.put(Item("end", outgoing.audio_stream_end()))
+        """The microphone is off. Raises ``LocalProtocolError`` where activities say so."""
+        if self.closed:
+            return
+        if self.plan.manual:
+            raise LocalProtocolError(
+                "end_audio() belongs to automatic activity detection, which the config turns off: the service would"
+                " close the session. Leave the activity() block to end what is said"
+            )
+        self._now = now
+        self.held.put(Item("end", outgoing.audio_stream_end()))
 
     def interrupt(self, now: float) -> None:
         """Cut the model's turn off: at the service where it can be, and in any case for whoever listens here."""

@@ -91,6 +91,12 @@ class Plan:
         _count("max_concurrency", self.max_concurrency, least=1)
         _count("max_calls", self.max_calls, least=0)
 
+    @property
+    def manual(self) -> bool:
+        """Whether the user marks speech (``session.activity``), and the service does not detect it."""
+        detection = (self.setup.get("realtimeInputConfig") or {}).get("automaticActivityDetection") or {}
+        return bool(detection.get("disabled"))
+
     def setup_message(self, handle: str | None, *, fresh: bool) -> dict[str, Any]:
         """The first frame of a connection, with ``handle`` put in.
 

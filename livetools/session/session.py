@@ -175,14 +175,26 @@ class Session:
         await self._media(outgoing.video(jpeg, mime_type), "video")
 
     async def end_audio(self) -> None:
-        """The microphone is off: what was sent is heard now. Audio may follow later."""
+        """The microphone is off: what was sent is heard now. Audio may follow later.
+
+        Raises ``LocalProtocolError`` where the config turns automatic activity detection off: there the end of
+        an :meth:`activity` says it.
+        """
         pump = self._live()
         pump.machine.end_audio(pump.clock.now())
         await pump.follow()
 
     @asynccontextmanager
     async def activity(self) -> AsyncIterator[None]:
-        """Push-to-talk: the user speaks inside the block. The config must turn automatic detection off."""
+        """Push-to-talk: the user speaks inside the block. The config must turn automatic detection off.
+
+        The service is told that it begins with the first audio (on 3.1 a text will do), and of a block without
+        any it is told nothing. Audio outside of a block is dropped, and told (``InputDropped``). A text inside
+        of it is a part of what is said on 3.1, and goes out after its end elsewhere. However the block is
+        left, the activity ends, and the model answers what was said.
+
+        Raises ``LocalProtocolError`` where detection is automatic, and inside another activity.
+        """
         pump = self._live()
         pump.machine.activity(True, pump.clock.now())
         await pump.follow()
@@ -320,8 +332,8 @@ class Session:
         pump = self._running()
         await pump.follow()
         while not receipt.done:
-            if pump.awaited() is not None:
-                return  # it may be held until this very tool has returned
+            if pump.awaited() is not None or pump.machine.held.held_back(receipt):
+                return  # it may be held until this very tool has returned, or this very block is left
             await wake.wait()
         if receipt.error is not None:
             pump.seen(receipt.error)

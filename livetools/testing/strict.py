@@ -313,6 +313,9 @@ def _activity(session: Session, body: Message) -> Verdict:
         return Refused(1007, reason, "set automaticActivityDetection.disabled")
     if manual and body.get("audioStreamEnd"):
         return Refused(1007, INVALID, "audioStreamEnd belongs to automatic activity detection")
+    sound = "audio" in body or "mediaChunks" in body
+    if manual and sound and not (active or "activityStart" in body):
+        return Refused(1007, INVALID, "audio outside an activity, and automatic activity detection is off")
     if "activityEnd" in body and active and session.ears.empty and session.profile.turn_complete:
         return Refused(1007, INVALID, "an activity without sound or text")
     return None

@@ -17,6 +17,7 @@ from livetools.protocol.held import (
     FATAL,
     GATED,
     MEDIA_BOUND,
+    OUTSIDE,
     REPLAY_BOUND,
     Held,
     Item,
@@ -27,9 +28,9 @@ from livetools.protocol.turns import Exchange
 ERROR = RuntimeError("over")
 
 
-def held(gate: bool = False, transparent: bool = False) -> tuple[Held, list[Event]]:
+def held(gate: bool = False, transparent: bool = False, **fields: bool) -> tuple[Held, list[Event]]:
     told: list[Event] = []
-    return Held(gate, transparent, told.append), told
+    return Held(gate, transparent, told.append, **fields), told
 
 
 def text(name: str, after: int = 0) -> Item:
@@ -132,14 +133,207 @@ def test_without_a_gate_nothing_is_held_back() -> None:
     assert names(queue.take(blocked=True)) == ["heard", "too"]
 
 
-def test_an_activity_that_began_before_the_gate_ends_and_none_begins_behind_it() -> None:
-    queue, _ = held(gate=True)
-    assert queue.activity(True, b"start", blocked=False)
+# Push-to-talk
+
+
+def by_hand(**fields: bool) -> tuple[Held, list[Event]]:
+    """A queue whose user marks speech."""
+    return held(manual=True, **fields)
+
+
+def said(name: str, words: str = "words") -> Item:
+    item = text(name)
+    item.contents = ({"role": "user", "parts": [{"text": words}]},)
+    return item
+
+
+@pytest.mark.parametrize("drained", [True, False])
+def test_an_activity_without_input_is_not_written(drained: bool) -> None:
+    queue, _ = by_hand()
+    for _ in range(3):
+        queue.activity(True, b"start")
+        if drained:
+            assert queue.take(False) == []
+        queue.activity(False, b"end")
+    assert queue.take(False) == []
+    assert not queue
+
+
+def test_an_activity_begins_with_its_first_audio_and_ends_once() -> None:
+    queue, _ = by_hand()
+    queue.activity(True, b"start")
+    assert queue.take(False) == []
+    queue.media(media("a"), False)
+    queue.media(media("b"), False)
+    assert names(queue.take(False)) == ["start", "a", "b"]
+    queue.activity(False, b"end")
+    assert names(queue.take(False)) == ["end"]
+
+
+def test_audio_outside_an_activity_is_dropped_and_told_at_once_and_then_when_it_is_over() -> None:
+    queue, told = by_hand()
+    assert not queue.media(media("early"), False)
+    assert queue.untold
+    queue.tell()
+    for _ in range(9):
+        queue.media(media("early"), False)
+    assert not queue.untold, "an event for every chunk"
+    queue.activity(True, b"start")
+    assert queue.untold
+    queue.tell()
+    assert told == [InputDropped(1, OUTSIDE), InputDropped(9, OUTSIDE)]
+    queue.activity(False, b"end")
+    queue.media(media("late"), False)
+    queue.tell()
+    queue.media(media("later"), False)
+    queue.fail(ERROR)
+    queue.tell()
+    assert told[2:] == [InputDropped(1, OUTSIDE), InputDropped(1, OUTSIDE)]
+
+
+def test_video_goes_out_without_an_activity_and_waits_in_one_for_its_beginning() -> None:
+    queue, _ = by_hand()
+    queue.media(Item("video", b"seen"), False)
+    queue.activity(True, b"start")
+    queue.media(Item("video", b"held up"), False)
+    assert names(queue.take(False)) == ["seen"]
+    assert queue.backlog == len(b"held up")
+    queue.media(media("what is this?"), False)
+    assert names(queue.take(False)) == ["start", "held up", "what is this?"]
+    queue.activity(False, b"end")
+    queue.activity(True, b"start")
+    queue.media(Item("video", b"shown"), False)
+    queue.activity(False, b"end")
+    assert names(queue.take(False)) == ["end", "shown"]
+    assert queue.backlog == 0
+
+
+def test_behind_the_gate_an_activity_that_was_begun_ends() -> None:
+    queue, told = by_hand(gate=True)
+    queue.activity(True, b"start")
+    queue.media(media("heard"), False)
     queue.take(False)
-    assert queue.activity(False, b"end", blocked=True)
-    assert not queue.activity(True, b"again", blocked=True)
-    assert not queue.activity(False, b"its end", blocked=False)
+    queue.media(media("not written in time"), blocked=False)
+    queue.put(text("later"))
+    queue.activity(False, b"end")
     assert names(queue.take(blocked=True)) == ["end"]
+    queue.tell()
+    assert told == [InputDropped(1, GATED)]
+    assert names(queue.take(blocked=False)) == ["later"]
+
+
+def test_behind_the_gate_none_begins_whose_audio_is_dropped() -> None:
+    queue, told = by_hand(gate=True)
+    queue.activity(True, b"start")
+    assert not queue.media(media("dropped"), blocked=True)
+    queue.activity(False, b"end")
+    assert queue.take(blocked=True) == []
+    assert queue.take(blocked=False) == []
+    queue.tell()
+    assert told == [InputDropped(1, GATED)]
+
+
+def test_when_the_gate_opens_in_the_middle_the_activity_begins_with_what_is_said_then() -> None:
+    queue, _ = by_hand(gate=True)
+    queue.activity(True, b"start")
+    queue.media(media("dropped"), blocked=True)
+    assert queue.take(blocked=True) == []
+    queue.media(media("heard"), blocked=False)
+    queue.activity(False, b"end")
+    assert names(queue.take(blocked=False)) == ["start", "heard", "end"]
+
+
+def test_a_gate_that_closes_before_anything_was_written_holds_the_whole_activity_back() -> None:
+    queue, _ = by_hand(gate=True)
+    queue.activity(True, b"start")
+    queue.media(media("waits"), False)
+    queue.activity(False, b"end")
+    assert queue.take(blocked=True) == []
+    assert names(queue.take(blocked=False)) == ["start", "waits", "end"]
+
+
+def test_an_activity_whose_audio_was_shed_is_not_written() -> None:
+    queue, _ = by_hand()
+    queue.activity(True, b"start")
+    queue.media(media("old"), False)
+    queue.activity(False, b"end")
+    queue.activity(True, b"start")
+    queue.media(media("new", MEDIA_BOUND), False)
+    queue.activity(False, b"end")
+    assert names(queue.take(False)) == ["start", "new", "end"]
+
+
+def test_a_text_inside_an_activity_is_a_part_of_it_on_the_realtime_channel() -> None:
+    queue, _ = by_hand(realtime=True)
+    queue.activity(True, b"start")
+    queue.put(said("a word"))
+    queue.activity(False, b"end")
+    taken = queue.take(False)
+    assert names(taken) == ["start", "a word", "end"]
+    assert [item.prompts for item in taken] == [False, False, True]
+
+
+def test_a_blank_text_begins_no_activity() -> None:
+    queue, _ = by_hand(realtime=True)
+    queue.activity(True, b"start")
+    queue.put(said("blank", " "))
+    queue.activity(False, b"end")
+    assert names(queue.take(False)) == ["blank"]
+
+
+def test_elsewhere_a_text_inside_an_activity_waits_for_its_end_and_those_behind_it_too() -> None:
+    queue, _ = by_hand()
+    queue.activity(True, b"start")
+    receipt, first = Receipt(), text("first")
+    first.receipt = receipt
+    queue.put(first)
+    queue.media(media("speech"), False)
+    assert names(queue.take(False)) == ["start", "speech"]
+    assert queue.held_back(receipt)
+    assert not queue.held_back(Receipt())
+    queue.put(text("second"))
+    queue.activity(False, b"end")
+    queue.put(text("third"))
+    assert not queue.held_back(receipt)
+    taken = queue.take(False)
+    assert names(taken) == ["end", "first", "second", "third"]
+    assert all(item.prompts for item in taken)
+
+
+def test_an_activity_without_audio_lets_the_texts_go_that_wait_for_its_end() -> None:
+    queue, _ = by_hand()
+    queue.activity(True, b"start")
+    queue.put(text("typed"))
+    assert queue.take(False) == []
+    queue.activity(False, b"end")
+    assert names(queue.take(False)) == ["typed"]
+
+
+def test_an_activity_that_a_lost_link_took_with_it_begins_again_with_what_follows() -> None:
+    queue, _ = by_hand()
+    queue.activity(True, b"start")
+    queue.media(media("lost"), False)
+    queue.take(False)
+    queue.lose()
+    assert queue.take(False) == []
+    queue.media(media("more"), False)
+    queue.activity(False, b"end")
+    assert names(queue.take(False)) == ["start", "more", "end"]
+
+
+@pytest.mark.parametrize("open_again", [True, False])
+def test_a_text_that_is_written_again_after_its_activity_is_a_turn_of_its_own(open_again: bool) -> None:
+    queue, _ = by_hand(realtime=True)
+    queue.activity(True, b"start")
+    queue.put(said("a word"))
+    queue.activity(False, b"end")
+    queue.take(False)
+    if open_again:
+        queue.activity(True, b"start")
+    queue.lose()
+    taken = queue.take(False)
+    assert names(taken) == ["a word"]
+    assert taken[0].prompts
 
 
 # After a loss
@@ -166,7 +360,7 @@ def test_what_the_model_could_have_read_before_it_spoke_has_arrived() -> None:
 
 def test_media_and_activities_are_not_written_again() -> None:
     queue, _ = held()
-    queue.activity(True, b"start", False)
+    queue.activity(True, b"start")
     queue.media(media("speech"), False)
     queue.put(Item("end", b"stream end"))
     queue.take(False)
@@ -203,9 +397,9 @@ def test_transparent_everything_after_what_was_taken_in_is_written_again_in_orde
 
 def test_transparent_an_activity_is_written_again_from_where_it_was_taken_in() -> None:
     queue, _ = held(transparent=True)
-    queue.activity(True, b"start", False)
+    queue.activity(True, b"start")
     queue.media(media("words"), False)
-    queue.activity(False, b"end", False)
+    queue.activity(False, b"end")
     queue.take(False)
     queue.consumed(1)
     queue.lose()
@@ -410,15 +604,43 @@ def test_transparent_a_message_that_was_not_written_has_no_number() -> None:
 @pytest.mark.parametrize("spoken", [True, False])
 def test_transparent_a_fresh_session_hears_an_open_activity_begin_or_nothing_of_it(spoken: bool) -> None:
     queue, _ = held(transparent=True)
-    queue.activity(True, b"start", False)
+    queue.activity(True, b"start")
     queue.media(media("words"), False)
     queue.take(False)
     queue.lose()
     queue.afresh()
     if spoken:
         queue.media(media("more"), False)
-    queue.activity(False, b"end", False)
+    queue.activity(False, b"end")
     assert names(queue.take(False)) == (["start", "more", "end"] if spoken else [])
+
+
+def test_transparent_what_is_replayed_is_an_activity_with_input_though_its_audio_was_past_the_bound() -> None:
+    queue, _ = held(transparent=True)
+    for name in ("first", "second"):
+        queue.activity(True, b"start")
+        queue.media(media(name, REPLAY_BOUND // 10), False)
+        queue.activity(False, b"end")
+        queue.take(False)
+    for n in range(10):
+        queue.media(media(f"m{n}", REPLAY_BOUND // 10), False)
+        queue.take(False)
+    queue.lose()
+    again = names(queue.take(False))
+    assert again[0] == "m1"
+    assert "start" not in again
+
+
+def test_transparent_an_activity_that_had_no_input_yet_begins_after_what_is_replayed() -> None:
+    queue, _ = held(transparent=True)
+    queue.activity(True, b"start one")
+    queue.media(media("one"), False)
+    queue.activity(False, b"end one")
+    queue.activity(True, b"start two")
+    queue.take(False)
+    queue.lose()
+    queue.media(media("two"), False)
+    assert names(queue.take(False)) == ["start one", "one", "end one", "start two", "two"]
 
 
 def test_content_that_waits_is_not_in_the_history_of_a_fresh_session_too() -> None:

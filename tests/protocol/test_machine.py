@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Any
 
 import pytest
-from support.driver import Driver, plan
+from support.driver import GEMINI, Driver, plan
 
 from livetools.protocol.actions import Close, Outcome, Start
 from livetools.protocol.errors import (
@@ -26,8 +28,9 @@ from livetools.protocol.events import (
     TurnComplete,
     UnknownMessage,
 )
+from livetools.protocol.held import OUTSIDE
 from livetools.protocol.link import ReconnectPolicy
-from livetools.protocol.terms import CallPolicy
+from livetools.protocol.terms import CallPolicy, Plan
 
 ECHO = CallPolicy("echo")
 SLOW = CallPolicy("slow", timeout=5.0)
@@ -279,15 +282,61 @@ def test_text_waits_behind_the_gate_and_is_sent_after_the_answer() -> None:
     assert receipt.done
 
 
+def by_hand(**fields: Any) -> Plan:
+    """A plan in which the user marks speech."""
+    config = {"realtimeInputConfig": {"automaticActivityDetection": {"disabled": True}}}
+    return replace(plan(ECHO, **fields), setup={"model": GEMINI, **config})
+
+
 def test_an_open_activity_may_end_behind_the_gate_but_none_begins() -> None:
-    d = Driver(plan(ECHO, gate=True)).live()
-    assert d.machine.activity(True, d.now)
+    d = Driver(by_hand(gate=True)).live()
+    d.machine.activity(True, d.now)
+    assert d.machine.send_media(b'{"realtimeInput": {"audio": 1}}', "audio", d.now)
     d.drain().call(("c1", "echo"))
-    assert d.machine.activity(False, d.now)
-    assert not d.machine.activity(True, d.now)
-    assert not d.machine.activity(False, d.now)
+    d.machine.activity(False, d.now)
+    d.machine.activity(True, d.now)
+    assert not d.machine.send_media(b'{"realtimeInput": {"audio": 2}}', "audio", d.now)
+    d.machine.activity(False, d.now)
     d.drain()
-    assert d.sent("realtimeInput") == [{"activityStart": {}}, {"activityEnd": {}}]
+    assert d.sent("realtimeInput") == [{"activityStart": {}}, {"audio": 1}, {"activityEnd": {}}]
+
+
+def test_activities_belong_to_manual_detection_and_the_end_of_the_audio_to_automatic_detection() -> None:
+    d = Driver(plan(ECHO)).live()
+    with pytest.raises(LocalProtocolError, match="automatic_activity_detection"):
+        d.machine.activity(True, d.now)
+    d.machine.end_audio(d.now)
+    d.drain()
+    assert d.sent("realtimeInput") == [{"audioStreamEnd": True}]
+    d = Driver(by_hand()).live()
+    with pytest.raises(LocalProtocolError, match="Leave the activity"):
+        d.machine.end_audio(d.now)
+    assert not d.machine.send_media(b"{}", "audio", d.now)
+    d.drain().later(0)
+    assert [(e.count, e.reason) for e in d.events if isinstance(e, InputDropped)] == [(1, OUTSIDE)]
+    assert d.sent("realtimeInput") == []
+
+
+def test_an_activity_inside_an_activity_and_a_question_in_one_are_refused() -> None:
+    d = Driver(by_hand()).live()
+    d.machine.activity(True, d.now)
+    with pytest.raises(LocalProtocolError, match="inside an activity"):
+        d.machine.activity(True, d.now)
+    with pytest.raises(LocalProtocolError, match="send_text"):
+        d.machine.ask("what?", d.now)
+    d.machine.activity(False, d.now)
+    d.machine.ask("what?", d.now)
+
+
+def test_a_late_result_waits_for_the_end_of_an_activity() -> None:
+    d = Driver(replace(by_hand(), policies={"job": CallPolicy("job", background=True)})).live()
+    d.call(("c1", "job"))
+    d.server({"serverContent": {"turnComplete": True}})
+    d.machine.activity(True, d.now)
+    d.settle("c1").later(30)
+    assert not d.texts()
+    d.machine.activity(False, d.now)
+    assert len(d.drain().texts()) == 1
 
 
 def test_content_in_the_middle_is_refused_where_the_service_would_close_for_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -29,6 +30,14 @@ def terms(policy: CallPolicy | None = None, **fields: Any) -> Plan:
 
 ASYNC = CallPolicy("tool", timeout=30.0, behavior="NON_BLOCKING", ends_turn=True, takes_scheduling=True)
 STREAM = CallPolicy("tool", timeout=30.0, behavior="NON_BLOCKING", ends_turn=True, streams=True)
+MANUAL = {"realtimeInputConfig": {"automaticActivityDetection": {"disabled": True}}}
+
+
+def by_hand(of: Plan) -> Plan:
+    """The same one with push-to-talk."""
+    return replace(of, setup={**of.setup, **MANUAL})
+
+
 PLANS = {
     "2.5": terms(gate=True),
     "3.1": terms(gate=True, text_channel="realtime", content_mid_session=False, answer_lost=True),
@@ -42,6 +51,9 @@ PLANS = {
     "limited": terms(CallPolicy("tool", timeout=None, concurrency=1), max_calls=20),
     "joined": terms(CallPolicy("tool", timeout=30.0, join=True)),
     "without handles": terms(resumption=False),
+    "push to talk, 2.5": by_hand(terms(gate=True)),
+    "push to talk, 3.1": by_hand(terms(gate=True, text_channel="realtime", content_mid_session=False)),
+    "push to talk, transparent": by_hand(terms(gate=True, transparent=True)),
 }
 IDS = ("a", "b", "c")
 CALLS = st.tuples(

@@ -27,15 +27,60 @@ async def test_text_audio_video_and_their_ends_go_out_as_the_model_takes_them(op
         await session.send_audio(b"\0\1")
         await session.send_video(b"\xff\xd8")
         await session.end_audio()
-        async with session.activity():
-            pass
-        frames = [await line.receive() for _ in range(6)]
+        frames = [await line.receive() for _ in range(4)]
     assert frames[0]["clientContent"]["turns"] == [{"role": "user", "parts": [{"text": "hi"}]}]
     inputs = [frame["realtimeInput"] for frame in frames[1:]]
     assert inputs[0]["audio"] == {"mimeType": "audio/pcm;rate=16000", "data": "AAE="}
     assert inputs[1]["video"]["mimeType"] == "image/jpeg"
     assert inputs[2] == {"audioStreamEnd": True}
-    assert inputs[3:] == [{"activityStart": {}}, {"activityEnd": {}}]
+
+
+BY_HAND = {"realtime_input_config": {"automatic_activity_detection": {"disabled": True}}}
+
+
+async def test_an_activity_is_written_around_what_is_said_in_it_however_it_is_left(opened: Opened) -> None:
+    async with opened(config=BY_HAND) as line:
+        session = line.session
+        async with session.activity():
+            pass
+        with pytest.raises(ZeroDivisionError):
+            async with session.activity():
+                _ = 1 / 0
+        with pytest.raises(ZeroDivisionError):
+            await _speak_and_fail(session)
+        inputs = [(await line.receive("realtimeInput"))["realtimeInput"] for _ in range(3)]
+    assert [list(entry) for entry in inputs] == [["activityStart"], ["audio"], ["activityEnd"]]
+
+
+async def _speak_and_fail(session: livetools.Session) -> None:
+    async with session.activity():
+        await session.send_audio(b"\0\1")
+        _ = 1 / 0
+
+
+async def test_an_activity_ends_though_its_body_is_cancelled(opened: Opened) -> None:
+    async with opened(config=BY_HAND) as line:
+        with anyio.move_on_after(0.05):
+            async with line.session.activity():
+                await line.session.send_audio(b"\0\1")
+                await anyio.sleep_forever()
+        inputs = [(await line.receive("realtimeInput"))["realtimeInput"] for _ in range(3)]
+    assert list(inputs[-1]) == ["activityEnd"]
+
+
+async def test_a_text_inside_an_activity_does_not_wait_for_the_end_of_its_own_block(opened: Opened) -> None:
+    async with opened(config=BY_HAND) as line:
+        with anyio.fail_after(5):
+            async with line.session.activity():
+                await line.session.send_text("typed")
+                await line.session.send_audio(b"\0\1")
+        frames = [await line.receive() for _ in range(4)]
+    assert [list(frame["realtimeInput"]) for frame in frames[:3]] == [
+        ["activityStart"],
+        ["audio"],
+        ["activityEnd"],
+    ]
+    assert "clientContent" in frames[3]
 
 
 async def test_a_changed_sample_rate_is_refused_before_the_service_closes_for_it(opened: Opened) -> None:

@@ -84,6 +84,7 @@ class Whole:
         self.ended: list[Exception | None] = []
         # the service
         self.debts: dict[tuple[int, str], Debt] = {}
+        self.spoken: dict[int, int | None] = {}  # by link: see listen
         self.setups: dict[int, bool] = {}  # by link: whether it was resumed
         self.epoch = 0
         self.asked_in: dict[str, set[int]] = {}
@@ -187,6 +188,7 @@ class Whole:
             self.took(link, frame)
             if "setup" in frame:
                 self.set_up(link, frame["setup"])
+            self.listen(link, frame.get("realtimeInput", {}))
             self.unread.setdefault(link, []).append(frame)
             if receipt is not None:
                 receipt.sent()
@@ -196,6 +198,23 @@ class Whole:
                     batch.pong = partial(self.answered.get, id(frame))
             if not self.wire:
                 self.take()
+
+    def listen(self, link: int, input: dict[str, Any]) -> None:
+        """What closes a session of push-to-talk: sound outside an activity, and an activity without any input."""
+        if not self.plan.manual or (self.plan.transparent and self.setups[link]):
+            return  # what is replayed begins in the middle
+        spoken = self.spoken.get(link)  # inputs of the activity under way
+        if "activityStart" in input:
+            assert spoken is None, "an activity inside an activity"
+            self.spoken[link] = 0
+        elif "activityEnd" in input:
+            assert spoken, "an activity without input, or without a beginning"
+            self.spoken[link] = None
+        elif "audio" in input:
+            assert spoken is not None, "sound outside an activity"
+            self.spoken[link] = spoken + 1
+        elif input.get("text", "").strip() and spoken is not None:
+            self.spoken[link] = spoken + 1
 
     def reads(self, link: int) -> None:
         """The service reads what was written on this socket."""
@@ -331,6 +350,9 @@ class Whole:
                 assert self.exchanges
                 assert not self.exchanges[-1].done
                 return
+            except LocalProtocolError:
+                assert self.machine.held.in_activity
+                return
             self.exchanges.append(exchange)
             self.said[text] = receipt
         self.drain()
@@ -350,7 +372,12 @@ class Whole:
         elif what == "update":
             self.machine.update(self.plan, None, self.now)
         else:
-            self.machine.activity(what == "speak", self.now)
+            open_already = self.machine.held.in_activity
+            try:
+                self.machine.activity(what == "speak", self.now)
+            except LocalProtocolError:
+                assert what == "speak"
+                assert open_already or not self.plan.manual
         self.drain()
 
     def later(self, seconds: float) -> None:
@@ -392,7 +419,7 @@ class Whole:
     def finish(self) -> None:
         """Everybody does his part: what was owed has been paid, and the end is clean."""
         self.asleep = self.slow = False
-        self.drain()
+        self.user("hush")
         for _ in range(40):
             self.finish_closing()
             if self.machine.closed or (self.current and not self.closing & self.alive.keys()):

@@ -215,6 +215,13 @@ MESSAGES = [
         INVALID,
     ),
     (
+        LIVE,
+        {"realtimeInputConfig": {"automaticActivityDetection": {"disabled": True}}},
+        [{"realtimeInput": {"audio": {"mimeType": "audio/pcm;rate=16000", "data": "AAAA"}}}],
+        1007,
+        INVALID,
+    ),
+    (
         FLASH,
         {"realtimeInputConfig": {"automaticActivityDetection": {"disabled": True}}},
         [{"realtimeInput": {"activityStart": {}}}, {"realtimeInput": {"activityEnd": {}}}],
