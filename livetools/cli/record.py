@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import anyio
 import typer
 
+from livetools.protocol.errors import ConfigError
+
 from .options import PORT
-from .serve import announcement
-from .waiting import explained, until_stopped
+from .serve import announcement, authority_place
+from .waiting import explained, refuse, until_stopped
+
+if TYPE_CHECKING:
+    from livetools.testing import Recording
 
 TLS = typer.Option("--tls", help="wss:// with a certificate of its own; google-genai needs it.")
 
@@ -21,33 +26,52 @@ def record(
     upstream: Annotated[
         str, typer.Option(help="Whom to pass it on to.")
     ] = "https://generativelanguage.googleapis.com",
-    port: Annotated[int, PORT] = 8765,
+    port: Annotated[int, PORT] = 8766,
     tls: Annotated[bool, TLS] = False,
     media: Annotated[bool, typer.Option(help="Keep sound and pictures.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False,
+    append: Annotated[bool, typer.Option("--append", help="Go on with a recording that exists.")] = False,
 ) -> None:
     """Stand between a client and the service, and write down what they say.
 
-    Point the client at the address that is shown. Keys pass through and are never written. Ctrl-C stops it.
+    Point the client at the address that is shown. Keys pass through and are never written, session handles are
+    written as handle-1, handle-2 and so on. Only you may read the file. Ctrl-C stops it.
     """
     from livetools.testing import Recording, RecordingProxy
 
+    if force and append:
+        refuse("--force overwrites the file, --append goes on with it: say one of them")
+    recording = Recording(file, media=media, mode="w" if force else "a" if append else "x")
+
     async def main() -> None:
-        with Recording(file, media=media) as recording:
-            async with RecordingProxy(upstream, recording, tls=tls, port=port) as proxy:
-                lines = announcement(proxy, f"recording into {file}, between {proxy.url} and {upstream}")
-                await until_stopped(lambda: typer.echo("\n".join(lines)))
-            for line in proxy.log:
-                typer.echo(f"! {line}", err=True)
-            typer.echo(f"{len(recording.frames)} frames in {file}")
+        proxy = RecordingProxy(upstream, recording, tls=tls, port=port)
+        proxy.authority = authority_place()
+        try:
+            lines = announcement(proxy, f"recording into {file}, between {proxy.url} and {upstream}")
+            with _opened(recording):  # last: until here nothing was touched
+                async with proxy:
+                    await until_stopped(lambda: typer.echo("\n".join(lines)))
+        finally:
+            await proxy.listener.close()
+        for line in proxy.log:
+            typer.echo(f"! {line}", err=True)
+        typer.echo(f"{len(recording.frames)} frames in {file}")
 
     with explained(f"port {port}"):
         with contextlib.suppress(KeyboardInterrupt):
             anyio.run(main)
 
 
+def _opened(recording: Recording) -> Recording:
+    """The recording, or what to do about a file that exists."""
+    if recording.mode == "x" and recording.path.exists():
+        raise ConfigError(f"{recording.path} exists: --force overwrites it, --append goes on with it")
+    return recording
+
+
 def replay(
     file: Annotated[Path, typer.Argument(help="A recording.")],
-    port: Annotated[int, PORT] = 8765,
+    port: Annotated[int, PORT] = 8767,
     tls: Annotated[bool, TLS] = False,
     pace: Annotated[float, typer.Option(help="1 keeps the recorded times, 0 waits for nothing.")] = 0.0,
 ) -> None:
@@ -58,7 +82,9 @@ def replay(
     from livetools.testing import FakeLiveServer
 
     with explained(f"port {port}"):
-        server = FakeLiveServer.replay(file, pace=pace, tls=tls, port=port).start()
+        server = FakeLiveServer.replay(file, pace=pace, tls=tls, port=port)
+        server.authority = authority_place()
+        server.start()
     lines = announcement(server, f"playing {file} on {server.url}")
     try:
         with contextlib.suppress(KeyboardInterrupt):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -12,11 +13,12 @@ from rich.console import Console
 from rich.live import Live
 from rich.table import Table
 
+from livetools.protocol.profiles import families, find
 from livetools.testing.pretend import Pretend
 
 from .options import PORT
 from .view import harmless
-from .waiting import explained, until_stopped
+from .waiting import explained, until_stopped, usable
 
 if TYPE_CHECKING:
     from livetools.testing import FakeLiveServer, FakeSession
@@ -47,6 +49,13 @@ def serve(
         list[str] | None,
         typer.Option(help="Misbehave: drop=0.01, flapping=3 … (again for more).", show_default=False),
     ] = None,
+    pace: Annotated[
+        float,
+        typer.Option(
+            help="How long a turn's end is held back while its sound plays: 1 as the service does, 0 not at all.",
+            min=0.0,
+        ),
+    ] = 1.0,
     strict: Annotated[bool, typer.Option(help="Close for what the service closes for.")] = True,
 ) -> None:
     """Serve a fake Live API with a pretend model: for programs that shall not meet the real one yet.
@@ -56,11 +65,16 @@ def serve(
     from livetools.testing import FakeLiveServer, Rules
     from livetools.testing.faults import Faults
 
-    with explained(f"{host}:{port}"):
+    with usable("--fault"):
+        faults = Faults.parse(fault or ())
+    with usable("--profile"):
+        _known(profile)
+    with usable("--rules"):
         model = Pretend() if rules is None else Rules.load(rules)
+    with explained(f"{host}:{port}"):
         server = FakeLiveServer(model, profile=profile, strict=strict, tls=tls, host=host, port=port)
-        server.faults = Faults.parse(fault or ())
-        server.journal.limit = KEPT
+        server.authority = authority_place()
+        server.faults, server.hold, server.journal.limit = faults, pace, KEPT
         server.start()
     console = Console(highlight=False, soft_wrap=True)
     lines = announcement(server, f"serving a pretend model on {server.url}")
@@ -72,11 +86,27 @@ def serve(
     console.print("stopped")
 
 
+def _known(profile: str | None) -> None:
+    """Raise ``ValueError`` for a profile that is of no model family: it would behave as none does."""
+    if profile is not None and not find(profile).known:
+        raise ValueError(f"no model family has the name {profile!r}; there are {', '.join(families())}")
+
+
+def authority_place() -> Path:
+    """Where the commands keep their certificate authority: what trusts it once trusts it the next time."""
+    cache = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    return Path(cache) / "livetools"
+
+
 def announcement(server: Address, what: str) -> list[str]:
-    """What it does, and what a program needs to go there."""
+    """What it does, what a program needs to go there, and who else may."""
     lines = [what, f"export GOOGLE_GEMINI_BASE_URL={server.http_url}"]
     trust = f"export SSL_CERT_FILE={server.ca_file}"
-    return [*lines, trust if server.ca_file else "# google-genai's own client speaks wss:// only: --tls"]
+    lines.append(trust if server.ca_file else "# google-genai's own client speaks wss:// only: --tls")
+    if server.public:
+        elsewhere = f" at {server.public_url}" if server.public_url else ""
+        lines.append(f"! whoever reaches this machine reaches it{elsewhere}; --host 127.0.0.1 keeps it here")
+    return lines
 
 
 def curl(server: FakeLiveServer) -> str:

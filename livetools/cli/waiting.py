@@ -6,8 +6,10 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import NoReturn
 
 import anyio
+import typer
 
 from livetools.protocol.errors import ConfigError
 
@@ -54,5 +56,21 @@ def explained(what: str = "") -> Iterator[None]:
     except OSError as error:
         place = error.filename or what
         raise ConfigError(f"{place}: {error.strerror or error}" if place else str(error)) from error
-    except ValueError as error:
+    except (ValueError, ImportError) as error:
         raise ConfigError(str(error)) from error
+
+
+@contextmanager
+def usable(option: str) -> Iterator[None]:
+    """What is wrong with an option's value is one line that names it, and exit status 2."""
+    try:
+        with explained():
+            yield
+    except ConfigError as error:
+        refuse(f"{option}: {error}")
+
+
+def refuse(text: str) -> NoReturn:
+    """End a command that was called wrongly: one line on standard error, and exit status 2."""
+    typer.secho(f"livetools: {text}", fg=typer.colors.RED, err=True)
+    raise typer.Exit(2)

@@ -126,6 +126,11 @@ def find(model: str, *, vertex: bool = False) -> ModelProfile:
     return _on_vertex(profile) if vertex else _on_gemini_api(profile)
 
 
+def families() -> tuple[str, ...]:
+    """The names that :func:`find` knows, each the beginning of models' names."""
+    return tuple(_FAMILIES)
+
+
 def _on_gemini_api(profile: ModelProfile) -> ModelProfile:
     # Unknown name "transparent" at 'setup.session_resumption' (2026-09-10); google-genai 3.6.1 does not send
     # explicitVadSignal there; avatars are refused there (2026-10-09).

@@ -23,20 +23,28 @@ class Caller:
     credential: str | None
 
 
+def header(request: Request, name: str) -> str | None:
+    """The header's value; the last one where it was sent twice, which ``websockets`` raises for."""
+    return next(reversed(request.headers.get_all(name)), None)
+
+
 def caller(request: Request) -> Caller | None:
     """Read the path and the credentials of an upgrade; ``None`` if the path is no Live endpoint.
 
     Any API version, any prefix, doubled slashes (google-genai for JavaScript sends ``//ws/…``). No path at all is
     Vertex AI, as google-genai for Python 3.6.1 dials a base URL of one's own without a project.
     """
-    parts = urlsplit(re.sub("/{2,}", "/", request.path))
+    try:
+        parts = urlsplit(re.sub("/{2,}", "/", request.path))
+    except ValueError:  # http://[::1 and the like
+        return None
     gemini, vertex = _GEMINI.search(parts.path), _VERTEX.search(parts.path)
     if not (gemini or vertex or parts.path in ("", "/")):
         return None
     query = parse_qs(parts.query)
-    authorization = request.headers.get("Authorization") or ""
+    authorization = header(request, "Authorization") or ""
     credential = (
-        request.headers.get("x-goog-api-key")
+        header(request, "x-goog-api-key")
         or next(iter(query.get("key") or query.get("access_token") or []), None)
         or authorization.partition(" ")[2]
         or None

@@ -26,6 +26,9 @@ from .wire import clip_reason
 _tokens = itertools.count()  # what pings say
 
 BREATH = 256 * 1024  # bytes that may wait to be written together
+MAX_MESSAGE = 64 * 1024 * 1024  # bytes of a message; a longer one is closed for with 1009
+BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+NO_CODE, BROKEN = 1005, (1006, 1015)  # what no close frame may say, and what each stands for
 
 Receiver: TypeAlias = Callable[[bytes], Awaitable[None]]
 
@@ -58,11 +61,12 @@ class Connection:
         self.silent_until = 0.0  # a stall, by the server's clock
         self.held_back: bytes | None = None  # a frame that is to change places with the next
         self._stream = stream
-        self._protocol = _Protocol(max_size=None, logger=quiet_logger())
+        self._protocol = _Protocol(max_size=MAX_MESSAGE, logger=quiet_logger())
         self._lock = anyio.Lock(fast_acquire=True)
         self._together = 0  # how many are sending what may leave in one write
         self._held = 0  # bytes that wait for the others
         self._message = bytearray()
+        self._early = b""  # frames that came with the request
         self._pongs: dict[bytes, anyio.Event] = {}
 
     @property
@@ -70,15 +74,19 @@ class Connection:
         return self.closed_by is None and self._protocol.state is State.OPEN
 
     async def accept(self, head: bytes) -> Request | None:
-        """Read ``head`` as an upgrade and answer it: the request, if a websocket stands now."""
-        request = None
-        self._protocol.receive_data(head)
-        for event in self._protocol.events_received():
-            if isinstance(event, Request):
-                request = event
-                self._protocol.send_response(self._protocol.accept(event))
+        """Read ``head`` as an upgrade and answer it: the request, if a websocket stands now.
+
+        What came behind the request waits for :meth:`receive`: no frame counts before the answer.
+        """
+        top, end, self._early = head.partition(b"\r\n\r\n")
+        self._protocol.receive_data(top + end)
+        request = next((each for each in self._protocol.events_received() if isinstance(each, Request)), None)
+        if request is not None:
+            self._protocol.send_response(self._protocol.accept(request))
+        elif not any(self._protocol.writes):  # an empty one stands for the end of the stream
+            self._protocol.writes.append(BAD_REQUEST)
         await self._flush()
-        return request if self._protocol.state is State.OPEN else None
+        return request if self.open else None
 
     async def send(self, data: bytes, *, text: bool = False) -> None:
         """Send one frame, whole or not at all; raises :class:`Gone`. Cancelling waits until it is written."""
@@ -137,7 +145,8 @@ class Connection:
         """
         while True:
             try:
-                self._protocol.receive_data(await self._stream.receive())
+                early, self._early = self._early, b""
+                self._protocol.receive_data(early or await self._stream.receive())
             except (anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError):
                 self._end("line")
                 return
@@ -167,9 +176,14 @@ class Connection:
                     await receiver(message)
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
-        """Send a close frame; the reader ends when the client has answered it, or has gone."""
-        if self.open:
-            self._protocol.send_close(code, clip_reason(reason))
+        """Send a close frame; the reader ends when the client has answered it, or has gone.
+
+        1005 is a frame without a code, 1006 and 1015 break the line: so would whoever saw them have it.
+        """
+        if code in BROKEN:
+            await self.drop()
+        elif self.open:
+            self._protocol.send_close(*(() if code == NO_CODE else (code, clip_reason(reason))))
             self.closed_by = "server"
             await self._flush()
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from .connection import Connection
 from .faults import Fault
 from .roles import Session
-from .wire import Message, encode
+from .wire import Message, encode, utf8
 
 UNKNOWN: Message = {"somethingNew": {"a": 1}, "serverContent": {"unexpected": True}}
 STALL = 30.0  # seconds of the server's clock that a stalled connection says nothing
@@ -23,7 +23,7 @@ async def deliver(session: Session, connection: Connection, frame: Message | str
         await server.clock.sleep_until(connection.silent_until)
     if not isinstance(frame, dict):
         text = isinstance(frame, str)
-        await connection.send(frame.encode() if isinstance(frame, str) else frame, text=text)
+        await connection.send(utf8(frame) if isinstance(frame, str) else frame, text=text)
         return
     kind = None if "setupComplete" in frame else server.faults.draw(server.chance)
     late, connection.held_back = connection.held_back, None

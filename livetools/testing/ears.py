@@ -50,7 +50,7 @@ class Ears:
     @staticmethod
     def rate_of(mime: str) -> int:
         """The sample rate that a MIME type names; 16 kHz where it names none."""
-        found = re.search(r"rate=(\d+)", mime)
+        found = re.search(r"rate=([1-9][0-9]{0,5})(?![0-9])", mime)
         return int(found[1]) if found else 16000
 
     async def content(self, body: Message) -> None:

@@ -61,8 +61,7 @@ class Exchange:
         except HttpError:
             raise  # the model closed, as it meant to
         except Exception as fault:
-            self.server.journal.errors.append(fault)
-            self.server.note(f"the pretend model raised {type(fault).__name__}: {fault}")
+            self.server.journal.fail("the pretend model", fault)
             raise error(500, "Internal error encountered.") from fault
 
     def declarations(self) -> dict[str, Message]:

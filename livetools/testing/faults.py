@@ -12,6 +12,7 @@ faults.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Iterable
 from dataclasses import dataclass, fields
@@ -20,6 +21,37 @@ from typing import Literal, Self, TypeAlias, get_args
 Fault: TypeAlias = Literal[
     "drop", "half_frame", "stall", "duplicate", "reorder", "garbage", "oversize", "unknown", "text_frame"
 ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """What a switch takes: ``type`` up to ``most``; ``alone`` is what its bare name stands for."""
+
+    what: str
+    type: type[float | int | bool]
+    most: float = math.inf
+    alone: float | None = None
+
+    def read(self, name: str, text: str | None) -> float | int | bool:
+        if text is None and self.alone is not None:
+            return self.type(self.alone)
+        try:
+            value = float(text or "nan")
+        except ValueError:
+            value = math.nan
+        if not (0 <= value <= self.most and math.isfinite(value) and self.type(value) == value):
+            said = f"{text!r} is not that" if text is not None else "it was given none"
+            raise ValueError(f"fault {name} takes {self.what}; {said}")
+        return self.type(value)
+
+
+_VALUES = {
+    "share": _Value(what="a share of the frames, from 0 to 1, such as 0.01", type=float, most=1),
+    "never_setup": _Value(what="nothing, or 0 or 1", type=bool, most=1, alone=1),
+    "early_content": _Value(what="nothing, or 0 or 1", type=bool, most=1, alone=1),
+    "flapping": _Value(what="a number of connections, such as 3", type=int),
+    "slow_pong": _Value(what="a time in seconds, such as 0.5", type=float),
+}
 
 
 @dataclass(slots=True)
@@ -44,19 +76,17 @@ class Faults:
     def parse(cls, texts: Iterable[str]) -> Self:
         """Switches from ``name`` or ``name=value``, as a command line gives them.
 
-        Raises ``ValueError``, which names them all, for one that there is not.
+        Raises ``ValueError`` that says what there is for a name, what may be for a value.
         """
-        known = {each.name: each for each in fields(cls)}
+        known = [each.name for each in fields(cls)]
         result = cls()
         for text in texts:
-            name, _, value = text.replace("-", "_").partition("=")
+            name, given, value = text.partition("=")
+            name = name.strip().replace("-", "_")
             if name not in known:
                 raise ValueError(f"no fault is called {name!r}; there are {', '.join(known)}")
-            kind: type[float | int | bool] = type(getattr(result, name))
-            try:
-                setattr(result, name, kind(float(value)) if value else kind(1))
-            except ValueError:
-                raise ValueError(f"fault {name}: {value!r} is no number") from None
+            kind = "share" if name in get_args(Fault) else name
+            setattr(result, name, _VALUES[kind].read(name, value.strip() if given else None))
         return result
 
     def draw(self, chance: random.Random) -> Fault | None:

@@ -89,13 +89,19 @@ class Floor:
             await self.settle()
 
     async def leave(self) -> None:
-        """End the turn on the wire: generationComplete, turnComplete with usage, a handle; then the next."""
-        session = self.session
-        self.leaving = True  # what the client says from now on begins a turn of its own
+        """End the turn on the wire: generationComplete, turnComplete with usage, a handle; then the next.
+
+        turnComplete is held back until the sound would have been played, if the server holds it back.
+        """
+        session, speaker = self.session, self.speaker
         try:
             async with session.together():
                 for message in speech.endings(session):
+                    if "turnComplete" in message["serverContent"]:
+                        await self._played(speaker)
+                        self.leaving = True  # what the client says from now on begins a turn of its own
                     await session.send(message)
+                self.leaving = True
                 session.said = Said()
                 asked = session.profile.resumption and "sessionResumption" in session.setup
                 if asked and not session.open_calls():
@@ -105,6 +111,14 @@ class Floor:
         self.speaker = None
         self.since = session.server.clock.now()
         self.next()
+
+    async def _played(self, speaker: Turn | None) -> None:
+        """Wait until what was said would have been played. The client may cut in meanwhile."""
+        clock, until = self.session.server.clock, self.session.said.until
+        if until > clock.now():
+            await clock.sleep_until(until)
+            if self.speaker is not speaker:
+                raise TurnCancelled("the client has interrupted this turn, or its connection is gone")
 
     @property
     def busy(self) -> bool:

@@ -29,7 +29,7 @@ async def admit(server: Server, connection: Connection, request: Request) -> Asy
     """Receive a client for as long as its socket stands; gives what takes its frames."""
     who = caller(request)
     if who is None:
-        server.note(f"no Live endpoint: {request.path.partition('?')[0]}")
+        server.note(f"not a Live endpoint: {request.path.partition('?')[0]}")
         await connection.close(1008, "Requested entity was not found.")
     guest = _Guest(server, connection, who)
     try:

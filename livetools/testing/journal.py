@@ -13,18 +13,29 @@ logger = logging.getLogger("livetools.testing")
 SHOWN = 60  # frames in a failure's text
 
 
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """What raised that should not have, and what it raised."""
+
+    who: str
+    error: Exception
+
+    def __str__(self) -> str:
+        return f"{self.who} raised {type(self.error).__name__}: {self.error}"
+
+
 @dataclass(slots=True)
 class Journal:
     """The server's memory.
 
-    ``late`` are calls answered after their cancellation, ``errors`` what the model raised, ``complaints`` what a
-    replay found different.
+    ``late`` are calls answered after their cancellation, ``errors`` what the model, or a hook of the test's,
+    raised, ``complaints`` what a replay found different.
     """
 
     frames: list[Frame] = field(default_factory=list)
     calls: list[FakeCall] = field(default_factory=list)
     late: list[FakeCall] = field(default_factory=list)
-    errors: list[Exception] = field(default_factory=list)
+    errors: list[Failure] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
     limit: int | None = None  # frames, calls and lines that are kept, about; None keeps all
@@ -35,6 +46,13 @@ class Journal:
         if self.limit is not None and len(self.log) > 2 * self.limit:
             del self.log[: -self.limit]
         logger.info("%s", text)
+
+    def fail(self, who: str, error: Exception) -> None:
+        """Keep what was raised; a server that runs long logs it, and goes on."""
+        failure = Failure(who, error)
+        if self.limit is None:
+            self.errors.append(failure)
+        self.note(str(failure))
 
     def keep(self, frame: Frame) -> None:
         """Enter a frame; beyond ``limit`` the oldest frames and settled calls go, for a server that runs long."""
@@ -49,7 +67,7 @@ class Journal:
 
     def lost(self) -> str | None:
         """Why a test is lost already: the model raised. ``None`` on a server that runs long, which goes on."""
-        return told(self.errors[0]) if self.errors and self.limit is None else None
+        return str(self.errors[0]) if self.errors else None
 
     def unanswered(self) -> list[FakeCall]:
         """The calls that wait for an answer, or whose connection the client closed without one."""
@@ -58,15 +76,15 @@ class Journal:
     def assert_all_answered(self) -> None:
         """Raise ``AssertionError`` with every fault and the frames; an error of the model is its cause.
 
-        Faults are calls left unanswered, answers after a cancellation, differences from a recording, and errors
-        of the model.
+        Faults are errors of the model, which are told first, calls left unanswered, answers after a
+        cancellation, and differences from a recording.
         """
-        faults = [f"never answered: {call}" for call in self.unanswered()]
+        faults = [str(failure) for failure in self.errors]
+        faults += [f"never answered: {call}" for call in self.unanswered()]
         faults += [f"answered after its cancellation: {call}" for call in self.late]
         faults += self.complaints
-        faults += [told(error) for error in self.errors]
         if faults:
-            cause = self.errors[0] if self.errors else None
+            cause = self.errors[0].error if self.errors else None
             raise AssertionError("\n".join([*faults, "", self.transcript()])) from cause
 
     def transcript(self) -> str:
@@ -78,8 +96,3 @@ class Journal:
         if self.log:
             lines += ["log:", *(f"  {line}" for line in self.log)]
         return "\n".join(lines)
-
-
-def told(error: Exception) -> str:
-    """What the pretend model raised, in a line."""
-    return f"the pretend model raised {type(error).__name__}: {error}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import socket
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
@@ -23,36 +24,49 @@ class Port:
         self._tasks: Host | None = None
         self._group: TaskGroup | None = None
         self._stopping: anyio.Event | None = None
+        self._failed: Callable[[Exception], None] = _nobody
 
     @property
     def number(self) -> int:
         """The port's number; asking for it binds it."""
         if self._socket is None:
             family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
-            self._socket = socket.socket(family)
-            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            self._socket.bind((self.host, self._port))
-            self._port = self._socket.getsockname()[1]
+            bound = socket.socket(family)
+            try:
+                bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                bound.bind((self.host, self._port))
+            except OSError:
+                bound.close()
+                raise
+            self._socket, self._port = bound, bound.getsockname()[1]
         return self._port
 
     async def open(
-        self, serve: Callable[[SocketStream], Awaitable[None]], farewell: Callable[[], Awaitable[None]]
+        self,
+        serve: Callable[[SocketStream], Awaitable[None]],
+        farewell: Callable[[], Awaitable[None]],
+        failed: Callable[[Exception], None],
     ) -> None:
-        """Serve each connection in a task of its own until :meth:`close`, which then awaits ``farewell``."""
+        """Serve each connection in a task of its own until :meth:`close`, which then awaits ``farewell``.
+
+        What a task raises ends that task alone, and is given to ``failed``: one connection's fault must not
+        end the others.
+        """
         assert self.number
         assert self._socket is not None
         self._socket.listen(1024)
-        self._stopping = anyio.Event()
+        self._stopping, self._failed = anyio.Event(), failed
         stopping, bound = self._stopping, self._socket
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
             self._group = group
             listener = await SocketListener.from_socket(bound)
             try:
-                group.start_soon(_listen, listener, serve, group)
+                group.start_soon(_listen, listener, functools.partial(self._guarded, serve), group)
                 ready()
                 await stopping.wait()
             finally:
+                bound.close()  # below anyio 4.16 closing the listener leaves the socket open
                 await anyio.aclose_forcefully(listener)
             await farewell()
 
@@ -70,7 +84,17 @@ class Port:
     def start_task(self, function: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None:
         """Run ``function`` beside the connections, for as long as the port is open."""
         assert self._group is not None
-        self._group.start_soon(function, *args)
+        self._group.start_soon(self._guarded, function, *args)
+
+    async def _guarded(self, function: Callable[..., Awaitable[None]], *args: object) -> None:
+        try:
+            await function(*args)
+        except Exception as error:
+            self._failed(error)
+
+
+def _nobody(error: Exception) -> None:
+    raise error
 
 
 async def _listen(

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import ssl
 from collections.abc import AsyncIterator
 from types import TracebackType
@@ -25,13 +26,16 @@ from livetools.session.transport import Gone as UpstreamGone
 from livetools.session.transport import Transport
 from livetools.session.websocket import WebSocket
 
+from .caller import header
 from .connection import Connection, Gone, Receiver
 from .journal import Journal
 from .port import Port
 from .reception import Reception
 from .recording import Recording
 from .urls import Address
-from .wire import Frame, Message, Refused, decode
+from .wire import Frame, Message, Refused, parse
+
+logger = logging.getLogger("livetools.testing")
 
 PASSED_ON = ("x-goog-api-key", "authorization", "x-goog-user-project", "x-goog-api-client", "user-agent")
 
@@ -74,7 +78,7 @@ class RecordingProxy(Address):
         return self.journal.log
 
     async def __aenter__(self) -> Self:
-        await self.listener.open(self._reception.serve, self._reception.farewell)
+        await self.listener.open(self._reception.serve, self._reception.farewell, self.failed)
         return self
 
     async def __aexit__(
@@ -85,12 +89,15 @@ class RecordingProxy(Address):
     @contextlib.asynccontextmanager
     async def admit(self, connection: Connection, request: Request) -> AsyncIterator[Receiver]:
         """Dial upstream for this client, and pass on what either says until one of them goes."""
-        headers = {name: request.headers[name] for name in PASSED_ON if name in request.headers}
+        headers = {name: value for name in PASSED_ON if (value := header(request, name)) is not None}
         url = f"{self.upstream}/{request.path.lstrip('/')}"
         async with contextlib.AsyncExitStack() as stack:
             try:
                 transport = await stack.enter_async_context(self._dialer.dial(url, headers))
-            except LiveToolsError as error:
+            except (
+                LiveToolsError,
+                ValueError,
+            ) as error:  # ValueError: a path or a header that cannot be sent on
                 self.journal.note(f"connection {connection.number}: {error}")
                 await connection.close(1011, f"The proxy cannot reach the service: {error}")
                 yield _deaf
@@ -116,14 +123,11 @@ class RecordingProxy(Address):
         except UpstreamGone as gone:
             close: Message = {"_close": {"code": gone.code, "reason": gone.reason}}
             self.recording.add(Frame(self._clock.now(), "server", connection.number, close))
-            if gone.code == 1006:
-                await connection.drop()
-            else:
-                await connection.close(gone.code, gone.reason)
+            await connection.close(gone.code, gone.reason)
 
     def _record(self, direction: Literal["client", "server"], connection: Connection, data: bytes) -> None:
         try:
-            message = decode(data)
+            message = parse(data)
         except Refused:
             message = {"_text": data.decode(errors="replace")}
         self.recording.add(Frame(self._clock.now(), direction, connection.number, message))
@@ -131,7 +135,13 @@ class RecordingProxy(Address):
     async def http(self, stream: ByteStream, head: bytes) -> None:
         """Only websockets are passed on."""
         body = b"This is livetools' recording proxy. It passes on websockets only.\n"
-        await stream.send(b"HTTP/1.1 501 Not Implemented\r\nConnection: close\r\n\r\n" + body)
+        with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the client has gone
+            await stream.send(b"HTTP/1.1 501 Not Implemented\r\nConnection: close\r\n\r\n" + body)
+
+    def failed(self, error: Exception) -> None:
+        """A connection's task raised: the others go on."""
+        logger.error("a task of the recording proxy failed", exc_info=error)
+        self.journal.note(f"a connection failed: {type(error).__name__}: {error}")
 
 
 async def _deaf(data: bytes) -> None:

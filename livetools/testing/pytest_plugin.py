@@ -102,6 +102,6 @@ def pytest_runtest_makereport(
     server = item.stash.get(_SERVER, None)
     if report.failed and server is not None and server.frames:
         report.sections.append(("live server", server.journal.transcript()))
-        for error in server.journal.errors:
-            report.sections.append(("the pretend model", "".join(traceback.format_exception(error))))
+        for failure in server.journal.errors:
+            report.sections.append((failure.who, "".join(traceback.format_exception(failure.error))))
     return report

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import ssl
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol
 
@@ -11,10 +12,11 @@ from anyio.abc import ByteStream, SocketStream
 from anyio.streams.tls import TLSStream
 from websockets.http11 import Request
 
-from .certificates import certificates
 from .connection import Connection, Receiver
 
 HEAD_LIMIT = 64 * 1024  # bytes of a request's headers
+HEAD_TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n"
+INTERNAL = "Internal error encountered."
 CLOSING = 0.25  # seconds that clients are given to answer the last close
 
 
@@ -22,7 +24,9 @@ class House(Protocol):
     """Whoever receives here: the fake server, or a proxy."""
 
     @property
-    def tls(self) -> bool: ...
+    def server_ssl(self) -> ssl.SSLContext | None:
+        """What secures a connection; ``None`` for none."""
+        ...
 
     @property
     def lag(self) -> float:
@@ -35,6 +39,10 @@ class House(Protocol):
 
     async def http(self, stream: ByteStream, head: bytes) -> None:
         """Answer a plain HTTP request, of which ``head`` was read."""
+        ...
+
+    def failed(self, error: Exception) -> None:
+        """A connection's task raised, which none should: the others go on."""
         ...
 
 
@@ -51,6 +59,10 @@ class Reception:
         try:
             secured = await self._secure(stream)
             head = await _read_head(secured)
+            if head is None:
+                await secured.send(HEAD_TOO_LONG)
+                await anyio.aclose_forcefully(secured)
+                return
         except (anyio.BrokenResourceError, anyio.EndOfStream, anyio.ClosedResourceError, OSError):
             await anyio.aclose_forcefully(stream)
             return
@@ -63,9 +75,9 @@ class Reception:
             await anyio.aclose_forcefully(secured)
 
     async def _secure(self, stream: SocketStream) -> ByteStream:
-        if not self.house.tls:
+        context = self.house.server_ssl
+        if context is None:
             return stream
-        context = certificates().server
         return await TLSStream.wrap(stream, server_side=True, ssl_context=context, standard_compatible=False)
 
     async def _websocket(self, stream: ByteStream, head: bytes) -> None:
@@ -78,6 +90,9 @@ class Reception:
         try:
             async with self.house.admit(connection, request) as receiver:
                 await connection.receive(receiver, lag=self.house.lag)
+        except Exception as error:
+            self.house.failed(error)
+            await connection.close(1011, INTERNAL)
         finally:
             self.connections.discard(connection)
 
@@ -93,11 +108,11 @@ class Reception:
             await connection.abort()
 
 
-async def _read_head(stream: ByteStream) -> bytes:
-    """The bytes up to the end of the request's headers, and what came with them."""
+async def _read_head(stream: ByteStream) -> bytes | None:
+    """The bytes up to the end of the request's headers, and what came with them; ``None`` if they never end."""
     head = b""
     while b"\r\n\r\n" not in head:
-        head += await stream.receive()
         if len(head) > HEAD_LIMIT:
-            raise anyio.BrokenResourceError
+            return None
+        head += await stream.receive()
     return head

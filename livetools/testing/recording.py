@@ -5,29 +5,41 @@
     {"time": 0.0, "direction": "client", "connection": 1, "frame": {"setup": {"model": "models/…"}}}
     {"time": 0.213, "direction": "server", "connection": 1, "frame": {"setupComplete": {}}}
 
-A close stands as ``{"_close": {"code": …, "reason": …}}``.
+A close stands as ``{"_close": {"code": …, "reason": …}}``. Session handles are replaced by ``handle-1``,
+``handle-2`` and so on: they open conversations, and a replay can hand the stand-ins out again.
 """
 
 from __future__ import annotations
 
 import json
+import math
+import os
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Any, Literal, Self, TypeAlias
 
-from .wire import Frame, Message, without_media
+from .wire import Frame, Message, snake, without_media
+
+Mode: TypeAlias = Literal["w", "x", "a"]
 
 _SECRETS = re.compile(r"AIza[\w-]{30,}|ya29\.[\w.-]+|auth_tokens/[\w-]+|Bearer [\w.~+/-]+=*|AQ\.[\w-]{20,}")
 _OPAQUE = re.compile(
     r"[\w+/-]{200,}=*", re.ASCII
 )  # media, a signature: what looks like a key in it is chance
 REDACTED = "REDACTED"
+PRIVATE = 0o600  # a recording is a conversation of somebody's
+UNMISTAKABLE = 16  # characters: a handle that long is replaced wherever it stands
+_HANDLES = (("setup", "sessionResumption", "handle"), ("sessionResumptionUpdate", "newHandle"))
 
 
 class Recording:
     """Frames that are written to a file as they come, or were read from one.
+
+    ``mode`` is that of ``open``: ``"w"`` overwrites a file that exists, ``"x"`` raises ``FileExistsError`` for
+    it, ``"a"`` reads it, with a ``ValueError`` for a line that is not of a recording, and goes on: its
+    connections and handles are numbered from where it ended. Only the file's owner may read it (mode 0600).
 
     ``media=False`` leaves sound and pictures out: their place is kept, with their size. Keys and tokens are
     always left out, wherever in a frame they stand. ``redact`` has the last word on each frame's text::
@@ -37,27 +49,49 @@ class Recording:
     """
 
     def __init__(
-        self, path: str | Path, *, media: bool = True, redact: Callable[[str], str] | None = None
+        self,
+        path: str | Path,
+        *,
+        media: bool = True,
+        redact: Callable[[str], str] | None = None,
+        mode: Mode = "w",
     ) -> None:
         self.path = Path(path)
         self.frames: list[Frame] = []
         self._media = media
         self._redact = redact
+        self.mode = mode
         self._file: IO[str] | None = None
         self._began: float | None = None
+        self._before = 0  # connections of a recording that goes on
+        self._ended = 0.0  # its last time
+        self._stand_ins: dict[str, str] = {}
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Read a recording; ``ValueError`` names the line that is none. ``OSError`` as from ``open``."""
+        """Read a recording; ``ValueError`` names the line that is not one of it. ``OSError`` as from ``open``."""
         recording = cls(path)
-        for number, line in enumerate(recording.path.read_text(encoding="utf-8").splitlines(), 1):
-            if line.strip():
-                recording.frames.append(_frame(line, f"{path}:{number}"))
+        recording.frames = list(_frames(recording.path))
         return recording
 
     def __enter__(self) -> Self:
-        self._file = self.path.open("w", encoding="utf-8")
+        if self.mode == "a" and self.path.exists():
+            self._go_on(list(_frames(self.path)))
+        flags = {"w": os.O_TRUNC, "x": os.O_EXCL, "a": os.O_APPEND}[self.mode]
+        handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | flags, PRIVATE)
+        if hasattr(os, "fchmod"):  # not on Windows
+            os.fchmod(handle, PRIVATE)  # of a file that was there
+        # a lone surrogate, which UTF-8 does not have, becomes its JSON escape
+        self._file = open(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n")
         return self
+
+    def _go_on(self, frames: list[Frame]) -> None:
+        self.frames = frames
+        self._before = max((frame.connection for frame in frames), default=0)
+        self._ended = max((frame.time for frame in frames), default=0.0)
+        for frame in frames:
+            for holder, key in handles_in(frame.message):
+                self._stand_ins.setdefault(holder[key], holder[key])
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -69,35 +103,69 @@ class Recording:
     def add(self, frame: Frame) -> None:
         """Keep one frame, redacted; times count from the first. It is in the file when this returns."""
         self._began = frame.time if self._began is None else self._began
-        message = self._clean(frame.message)
-        kept = Frame(round(frame.time - self._began, 6), frame.direction, frame.connection, message)
+        time = round(frame.time - self._began + self._ended, 6)
+        connection = frame.connection + self._before if frame.connection else 0
+        kept = Frame(time, frame.direction, connection, self._clean(frame.message))
         self.frames.append(kept)
         if self._file is not None:
             self._file.write(_line(kept) + "\n")
             self._file.flush()
 
     def _clean(self, message: Message) -> Message:
-        cleaned: Message = _without_secrets(message if self._media else without_media(message))
+        named = [self._stand_in(holder[key]) for holder, key in handles_in(message)]
+        cleaned: Message = _mapped(message if self._media else without_media(message), self._harmless)
+        for (holder, key), name in zip(handles_in(cleaned), named, strict=True):
+            holder[key] = name
         if self._redact is not None:
             cleaned = json.loads(self._redact(json.dumps(cleaned, ensure_ascii=False)))
         return cleaned
+
+    def _stand_in(self, handle: str) -> str:
+        return self._stand_ins.setdefault(handle, f"handle-{len(self._stand_ins) + 1}")
+
+    def _harmless(self, text: str) -> str:
+        """The text without keys, tokens and handles. Media are let be."""
+        if _OPAQUE.fullmatch(text):
+            return text
+        for handle, name in self._stand_ins.items():
+            if len(handle) >= UNMISTAKABLE:
+                text = text.replace(handle, name)
+        return _SECRETS.sub(REDACTED, text)
 
     def connections(self) -> list[int]:
         """The numbers of the connections, in the order of their dials."""
         return list(dict.fromkeys(frame.connection for frame in self.frames))
 
 
-def _without_secrets(value: Any) -> Any:  # any JSON value
+def handles_in(message: Message) -> Iterator[tuple[Message, str]]:
+    """Where in a message a session handle stands: the object that holds it, and the key, in either casing."""
+    for *path, last in _HANDLES:
+        found: Any = message  # any JSON value
+        for name in path:
+            found = (found.get(name) or found.get(snake(name))) if isinstance(found, dict) else None
+        if isinstance(found, dict):
+            held = [key for key in dict.fromkeys((last, snake(last))) if isinstance(found.get(key), str)]
+            yield from ((found, key) for key in held if found[key])
+
+
+def _mapped(value: Any, change: Callable[[str], str]) -> Any:  # any JSON value
     if isinstance(value, str):
-        return value if _OPAQUE.fullmatch(value) else _SECRETS.sub(REDACTED, value)
+        return change(value)
     if isinstance(value, dict):
-        return {_without_secrets(key): _without_secrets(item) for key, item in value.items()}
-    return [_without_secrets(item) for item in value] if isinstance(value, list) else value
+        return {change(key): _mapped(item, change) for key, item in value.items()}
+    return [_mapped(item, change) for item in value] if isinstance(value, list) else value
 
 
 def _line(frame: Frame) -> str:
     entry = {"time": frame.time, "direction": frame.direction, "connection": frame.connection}
     return json.dumps(entry | {"frame": frame.message}, ensure_ascii=False)
+
+
+def _frames(path: Path) -> Iterator[Frame]:
+    # a line ends with a newline and with nothing else: texts hold U+2028 and its like
+    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+        if line.strip():
+            yield _frame(line, f"{path}:{number}")
 
 
 def _frame(line: str, place: str) -> Frame:
@@ -106,9 +174,13 @@ def _frame(line: str, place: str) -> Frame:
         direction = entry["direction"]
         if direction not in ("client", "server") or not isinstance(entry["frame"], dict):
             raise ValueError(f"the direction {direction!r}")
-        return Frame(float(entry.get("time", 0)), direction, int(entry.get("connection", 1)), entry["frame"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{place}: no line of a recording ({type(error).__name__}: {error})") from None
+        time = float(entry.get("time", 0))
+        if not math.isfinite(time):
+            raise ValueError(f"the time {time}")
+        return Frame(time, direction, int(entry.get("connection", 1)), entry["frame"])
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
+        told = f"{type(error).__name__}: {error}"
+        raise ValueError(f"{place}: not a line of a recording ({told})") from None
 
 
 def differences(recorded: object, now: object, path: str = "") -> Iterable[str]:

@@ -18,9 +18,9 @@ from livetools.protocol.profiles import find
 from . import schema
 from .contents import contents_fault
 from .exchange import Exchange
-from .http import Chunks, HttpError, HttpRequest, error, read_request, respond
+from .http import Chunks, HttpError, HttpRequest, error, json_body, read_request, respond
 from .roles import Server
-from .schemas import schema_fault
+from .schemas import parameters_fault
 from .strict import BAD_NAME, NAME
 from .wire import Message, Refused
 
@@ -55,12 +55,17 @@ async def serve(server: Server, stream: ByteStream, head: bytes) -> None:
 
 def _mint(server: Server, request: HttpRequest) -> Message:
     _check_key(server, request)
-    body = _json(request)
+    body = json_body(request)
     known = {"uses", "expireTime", "newSessionExpireTime", "bidiGenerateContentSetup", "fieldMask", "name"}
     if unknown := set(body) - known:
         raise error(400, _unknown(min(unknown), "auth_token"))
-    setup, _ = schema.read({"setup": body.get("bidiGenerateContentSetup") or {}})
-    return {"name": server.mint_token(uses=int(body.get("uses", 1)), setup=setup["setup"])}
+    uses = body.get("uses", 1)
+    if not schema.is_int32(uses):
+        raise error(400, f"Invalid value at 'auth_token.uses' (TYPE_INT32), {json.dumps(uses)}")
+    read, faults = schema.read({"setup": body.get("bidiGenerateContentSetup") or {}})
+    if faults and server.strict:
+        raise _schema_error(faults)
+    return {"name": server.mint_token(uses=int(uses), setup=read.get("setup") or {})}
 
 
 def _models(found: re.Match[str]) -> Message:
@@ -90,16 +95,6 @@ def _check_key(server: Server, request: HttpRequest) -> None:
     raise error(400, "API key not valid. Please pass a valid API key.", [info])
 
 
-def _json(request: HttpRequest) -> Message:
-    try:
-        body = json.loads(request.body or b"{}")
-    except ValueError as fault:
-        raise error(400, f"Invalid JSON payload received. {fault}") from None
-    if not isinstance(body, dict):
-        raise error(400, "Invalid JSON payload received. The root is to be an object.")
-    return body
-
-
 def _unknown(name: str, path: str) -> str:
     return f"Invalid JSON payload received. Unknown name \"{name}\" at '{path}': Cannot find field."
 
@@ -112,7 +107,7 @@ async def _generate(server: Server, stream: ByteStream, request: HttpRequest, fo
         raise error(404, f"{request.method} is not for generateContent.")
     _check_key(server, request)
     vertex = "/publishers/" in request.path
-    body, faults = schema.read(_json(request), vertex=vertex, root="GenerateContentRequest")
+    body, faults = schema.read(json_body(request), vertex=vertex, root="GenerateContentRequest")
     server.record("client", 0, {found["verb"]: body})
     if faults and server.strict:
         raise _schema_error(faults)
@@ -190,7 +185,7 @@ def _check(body: Message, found: re.Match[str]) -> None:
             path = f"tools[{n}].function_declarations[{m}]"
             if not NAME.fullmatch(declaration.get("name") or ""):
                 raise error(400, f"* GenerateContentRequest.{path}.name: {BAD_NAME}\n")
-            if wrong := schema_fault(
+            if wrong := parameters_fault(
                 declaration.get("parameters"), f"GenerateContentRequest.{path}.parameters"
             ):
                 raise error(400, wrong.reason)

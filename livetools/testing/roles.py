@@ -147,6 +147,7 @@ class Server(Protocol):
     faults: Faults
     limits: Limits
     pace: float
+    hold: float
 
     @property
     def strict(self) -> bool: ...

@@ -62,9 +62,14 @@ class Rules:
             import yaml
         except ImportError as error:
             raise ImportError("rules in a file need PyYAML: pip install 'livetools[serve]'") from error
-        document = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        try:
+            document = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
+            raise ValueError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
         if not isinstance(document, dict) or not isinstance(document.get("rules", []), list):
-            raise ValueError(f"{path}: a mapping with a list `rules` is due")
+            raise ValueError(f"{path}: expected a mapping with a list `rules`")
+        if unknown := set(document) - {"rules", "otherwise"}:
+            raise ValueError(f"{path}: unknown key {min(map(str, unknown))!r}; there are rules, otherwise")
         rules = [_rule(entry, f"{path}: rule {n}") for n, entry in enumerate(document.get("rules", []), 1)]
         otherwise = document.get("otherwise")
         return cls(rules, None if otherwise is None else str(otherwise))
@@ -96,17 +101,22 @@ class Rules:
 
 def _rule(entry: object, place: str) -> Rule:
     if not isinstance(entry, dict) or "when" not in entry:
-        raise ValueError(f"{place}: a mapping with `when` is due")
+        raise ValueError(f"{place}: expected a mapping with `when`")
     unknown = set(entry) - {"when", "call", "args", "say"}
     if unknown:
         raise ValueError(f"{place}: unknown key {min(map(str, unknown))!r}; there are when, call, args, say")
     if not (entry.get("call") or entry.get("say")):
         raise ValueError(f"{place}: neither `call` nor `say`")
+    call, args, say = entry.get("call"), entry.get("args") or {}, entry.get("say")
+    if not isinstance(call, str | None):
+        raise ValueError(f"{place}: `call` is the name of a function")
+    if not isinstance(args, dict):
+        raise ValueError(f"{place}: `args` is a mapping")
     try:
         re.compile(str(entry["when"]))
     except re.error as error:
-        raise ValueError(f"{place}: `when` is no regular expression: {error}") from None
-    return Rule(str(entry["when"]), entry.get("call"), entry.get("args") or {}, entry.get("say"))
+        raise ValueError(f"{place}: `when` is not a regular expression: {error}") from None
+    return Rule(str(entry["when"]), call, args, None if say is None else str(say))
 
 
 def _fill(value: object, words: Mapping[str, object]) -> object:

@@ -16,13 +16,20 @@ class Said:
 
     text: str = ""
     seconds: float = 0.0
+    until: float = (
+        0.0  # by the server's clock: when its sound would have been played, if the server holds the end back
+    )
     closed: bool = False  # `interrupted` and its turnComplete were sent, and nothing since
 
-    def add(self, setup: Message, facts: ModelProfile, text: str, audio: bytes | None) -> None:
+    def add(self, setup: Message, facts: ModelProfile, text: str, audio: bytes | None) -> float:
+        """Add an utterance; the seconds of its sound."""
         self.text += text
         self.closed = False
-        if modality(setup, facts) == "AUDIO":
-            self.seconds += sound.spoken_seconds(text) if audio is None else sound.duration(audio)
+        if modality(setup, facts) != "AUDIO":
+            return 0.0
+        added = sound.spoken_seconds(text) if audio is None else sound.duration(audio)
+        self.seconds += added
+        return added
 
 
 class History(list[Message]):

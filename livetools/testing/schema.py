@@ -26,8 +26,11 @@ _MESSAGES = {
         setup:Setup clientContent:ClientContent realtimeInput:RealtimeInput toolResponse:ToolResponse
         contextUpdate:ContextUpdate""",
     "GenerateContentRequest": """
-        contents:[Content] tools:[Tool] toolConfig:any systemInstruction:Content generationConfig:any
+        contents:[Content] tools:[Tool] toolConfig:ToolConfig systemInstruction:Content generationConfig:any
         safetySettings:[SafetySetting] cachedContent:string model:string labels:{string}""",
+    "ToolConfig": """
+        functionCallingConfig:FunctionCallingConfig retrievalConfig:any includeServerSideToolInvocations:any""",
+    "FunctionCallingConfig": "mode:string allowedFunctionNames:[string] streamFunctionCallArguments:any",
     "Setup": """
         model:string generationConfig:GenerationConfig systemInstruction:Content tools:[Tool]
         realtimeInputConfig:RealtimeInputConfig sessionResumption:SessionResumptionConfig
@@ -268,15 +271,28 @@ def _enum(reading: _Reading, known: Field, item: object, here: str) -> object:
     return _WRONG
 
 
-def _is_int(value: object) -> bool:
+def _is_whole(value: object, bits: int) -> bool:
     if isinstance(value, str):
-        return re.fullmatch(r"-?\d+", value) is not None
-    return isinstance(value, int | float) and not isinstance(value, bool) and float(value).is_integer()
+        return re.fullmatch(r"-?[0-9]{1,19}", value) is not None and _is_whole(int(value), bits)
+    if isinstance(value, bool) or not (
+        isinstance(value, int) or (isinstance(value, float) and value.is_integer())
+    ):
+        return False
+    return -(1 << bits - 1) <= value < 1 << bits - 1
+
+
+def is_int32(value: object) -> bool:
+    """A whole number of 32 bits, or its digits in a string, as proto3 JSON has it."""
+    return _is_whole(value, 32)
+
+
+def _is_int64(value: object) -> bool:
+    return _is_whole(value, 64)
 
 
 def _is_float(value: object) -> bool:
     if isinstance(value, str):
-        return re.fullmatch(r"-?\d+(\.\d+)?([eE][-+]?\d+)?", value) is not None
+        return re.fullmatch(r"-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?", value) is not None
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
@@ -307,8 +323,8 @@ def decode_base64(text: str) -> bytes:
 _SCALARS = {
     "string": lambda value: isinstance(value, str),
     "bool": lambda value: isinstance(value, bool),
-    "int32": _is_int,
-    "int64": _is_int,
+    "int32": is_int32,
+    "int64": _is_int64,
     "float": _is_float,
     "bytes": _is_base64,
 }

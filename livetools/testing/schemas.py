@@ -7,6 +7,22 @@ from .wire import Message, Refused
 FORMATS = {"STRING": {"enum", "date-time"}}  # what the Gemini API takes; numbers take any
 
 
+def parameters_fault(parameters: Message | None, path: str, *, vertex: bool = False) -> Refused | None:
+    """The first thing in a function's ``parameters`` that the service would close for; ``None`` if nothing is.
+
+    An OBJECT without properties is taken here and nowhere below: 2.5 native audio completed a setup with one and
+    called the function (a recording of 2025-09), and so does ``generateContent``.
+    """
+    return None if takes_nothing(parameters) else schema_fault(parameters, path, vertex=vertex)
+
+
+def takes_nothing(parameters: Message | None) -> bool:
+    """Whether these are the parameters of a function without any, written as an empty object."""
+    said = {key: value for key, value in (parameters or {}).items() if value}
+    kind = str(said.pop("type", "OBJECT")).upper()
+    return "properties" in (parameters or {}) and kind == "OBJECT" and set(said) <= {"description", "title"}
+
+
 def schema_fault(schema: Message | None, path: str, *, vertex: bool = False) -> Refused | None:
     """The first thing in this schema that the service would close for; ``None`` if nothing is."""
     if schema is None:

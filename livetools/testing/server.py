@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import logging
 import random
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
@@ -34,7 +35,7 @@ from .calls import FakeCall
 from .connection import Connection, Receiver
 from .conversation import Script
 from .faults import Faults
-from .journal import Journal, told
+from .journal import Journal
 from .limits import Limits
 from .lobby import Lobby
 from .playback import Playback
@@ -47,6 +48,8 @@ from .turn import Talk, Turn
 from .urls import Address
 from .vad import ActivityDetector, EnergyDetector
 from .wire import Frame, Message
+
+logger = logging.getLogger("livetools.testing")
 
 Model: TypeAlias = Callable[[Turn], Awaitable[None]]
 
@@ -68,7 +71,8 @@ class FakeLiveServer(Address):
     accepts (``None``: any). ``clock`` times handles and goAways, ``seed`` makes the ids.
 
     Attributes to set before a client comes: ``pace`` (0: sound goes out as fast as it can; 1: in real time,
-    and ``turnComplete`` when it would have been played), ``limits`` (when goAway comes, how long a handle
+    and ``turnComplete`` when it would have been played), ``hold`` (1: sound goes out at once, and ``turnComplete``
+    when it would have been played, as the service has it), ``limits`` (when goAway comes, how long a handle
     lasts; see :mod:`livetools.testing.limits`), ``faults`` (see :mod:`livetools.testing.faults`), ``detector``
     (hears speech begin and end), ``transcriber`` (from PCM and rate to what was said).
 
@@ -101,6 +105,7 @@ class FakeLiveServer(Address):
         self.limits = Limits()
         self.faults = Faults()
         self.pace = 0.0
+        self.hold = 0.0
         self.detector: Callable[[Mapping[str, Any]], ActivityDetector] = EnergyDetector
         self.transcriber: Callable[[bytes, int], str] | None = None
         self.tokens = Tokens()
@@ -218,7 +223,7 @@ class FakeLiveServer(Address):
             self.assert_all_answered()
 
     async def _up(self) -> None:
-        await self.listener.open(self.reception.serve, self._farewell)
+        await self.listener.open(self.reception.serve, self._farewell, self.failed)
 
     async def _farewell(self) -> None:
         """Answers under way may arrive; then everybody goes home."""
@@ -277,9 +282,13 @@ class FakeLiveServer(Address):
 
         Whoever dials after that is refused with the error's text: a client that reconnects would do so for ever.
         """
-        self.journal.errors.append(error)
-        self.note(told(error))
+        self.journal.fail("the pretend model", error)
         await session.close(1011, "Internal error encountered.")
+
+    def failed(self, error: Exception) -> None:
+        """A task of a connection raised: a hook of the test's, or this server itself."""
+        logger.error("a task of the fake server failed", exc_info=error)
+        self.journal.fail("a task of the fake server", error)
 
     async def http(self, stream: ByteStream, head: bytes) -> None:
         """Answer a plain HTTP request."""

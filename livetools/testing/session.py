@@ -126,6 +126,7 @@ class FakeSession:
         self._stands(turn)
         if turn.muted:
             return
+        began = self.server.clock.now()
         async with self.together():
             for message in speech.messages(self.setup, self.profile, text, audio):
                 self._stands(turn)  # it may have been interrupted meanwhile
@@ -135,7 +136,8 @@ class FakeSession:
             self._stands(turn)
             if self.profile.empty_frames:
                 await self.send({})  # seen between content frames on 3.x (2026-09-17)
-        self.said.add(self.setup, self.profile, text, audio)
+        played = self.said.add(self.setup, self.profile, text, audio)
+        self.said.until = max(self.said.until, began) + played * self.server.hold
         self.history.append({"role": "model", "parts": [{"text": text}]})
 
     async def send_raw(self, turn: Turn, frame: Message | str | bytes) -> None:
@@ -236,6 +238,7 @@ class FakeSession:
             connection is None
             or connection.silent_until
             or self.server.pace
+            or self.server.hold
             or self.server.faults != Faults()
         ):
             yield

@@ -16,7 +16,7 @@ from livetools.protocol.profiles import ModelProfile
 
 from .caller import Caller
 from .roles import Server, Session
-from .schemas import schema_fault
+from .schemas import parameters_fault, takes_nothing
 from .wire import Message, Refused
 
 Verdict: TypeAlias = Refused | None
@@ -215,8 +215,10 @@ def _functions(arrival: Arrival) -> Verdict:
         if "parameters" in declaration and "parametersJsonSchema" in declaration:
             return Refused(1007, INVALID, f"setup.{path}: parameters or parametersJsonSchema, not both")
         parameters, vertex = declaration.get("parameters"), arrival.who.vertex
-        if fault := schema_fault(parameters, f"setup.{path}.parameters", vertex=vertex):
+        if fault := parameters_fault(parameters, f"setup.{path}.parameters", vertex=vertex):
             return fault
+        if takes_nothing(parameters):
+            arrival.server.note(f"setup.{path}.parameters is an empty object, which older services refuse")
     if len(seen) > 512:
         return Refused(1007, "At most 512 function declarations can be specified.", f"there are {len(seen)}")
     return None

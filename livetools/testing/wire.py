@@ -13,6 +13,9 @@ Message: TypeAlias = dict[str, Any]  # a JSON object
 
 MEDIA = 1024  # characters: a longer string is sound or a picture
 REASON_BYTES = 123  # a websocket close frame holds 125 bytes, two of them the code
+DEPTH = 100  # levels of JSON that the service reads
+EXCERPT = 200  # bytes of a frame that its refusal may show
+_LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +45,14 @@ class Refused(Exception):
         self.code, self.reason, self.why = code, reason, why
 
 
+def utf8(text: str) -> bytes:
+    """The text as UTF-8. A lone surrogate, which UTF-8 does not have, goes as its escape: JSON has that one."""
+    return text.encode("utf-8", "backslashreplace")
+
+
 def encode(message: Message) -> bytes:
     """Pretty-printed UTF-8 with a newline at the end, as the service sends it (2026-09)."""
-    return f"{_pretty(message, chr(10))}\n".encode()
+    return utf8(f"{_pretty(message, chr(10))}\n")
 
 
 def _pretty(value: object, margin: str) -> str:
@@ -68,17 +76,27 @@ def _quoted(text: str) -> str:
     return encode_basestring(text)
 
 
-def decode(data: str | bytes) -> Message:
-    """The JSON object of a client's frame; :class:`Refused` if it is none. NaN and infinities are no JSON."""
+def decode(data: bytes) -> Message:
+    """The JSON object of a client's frame; :class:`Refused` for what the service would not read as one.
+
+    NaN and infinities are not JSON, a lone surrogate is not text, and 100 levels are enough.
+    """
+    message = parse(data)
+    if b"\\u" in data and _LONE_SURROGATE.search(json.dumps(message, ensure_ascii=False)):
+        raise _unreadable(data, "a lone surrogate, which no text holds")
+    return message
+
+
+def parse(data: bytes) -> Message:
+    """The JSON object of a frame, lone surrogates and all; :class:`Refused` if it is not one."""
     try:
-        message = json.loads(data, parse_constant=_no_constant)
+        message = json.loads(data.decode(), parse_constant=_no_constant)
     except ValueError as error:
-        excerpt = cut(data if isinstance(data, str) else data.decode(errors="replace"), 40)
-        raise Refused(
-            1007,
-            f"Invalid JSON payload received. Unexpected token.\n{excerpt}",
-            f"the frame is not JSON: {error}",
-        ) from None
+        raise _unreadable(data, f"the frame is not JSON: {error}") from None
+    except RecursionError:
+        raise _too_deep() from None
+    if data.count(b"{") + data.count(b"[") > DEPTH and _depth(message) > DEPTH:
+        raise _too_deep()
     if not isinstance(message, dict):
         raise Refused(
             1007,
@@ -88,13 +106,32 @@ def decode(data: str | bytes) -> Message:
     return message
 
 
+def _unreadable(data: bytes, why: str) -> Refused:
+    excerpt = cut(data[:EXCERPT].decode(errors="replace"), 40)
+    return Refused(1007, f"Invalid JSON payload received. Unexpected token.\n{excerpt}", why)
+
+
+def _too_deep() -> Refused:
+    reason = "Invalid JSON payload received. Message too deep. Max recursion depth reached."
+    return Refused(1007, reason, f"a frame has at most {DEPTH} levels")
+
+
+def _depth(value: object) -> int:
+    """How many objects and lists stand in each other, found level by level: what is deep must not recurse."""
+    depth, level = 0, [value]
+    while level := [each for each in level if isinstance(each, dict | list)]:
+        depth += 1
+        level = [inner for each in level for inner in (each.values() if isinstance(each, dict) else each)]
+    return depth
+
+
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def clip_reason(reason: str) -> str:
     """The reason cut at 123 bytes, as the service cuts it, never inside a character."""
-    return reason.encode()[:REASON_BYTES].decode(errors="ignore")
+    return utf8(reason)[:REASON_BYTES].decode(errors="ignore")
 
 
 def cut(text: str, limit: int) -> str:

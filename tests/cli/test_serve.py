@@ -5,16 +5,19 @@ from __future__ import annotations
 import io
 import json
 import signal
+import socket
 import urllib.request
+from pathlib import Path
 
 import anyio
 import pytest
 from rich.console import Console
 
-from livetools import connect
+from livetools import AudioChunk, TurnComplete, connect
 from livetools.cli.serve import announcement, curl, table
 from livetools.testing import FakeLiveServer
 from livetools.testing.pretend import Pretend
+from livetools.testing.urls import own_address
 
 
 def get_weather(city: str) -> str:
@@ -72,16 +75,82 @@ def test_generate_content_is_on_the_same_port(program):
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["--rules", "nowhere.yaml"], "nowhere.yaml: No such file"),
-        (["--fault", "nonsense"], "no fault is called 'nonsense'"),
-        (["--fault", "drop=much"], "fault drop: 'much' is no number"),
+        (["--rules", "nowhere.yaml"], "--rules: nowhere.yaml: No such file"),
+        (["--rules", "broken.yaml"], "--rules: broken.yaml is not YAML: "),
+        (["--rules", "latin.yaml"], "--rules: latin.yaml is not YAML: "),
+        (["--rules", "wrong.yaml"], "--rules: wrong.yaml: rule 1: `call` is the name of a function"),
+        (["--fault", "nonsense"], "--fault: no fault is called 'nonsense'"),
+        (["--fault", "drop=much"], "--fault: fault drop takes a share"),
+        (["--fault", "drop=2"], "--fault: fault drop takes a share"),
+        (["--fault", "drop"], "--fault: fault drop takes a share"),
+        (["--profile", "nomodel"], "--profile: no model family has the name 'nomodel'; there are gemini-"),
     ],
 )
-def test_what_cannot_be_served_is_told_in_one_line(run, args, words):
+def test_an_option_that_is_wrong_is_told_in_one_line(run, tmp_path, monkeypatch, args, words):
+    monkeypatch.chdir(tmp_path)
+    Path("broken.yaml").write_text("rules: [\n  - {when: 'a'\n")
+    Path("latin.yaml").write_bytes(b"rules: \xff")
+    Path("wrong.yaml").write_text("rules: [{when: a, call: [b]}]")
     result = run("serve", "--port", "0", *args)
-    assert result.exit_code == 1
-    assert words in result.stderr
-    assert "Traceback" not in result.output
+    assert result.exit_code == 2
+    assert result.stderr.startswith(f"livetools: {words}")
+    assert result.stderr.count("\n") == 1
+
+
+def test_listening_everywhere_is_told_with_addresses_that_can_be_used(program):
+    served = program("serve", "--host", "0.0.0.0", "--port", "0")
+    url = served.url()
+    assert url.startswith("http://127.0.0.1:")
+    warning = served.until("whoever reaches this machine")
+    assert ask(url, "hello")
+    if (address := own_address()) is not None:
+        assert f"at http://{address}:{url.rpartition(':')[2]};" in warning
+        socket.create_connection((address, int(url.rpartition(":")[2])), 5).close()
+    assert served.end()[:1] == (0,)
+
+
+def test_this_machine_alone_is_not_warned_of(program):
+    served = program("serve", "--port", "0")
+    served.url()
+    assert "!" not in served.end()[1]
+
+
+def test_its_authority_is_the_same_the_next_time(program, tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    trusted = []
+    for _ in range(2):
+        served = program("serve", "--port", "0", "--tls")
+        assert served.url().startswith("https://localhost:")
+        file = Path(served.until("SSL_CERT_FILE").partition("=")[2])
+        assert served.end()[0] == 0
+        trusted.append((file, file.read_text()))
+    assert trusted[0] == trusted[1]
+    assert trusted[0][0] == tmp_path / "livetools" / "ca.pem"
+
+
+@pytest.mark.parametrize(("pace", "waits"), [([], True), (["--pace", "0"], False), (["--pace", "0.5"], True)])
+def test_a_turn_ends_when_its_sound_would_have_been_played(program, pace, waits):
+    served = program("serve", "--port", "0", *pace)
+    url = served.url()
+
+    async def main() -> tuple[float, float, float]:
+        """Seconds of sound, until the last of it came, and until the turn had ended."""
+        config = {"response_modalities": ["AUDIO"]}
+        async with connect("gemini-3.8-live", base_url=url, config=config) as session:
+            await session.send_text("hello")
+            began, sound, last = anyio.current_time(), 0.0, 0.0
+            async for event in session:
+                if isinstance(event, AudioChunk):
+                    sound, last = sound + len(event.data) / 2 / event.rate, anyio.current_time() - began
+                if isinstance(event, TurnComplete):
+                    break
+            return sound, last, anyio.current_time() - began
+
+    sound, last, ended = anyio.run(main)
+    assert sound > 1.0
+    assert last < sound / 4
+    factor = float(pace[1]) if pace else 1.0
+    assert (ended > sound * factor * 0.95) if waits else (ended < sound / 4)
 
 
 def test_a_port_that_is_taken_is_named(program):

@@ -145,5 +145,31 @@ def test_switches_are_read_from_a_command_line():
     )
     with pytest.raises(ValueError, match="no fault is called 'dorp'; there are drop, half_frame"):
         Faults.parse(["dorp"])
-    with pytest.raises(ValueError, match="'much' is no number"):
-        Faults.parse(["drop=much"])
+    assert Faults.parse(["flapping=0", "early-content=0", "slow-pong = 0.5", "drop=1"]) == Faults(
+        slow_pong=0.5, drop=1.0
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (
+            "drop=much",
+            "fault drop takes a share of the frames, from 0 to 1, such as 0.01; 'much' is not that",
+        ),
+        ("drop=2", "fault drop takes a share of the frames.*'2' is not that"),
+        ("half-frame=-0.1", "fault half_frame takes a share"),
+        ("garbage=nan", "fault garbage takes a share"),
+        ("drop", "fault drop takes a share of the frames.*it was given none"),
+        ("drop=", "fault drop takes a share of the frames.*'' is not that"),
+        ("flapping=1.5", "fault flapping takes a number of connections"),
+        ("flapping", "fault flapping takes a number of connections.*it was given none"),
+        ("flapping=-1", "fault flapping takes a number of connections"),
+        ("slow-pong=inf", "fault slow_pong takes a time in seconds"),
+        ("slow-pong", "fault slow_pong takes a time in seconds.*it was given none"),
+        ("never-setup=2", "fault never_setup takes nothing, or 0 or 1"),
+    ],
+)
+def test_a_value_that_a_switch_does_not_take_is_told_with_what_it_takes(text, told):
+    with pytest.raises(ValueError, match=told):
+        Faults.parse([text])

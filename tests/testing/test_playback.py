@@ -47,7 +47,9 @@ async def test_the_same_client_meets_the_same_server(dial, path):
     original = await record(dial, path)
     async with FakeLiveServer.replay(path) as server:
         await converse(dial, server)
-    assert [f.message for f in server.frames] == [f.message for f in original.frames]
+    recorded = Recording.load(path).frames
+    assert [f.message for f in server.frames] == [f.message for f in recorded]
+    assert [f.message.keys() for f in recorded] == [f.message.keys() for f in original.frames]
 
 
 async def test_another_client_is_told_where_it_differs(dial, path):

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from livetools.testing import FakeLiveServer, Recording
 from livetools.testing.recording import REDACTED, differences
@@ -66,12 +70,21 @@ def test_media_is_left_out_on_request_and_users_redact_what_they_like(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "line", ["nonsense", "{}", '{"direction": "up", "frame": {}}', '{"direction": "client", "frame": 1}']
+    "line",
+    [
+        "nonsense",
+        "{}",
+        '{"direction": "up", "frame": {}}',
+        '{"direction": "client", "frame": 1}',
+        '{"direction": "client", "frame": {}, "time": NaN}',
+        '{"direction": "client", "frame": {}, "connection": 1e999}',
+        "[" * 20_000,
+    ],
 )
 def test_a_line_that_is_none_is_named(tmp_path, line):
     path = tmp_path / "talk.jsonl"
     path.write_text('{"direction": "client", "frame": {}}\n\n' + line)
-    with pytest.raises(ValueError, match=r"talk\.jsonl:3: no line of a recording"):
+    with pytest.raises(ValueError, match=r"talk\.jsonl:3: not a line of a recording"):
         Recording.load(path)
 
 
@@ -85,3 +98,102 @@ def test_differences_name_the_path_and_both_values():
         "d: recorded nothing, now null",
     ]
     assert list(differences(recorded, recorded)) == []
+
+
+# -- the file
+
+
+def talk(mode="w", path=None, connection=1, text="hello"):
+    with Recording(path, mode=mode) as recording:
+        recording.add(Frame(5.0, "client", connection, {"realtimeInput": {"text": text}}))
+        recording.add(Frame(7.5, "server", connection, {"serverContent": {"turnComplete": True}}))
+
+
+@pytest.mark.parametrize("mode", ["w", "a", "x"])
+def test_only_its_owner_may_read_it(tmp_path, mode):
+    path = tmp_path / "talk.jsonl"
+    if mode != "x":
+        path.write_text("")
+        path.chmod(0o644)
+    talk(mode, path)
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_exists_is_left_alone_where_it_must_not(tmp_path):
+    path = tmp_path / "talk.jsonl"
+    path.write_text("precious")
+    with pytest.raises(FileExistsError):
+        talk("x", path)
+    assert path.read_text() == "precious"
+    talk("w", path)
+    assert "precious" not in path.read_text()
+
+
+def test_it_goes_on_with_connections_and_times_that_follow(tmp_path):
+    path = tmp_path / "talk.jsonl"
+    talk("a", path)
+    talk("a", path)
+    frames = Recording.load(path).frames
+    assert [(frame.connection, frame.time) for frame in frames] == [(1, 0.0), (1, 2.5), (2, 2.5), (2, 5.0)]
+
+
+def test_it_does_not_go_on_with_what_is_not_a_recording(tmp_path):
+    path = tmp_path / "talk.jsonl"
+    path.write_text("precious\n")
+    with pytest.raises(ValueError, match=r"talk\.jsonl:1: not a line of a recording"):
+        talk("a", path)
+    assert path.read_text() == "precious\n"
+
+
+@settings(derandomize=True, max_examples=50)
+@given(st.text(st.characters(), max_size=20))
+def test_every_text_that_json_can_hold_is_read_as_it_was(text):
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "talk.jsonl"
+        talk("w", path, text=text)
+        assert Recording.load(path).frames[0].message == {"realtimeInput": {"text": text}}
+
+
+# -- handles
+
+HANDLE = "d4713d60-c8a7-0639-eb11-67b367a9c378"
+
+
+def setup(handle, spelt="sessionResumption"):
+    return {"setup": {"model": "m", spelt: {"handle": handle}}}
+
+
+def test_handles_are_written_as_stand_ins_the_same_for_the_same(tmp_path):
+    path = tmp_path / "talk.jsonl"
+    with Recording(path) as recording:
+        for connection, message in enumerate(
+            [
+                {"sessionResumptionUpdate": {"newHandle": HANDLE, "resumable": True}},
+                {"session_resumption_update": {"new_handle": "h", "resumable": True}},
+                {"sessionResumptionUpdate": {"newHandle": "", "resumable": False}},
+                setup(HANDLE),
+                setup("h", "session_resumption"),
+                {"_close": {"code": 1007, "reason": f"Invalid session handle {HANDLE}"}},
+            ],
+            1,
+        ):
+            recording.add(Frame(1.0, "server", connection, message))
+    said = [frame.message for frame in Recording.load(path).frames]
+    assert HANDLE not in path.read_text()
+    assert said == [
+        {"sessionResumptionUpdate": {"newHandle": "handle-1", "resumable": True}},
+        {"session_resumption_update": {"new_handle": "handle-2", "resumable": True}},
+        {"sessionResumptionUpdate": {"newHandle": "", "resumable": False}},
+        setup("handle-1"),
+        setup("handle-2", "session_resumption"),
+        {"_close": {"code": 1007, "reason": "Invalid session handle handle-1"}},
+    ]
+
+
+def test_a_recording_that_goes_on_counts_its_handles_on(tmp_path):
+    path = tmp_path / "talk.jsonl"
+    for _ in range(2):
+        with Recording(path, mode="a") as recording:
+            recording.add(Frame(1.0, "client", 1, setup(HANDLE)))
+    handles = [frame.message["setup"]["sessionResumption"]["handle"] for frame in recording.frames]
+    assert handles == ["handle-1", "handle-2"]

@@ -88,10 +88,10 @@ async def test_a_rule_asks_for_what_its_function_needs_and_nobody_said(dial, tex
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("- a list", "a mapping with a list `rules` is due"),
-        ("rules: [hello]", "rule 1: a mapping with `when` is due"),
+        ("- a list", "expected a mapping with a list `rules`"),
+        ("rules: [hello]", "rule 1: expected a mapping with `when`"),
         ("rules: [{when: x}]", "rule 1: neither `call` nor `say`"),
-        ("rules: [{when: '(', say: x}]", "rule 1: `when` is no regular expression"),
+        ("rules: [{when: '(', say: x}]", "rule 1: `when` is not a regular expression"),
         ("rules: [{when: x, say: y, then: z}]", "rule 1: unknown key 'then'"),
     ],
 )

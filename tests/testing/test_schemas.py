@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livetools.testing.schemas import schema_fault
+from livetools.testing.schemas import parameters_fault, schema_fault, takes_nothing
 
 GOOD = [
     None,
@@ -46,3 +46,30 @@ def test_what_it_refuses_is_named_with_its_path(schema, reason):
     assert fault is not None
     assert fault.reason.startswith(reason)
     assert fault.why
+
+
+EMPTY = {"type": "OBJECT", "properties": {}}
+
+
+@pytest.mark.parametrize(
+    "parameters", [EMPTY, {"properties": {}, "required": []}, EMPTY | {"description": "No."}]
+)
+def test_a_function_without_parameters_may_say_so_with_an_empty_object(parameters):
+    assert takes_nothing(parameters)
+    assert parameters_fault(parameters, "p") is None
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"type": "OBJECT", "properties": {"a": EMPTY}},
+        {"type": "ARRAY", "items": EMPTY},
+        {"anyOf": [EMPTY]},
+        EMPTY | {"required": ["a"]},
+        EMPTY | {"anyOf": [EMPTY]},
+        {"type": "ARRAY", "properties": {}},
+    ],
+)
+def test_an_empty_object_anywhere_else_is_refused(parameters):
+    assert not takes_nothing(parameters)
+    assert parameters_fault(parameters, "p") is not None

@@ -67,9 +67,9 @@ SETUPS = [
     (LIVE, function(parameters={"type": "ARRAY"}), 1007, f"* {PARAMETERS}.items: missing field."),
     (
         LIVE,
-        function(parameters={"type": "OBJECT", "properties": {}}),
+        function(parameters={"type": "OBJECT", "properties": {"a": {"type": "OBJECT", "properties": {}}}}),
         1007,
-        f"* {PARAMETERS}.properties: should be non-",
+        f"* {PARAMETERS}.properties[a].properties: should be non-",
     ),
     (
         LIVE,

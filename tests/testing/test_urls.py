@@ -7,8 +7,9 @@ import socket
 import anyio
 import pytest
 
+from livetools.testing import FakeLiveServer
 from livetools.testing.port import Port
-from livetools.testing.urls import Address
+from livetools.testing.urls import Address, own_address
 
 
 def close(address):
@@ -21,6 +22,10 @@ def close(address):
         ("127.0.0.1", False, "ws://127.0.0.1:{}"),
         ("127.0.0.1", True, "wss://localhost:{}"),
         ("0.0.0.0", True, "wss://localhost:{}"),
+        ("0.0.0.0", False, "ws://127.0.0.1:{}"),
+        ("", False, "ws://127.0.0.1:{}"),
+        ("::", False, "ws://[::1]:{}"),
+        ("::", True, "wss://localhost:{}"),
         ("::1", False, "ws://[::1]:{}"),
     ],
 )
@@ -42,10 +47,40 @@ def test_a_port_that_is_taken_is_an_error_of_the_system():
     taken = Address(Port("127.0.0.1", first.port), tls=False)
 
     async def both():
-        await first.listener.open(None, None)
-        await taken.listener.open(None, None)
+        await first.listener.open(None, None, None)
+        await taken.listener.open(None, None, None)
 
     with pytest.raises(OSError, match=r"in use"):
         anyio.run(both)
     close(first)
     close(taken)
+
+
+@pytest.mark.parametrize("tls", [False, True])
+def test_what_listens_everywhere_has_an_address_for_other_machines(tls):
+    here, everywhere = Address(Port("127.0.0.1", 0), tls), Address(Port("0.0.0.0", 0), tls)
+    assert (here.public, here.public_url) == (False, None)
+    assert everywhere.public
+    if own_address() is None:
+        pytest.skip("this machine is on no network")
+    scheme = "https" if tls else "http"
+    assert everywhere.public_url == f"{scheme}://{own_address()}:{everywhere.port}"
+    close(here)
+    close(everywhere)
+
+
+@pytest.mark.anyio
+async def test_its_certificate_is_good_for_other_machines_too():
+    if (address := own_address()) is None:
+        pytest.skip("this machine is on no network")
+    async with FakeLiveServer(tls=True, host="0.0.0.0") as server:
+        stream = await anyio.connect_tcp(address, server.port, tls=True, ssl_context=server.ssl_context)
+        await anyio.aclose_forcefully(stream)
+
+
+@pytest.mark.anyio
+async def test_a_port_that_was_left_refuses():
+    async with FakeLiveServer() as server:
+        await (await anyio.connect_tcp("127.0.0.1", server.port)).aclose()
+    with pytest.raises(OSError, match=r"."):
+        await anyio.connect_tcp("127.0.0.1", server.port)

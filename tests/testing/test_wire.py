@@ -62,7 +62,7 @@ def test_what_goes_out_is_indented_as_json_does_it(message):
 @pytest.mark.parametrize("data", [b"{", "[]", '{"a": NaN}', '{"a": -Infinity}', b"\xff\xfe", "1"])
 def test_what_is_no_object_is_refused(data):
     with pytest.raises(Refused) as caught:
-        decode(data)
+        decode(data.encode() if isinstance(data, str) else data)
     assert caught.value.code == 1007
     assert caught.value.why
 
