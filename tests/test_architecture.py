@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "livetools"
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
-ROOMS = ["protocol", "tools", "formats", "session", "audio", "integrations", "testing", "cli"]
+ROOMS = ["protocol", "tools", "formats", "session", "audio", "integrations", "testing", "evals", "cli"]
 ALLOWED = {
     "protocol": {"protocol"},
     "tools": {"protocol", "tools"},
@@ -20,6 +20,7 @@ ALLOWED = {
     "audio": {"protocol", "tools", "formats", "session", "audio"},
     "integrations": {"protocol", "tools", "formats", "session", "audio", "integrations"},
     "testing": {"protocol", "tools", "formats", "session", "audio", "testing"},
+    "evals": {"protocol", "tools", "formats", "session", "audio", "testing", "evals"},
     "cli": set(ROOMS),
 }
 PURE = ["asyncio", "anyio", "trio", "socket", "time", "threading", "websockets"]

@@ -13,6 +13,7 @@ from livetools.protocol.errors import LiveToolsError
 from .chat import chat
 from .check import check
 from .doctor import doctor
+from .eval import eval
 from .logs import show_warnings
 from .record import record, replay
 from .serve import serve
@@ -46,5 +47,5 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
-for command in (chat, voice, web, serve, tools, check, record, replay, doctor):
+for command in (chat, voice, web, eval, serve, tools, check, record, replay, doctor):
     app.command()(command)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from livetools.protocol.errors import ConfigError
@@ -17,16 +18,19 @@ PRETEND = "This is a pretend model: it only picks a function by the words of you
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """``options`` are for ``connect``; ``notice`` is a line to show first."""
+    """``options`` are for ``connect``; ``notice`` is a line to show first; ``rest`` is the fake's REST side."""
 
     fake: bool
     options: dict[str, Any] = field(default_factory=dict)  # connect's keyword arguments, of several types
     notice: str = ""
+    rest: str | None = None
 
 
 @contextmanager
-def service_or_fake(fake: bool, base_url: str | None = None) -> Iterator[Endpoint]:
+def service_or_fake(fake: bool, base_url: str | None = None, rules: Path | None = None) -> Iterator[Endpoint]:
     """The service, if there is a way to it; else, or when asked for, an embedded fake server.
+
+    ``rules`` are those of the fake server's pretend model; without them it is ``Pretend``.
 
     An endpoint that was named, by ``base_url`` or by the environment, is never replaced by the fake: what is
     wrong with it is raised (``ConfigError``) by ``connect``.
@@ -38,10 +42,11 @@ def service_or_fake(fake: bool, base_url: str | None = None) -> Iterator[Endpoin
     if fake and base_url is not None:
         raise ConfigError("--fake and --base-url are both given: say one of them")
     from livetools.testing import FakeLiveServer
+    from livetools.testing.rules import Rules
 
-    server = FakeLiveServer(Pretend()).start()
+    server = FakeLiveServer(Pretend() if rules is None else Rules.load(rules)).start()
     try:
-        yield Endpoint(True, server.options, f"{PRETEND} {why}")
+        yield Endpoint(True, server.options, f"{PRETEND} {why}", server.http_url)
     finally:
         server.stop(check=False)
 

@@ -54,6 +54,15 @@ def load(target: str) -> Loaded:
     return Loaded(tuple(tools))
 
 
+def values_of(place: str) -> list[object]:
+    """What the module at ``place`` names in public, lists unpacked. Raises as :func:`load` does."""
+    found: list[object] = []
+    for name, value in vars(_imported(place)).items():
+        if not name.startswith("_"):
+            found += value if isinstance(value, list | tuple) else [value]
+    return found
+
+
 def _split(target: str) -> tuple[str, list[str]]:
     if target.endswith(".py") or ":" not in target:
         return target, []

@@ -14,15 +14,17 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias, TypeGuard
 
 from livetools.protocol.errors import ConfigError
 from livetools.protocol.plan import Plan, adjusted
+from livetools.tools import Hooks
 
 from .connect import connect
 from .session import Session
+from .transport import Dialer
 
 #: What opens a session, with the parameters of :data:`PASSED` as keywords.
 AgentLike: TypeAlias = Callable[..., Session]
@@ -88,13 +90,18 @@ def adjust(
     voice: str | None = None,
     language: str | None = None,
     transcribe: bool = False,
+    hooks: Sequence[Hooks] = (),
+    wrap: Callable[[Dialer], Dialer] | None = None,
 ) -> Session:
     """The same session, not yet entered, with what its opener says in the place of the agent's own.
 
-    ``transcribe``: the service also sends what the user says, in words. ``None`` leaves what is there. Raises
-    ``ConfigError`` for what the model would refuse.
+    ``transcribe``: the service also sends what the user says, in words. ``hooks`` follow the agent's own. ``wrap``
+    makes another dialer of the agent's. ``None`` leaves what is there. Raises ``ConfigError`` for what the model
+    would refuse.
     """
     opening = session._opening
+    opening.hooks = (*opening.hooks, *hooks)
+    opening.dialer = opening.dialer if wrap is None else wrap(opening.dialer)
     opening.plan = adjusted(
         opening.plan, instructions=instructions, voice=voice, language=language, transcribe=transcribe
     )

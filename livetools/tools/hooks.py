@@ -18,12 +18,16 @@ class Hooks(Protocol):
 
     def before(self, call: Call) -> Awaitable[None] | None:
         """The tool is about to run."""
+        return None
 
     def after(self, call: Call, response: Mapping[str, Any]) -> Awaitable[None] | None:
         """The tool has returned; ``response`` is the JSON object that the model gets."""
+        return None
 
     def on_error(self, call: Call, error: Exception) -> Awaitable[None] | None:
         """The tool raised, took too long, or its arguments were invalid."""
+        return None
 
     def on_cancel(self, call: Call) -> Awaitable[None] | None:
         """The call was taken back; nothing is sent for it."""
+        return None

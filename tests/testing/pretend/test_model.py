@@ -64,3 +64,11 @@ def test_what_is_missing_is_asked_for_in_words():
 def test_it_says_what_it_is_and_what_it_has():
     assert introduction([]).endswith("I was given none.")
     assert introduction([{"name": "f"}]).endswith("I have f().")
+
+
+async def test_a_result_that_comes_late_is_told_and_asks_for_no_call():
+    async with FakeLiveServer(Pretend()) as server:
+        async with connect("gemini-3.8-live", tools=[get_weather], **server.options) as session:
+            late = '[Result of get_weather({"city": "Oslo"}), asked for before the end: {"output": "12 °C"}]'
+            assert str(await session.ask(late)) == 'get_weather says: {"output": "12 °C"}'
+    assert not server.calls

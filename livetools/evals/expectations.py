@@ -1,0 +1,263 @@
+"""What a conversation is judged by. Each expectation says in words what speaks against the conversation."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+from .matching import differences
+from .record import CallRecord, Conversation, names
+
+if TYPE_CHECKING:
+    from .judge import Judge
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What became of one expectation. ``why`` says what speaks against it, or gives the judge's reasons."""
+
+    expectation: str
+    passed: bool
+    why: str = ""
+    score: float | None = None
+
+
+class Expectation(Protocol):
+    """Anything with this method judges a conversation. ``judge`` is ``None`` where no judge model was given."""
+
+    async def check(self, conversation: Conversation, judge: Judge | None) -> Verdict:
+        """Judge it. Raises what the judge model's client raises."""
+        ...
+
+
+class _Plain:
+    """An expectation that needs no judge: ``against`` returns what speaks against it, or ``None``."""
+
+    def against(self, conversation: Conversation) -> str | None:
+        raise NotImplementedError
+
+    async def check(self, conversation: Conversation, judge: Judge | None) -> Verdict:
+        why = self.against(conversation)
+        return Verdict(str(self), why is None, why or "")
+
+
+@dataclass(frozen=True)
+class Answered(_Plain):
+    """Every turn of the caller was answered, and the session did not break off. Part of every eval."""
+
+    def __str__(self) -> str:
+        return "every turn is answered"
+
+    def against(self, conversation: Conversation) -> str | None:
+        if conversation.error is not None:
+            return f"the session ended: {conversation.error}"
+        if not conversation.turns:
+            return "the caller said nothing"
+        for number, turn in enumerate(conversation.turns, 1):
+            if turn.trouble is not None:
+                return f"turn {number}: {turn.trouble}"
+            if not turn.text.strip() and not turn.interrupted:
+                return f"turn {number}: no words came for {turn.said!r:.60}"
+        return None
+
+
+@dataclass(frozen=True)
+class Called(_Plain):
+    """The function was called with these arguments; ``times`` times, where it is given.
+
+    An argument is compared by value, or by a matcher (:func:`~.matching.matches`, ``between``, ``schema``,
+    ``ANYTHING``, any callable). One that is not named counts as invented, unless ``others`` allows it.
+    """
+
+    name: str
+    args: Mapping[str, Any] | None = None
+    times: int | None = None
+    others: bool = False
+
+    def __str__(self) -> str:
+        given = "" if self.args is None else ", ".join(f"{k}={v!r}" for k, v in self.args.items())
+        often = "" if self.times is None else f", {self.times} times"
+        return f"calls {self.name}({given}){often}"
+
+    def against(self, conversation: Conversation) -> str | None:
+        same = [call for call in conversation.calls if call.name == self.name]
+        if not same and self.times != 0:
+            return f"it was not called; called were: {names(conversation.calls)}"
+        if self.args is None:
+            fitting, wrong = same, []
+        else:
+            wrong = [differences(self.args, call.args, others=self.others) for call in same]
+            fitting = [call for call, why in zip(same, wrong, strict=True) if not why]
+        if not fitting and self.times != 0:
+            return "; ".join(wrong[-1])
+        if self.times is not None and len(fitting) != self.times:
+            return f"it was called {len(fitting)} times"
+        return None
+
+
+@dataclass(frozen=True)
+class NotCalled(_Plain):
+    """The function was not called; without a name: no function was."""
+
+    name: str | None = None
+
+    def __str__(self) -> str:
+        return f"does not call {self.name or 'anything'}"
+
+    def against(self, conversation: Conversation) -> str | None:
+        calls = [call for call in conversation.calls if self.name in (None, call.name)]
+        return f"called were: {', '.join(map(_told, calls))}" if calls else None
+
+
+@dataclass(frozen=True)
+class InOrder(_Plain):
+    """These functions were called in this order; others may stand between, unless ``only`` is set."""
+
+    names: Sequence[str]
+    only: bool = False
+
+    def __str__(self) -> str:
+        return f"calls {' then '.join(self.names)}{', and nothing else' if self.only else ''}"
+
+    def against(self, conversation: Conversation) -> str | None:
+        called = [call.name for call in conversation.calls]
+        rest = iter(called)
+        in_order = called == list(self.names) if self.only else all(name in rest for name in self.names)
+        return None if in_order else f"called were, in order: {names(conversation.calls)}"
+
+
+@dataclass(frozen=True)
+class Said(_Plain):
+    """The model's words hold this regular expression, whatever its case, in one turn (``turn``) or in any."""
+
+    pattern: str
+    turn: int | None = None
+
+    def __str__(self) -> str:
+        return f"says /{self.pattern}/{_in(self.turn)}"
+
+    def against(self, conversation: Conversation) -> str | None:
+        text = _words(conversation, self.turn)
+        return None if re.search(self.pattern, text, re.IGNORECASE) else f"it said: {text!r:.200}"
+
+
+@dataclass(frozen=True)
+class NotSaid(_Plain):
+    """The model's words do not hold this regular expression, whatever its case."""
+
+    pattern: str
+    turn: int | None = None
+
+    def __str__(self) -> str:
+        return f"does not say /{self.pattern}/{_in(self.turn)}"
+
+    def against(self, conversation: Conversation) -> str | None:
+        found = re.search(self.pattern, _words(conversation, self.turn), re.IGNORECASE)
+        return f"it said {found[0]!r}" if found else None
+
+
+@dataclass(frozen=True)
+class Language(_Plain):
+    """The model speaks this language (``"de"``): as the service tells it, else by its words (py3langid)."""
+
+    code: str
+
+    def __str__(self) -> str:
+        return f"speaks {self.code}"
+
+    def against(self, conversation: Conversation) -> str | None:
+        wanted = self.code.partition("-")[0].lower()
+        told = [turn.language for turn in conversation.turns if turn.language]
+        spoken = told or [_language(turn.text) for turn in conversation.turns if turn.text.strip()]
+        other = [code for code in spoken if code.partition("-")[0].lower() != wanted]
+        if not spoken:
+            return "it said nothing"
+        return f"it spoke {', '.join(dict.fromkeys(other))}" if other else None
+
+
+@dataclass(frozen=True)
+class Latency(_Plain):
+    """In every turn the first word or sound came within ``seconds``. ``worst``: so many turns may be later."""
+
+    seconds: float
+    late: int = 0
+
+    def __str__(self) -> str:
+        return f"answers within {self.seconds:g} s"
+
+    def against(self, conversation: Conversation) -> str | None:
+        late = [t.latency for t in conversation.turns if t.latency is not None and t.latency > self.seconds]
+        return f"{len(late)} turns were later, up to {max(late):.2f} s" if len(late) > self.late else None
+
+
+@dataclass(frozen=True)
+class Cost(_Plain):
+    """The conversation cost at most ``dollars``. Where the model's price is unknown this fails, and says so."""
+
+    dollars: float
+
+    def __str__(self) -> str:
+        return f"costs at most {self.dollars:g} $"
+
+    def against(self, conversation: Conversation) -> str | None:
+        if conversation.cost is None:
+            return "the price of this model is unknown"
+        return f"it cost {conversation.cost:.4f} $" if conversation.cost > self.dollars else None
+
+
+@dataclass(frozen=True)
+class SurvivedInterruptions(_Plain):
+    """At least ``times`` turns were interrupted, and the turn after each was answered."""
+
+    times: int = 1
+
+    def __str__(self) -> str:
+        return f"survives {self.times} interruptions"
+
+    def against(self, conversation: Conversation) -> str | None:
+        cut = [n for n, turn in enumerate(conversation.turns) if turn.interrupted]
+        if len(cut) < self.times:
+            return f"{len(cut)} turns were interrupted"
+        silent = [
+            n + 2 for n in cut if n + 1 < len(conversation.turns) and not conversation.turns[n + 1].text
+        ]
+        return f"turn {silent[0]} was not answered" if silent else None
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A judge model reads the conversation, gives a score from 0 to 1 for this rubric, and its reasons."""
+
+    rubric: str
+    least: float = field(default=0.7)
+
+    def __str__(self) -> str:
+        return f"judged at least {self.least:g}: {self.rubric}"
+
+    async def check(self, conversation: Conversation, judge: Judge | None) -> Verdict:
+        if judge is None:
+            return Verdict(str(self), False, "no judge model was given")
+        opinion = await judge.score(conversation, self.rubric)
+        return Verdict(str(self), opinion.score >= self.least, opinion.reasons, opinion.score)
+
+
+def _told(call: CallRecord) -> str:
+    return f"{call.name}({', '.join(f'{k}={v!r}' for k, v in call.args.items())})"
+
+
+def _in(turn: int | None) -> str:
+    return "" if turn is None else f" in turn {turn}"
+
+
+def _words(conversation: Conversation, turn: int | None) -> str:
+    if turn is None:
+        return conversation.text
+    return conversation.turns[turn - 1].text if 0 < turn <= len(conversation.turns) else ""
+
+
+def _language(text: str) -> str:
+    import py3langid
+
+    return str(py3langid.classify(text)[0])

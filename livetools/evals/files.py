@@ -1,0 +1,210 @@
+"""Evals in a file: YAML, or Python with ``Eval`` objects in it.
+
+::
+
+    agent: ../restaurant.py:agent
+    judge: gemini-3.8-flash            # for `judged`; a model of google-genai's ordinary API
+    rules: restaurant_rules.yaml       # the pretend model of offline runs (livetools.testing.Rules)
+    evals:
+      - name: books a table
+        caller: ["A table for 4 in the name of Ann, please"]
+        approve: [cancel_booking]      # or true, or false
+        faults: [{drop: 1}, {slow: book_table, seconds: 2}, {barge_in: 1}]
+        expect:
+          - called: book_table
+            with: {guests: 4, name: {matches: ann}}
+          - not_called: cancel_booking
+          - order: [find_table, book_table]
+          - said: table 4
+          - language: en
+          - latency: 2.0
+          - judged: The agent is friendly and repeats the name.
+            least: 0.7
+
+A turn of the caller is a text, ``{wav: FILE}`` or ``{speak: TEXT}``; ``caller: {persona: TEXT, turns: 8}`` lets a
+model play it. An argument is a value, ``{matches: REGEX}``, ``{between: [1, 4]}``, ``{schema: SCHEMA}`` or
+``{anything: true}``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from livetools.protocol.errors import ConfigError
+from livetools.session.agents import AgentLike
+
+from .callers import Caller, Persona, Script, Utterance, spoken, wav
+from .expectations import (
+    Called,
+    Cost,
+    Expectation,
+    InOrder,
+    Judged,
+    Language,
+    Latency,
+    NotCalled,
+    NotSaid,
+    Said,
+    SurvivedInterruptions,
+)
+from .faults import BargeIn, Drop, Fault, SlowTool
+from .matching import ANYTHING, between, matches, schema
+from .play import Eval
+
+
+@dataclass(frozen=True, slots=True)
+class EvalFile:
+    """What a file says. ``judge``: the judge model's name; ``rules``: of the pretend model, offline."""
+
+    evals: tuple[Eval, ...]
+    judge: str | None = None
+    rules: Path | None = None
+
+
+def load_yaml(path: Path, agent_of: Callable[[str], AgentLike]) -> EvalFile:
+    """Read evals from YAML. ``agent_of`` finds the agent that a target (``FILE.py:agent``) names.
+
+    Files are named relative to this one. Raises ``ConfigError`` that says which eval is wrong, and why.
+    """
+    import yaml
+
+    try:
+        document = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
+    if not isinstance(document, dict) or not isinstance(document.get("evals"), list):
+        raise ConfigError(f"{path}: expected a mapping with a list `evals`")
+    _known(document, {"agent", "judge", "rules", "evals"}, str(path))
+    agents: dict[str, AgentLike] = {}
+    evals = []
+    for number, entry in enumerate(document["evals"], 1):
+        place = f"{path}: eval {number}"
+        if not isinstance(entry, dict):
+            raise ConfigError(f"{place}: expected a mapping, got {entry!r:.60}")
+        target = entry.get("agent", document.get("agent"))
+        if not isinstance(target, str):
+            raise ConfigError(f"{place}: expected `agent`, as in agent: restaurant.py:agent")
+        if target not in agents:
+            agents[target] = agent_of(str(path.parent / target))
+        evals.append(_Reader(path.parent, place).eval(entry, agents[target], number))
+    rules = document.get("rules")
+    return EvalFile(tuple(evals), document.get("judge"), path.parent / rules if rules else None)
+
+
+class _Reader:
+    """Reads one eval. ``place`` stands before every complaint."""
+
+    def __init__(self, folder: Path, place: str) -> None:
+        self.folder, self.place = folder, place
+
+    def eval(self, entry: Mapping[str, Any], agent: AgentLike, number: int) -> Eval:
+        known = {"name", "agent", "caller", "expect", "faults", "approve", "timeout"}
+        _known(entry, known, self.place)
+        if "caller" not in entry:
+            raise ConfigError(f"{self.place}: expected `caller`, as in caller: [Book a table for four]")
+        return Eval(
+            str(entry.get("name", f"eval {number}")),
+            agent,
+            self.caller(entry["caller"]),
+            [self.expectation(each) for each in self.several(entry, "expect")],
+            [self.fault(each) for each in self.several(entry, "faults")],
+            entry.get("approve", True),
+            float(entry.get("timeout", 60.0)),
+        )
+
+    def several(self, entry: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
+        found = entry.get(key, [])
+        if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
+            raise ConfigError(f"{self.place}: `{key}` is {found!r:.60}, expected a list of mappings")
+        return found
+
+    def caller(self, value: object) -> Caller:
+        if isinstance(value, dict):
+            _known(value, {"persona", "turns", "model"}, f"{self.place}: caller")
+            if not isinstance(value.get("persona"), str):
+                raise ConfigError(
+                    f"{self.place}: expected `persona` in the caller, who they are and what they want"
+                )
+            options = {key: value[key] for key in ("turns", "model") if key in value}
+            return Persona(value["persona"], **options)
+        turns = value if isinstance(value, list) else [value]
+        return Script([self.turn(turn) for turn in turns])
+
+    def turn(self, value: object) -> Utterance:
+        match value:
+            case str():
+                return Utterance(value)
+            case {"wav": str(file), **rest} if not rest.keys() - {"text"}:
+                return wav(self.folder / file, str(rest["text"]) if "text" in rest else None)
+            case {"speak": str(text), **rest} if not rest:
+                return spoken(text)
+        raise ConfigError(
+            f"{self.place}: the turn {value!r:.60} is not a text, {{wav: FILE}} or {{speak: TEXT}}"
+        )
+
+    def fault(self, value: Mapping[str, Any]) -> Fault:
+        match value:
+            case {"drop": int(turn), **rest} if not rest:
+                return Drop(turn)
+            case {"barge_in": int(turn), **rest} if not rest:
+                return BargeIn(turn)
+            case {"slow": str(name), "seconds": int() | float() as seconds, **rest} if not rest:
+                return SlowTool(name, float(seconds))
+        raise ConfigError(
+            f"{self.place}: the fault {dict(value)} is not {{drop: TURN}}, {{barge_in: TURN}} or "
+            "{slow: TOOL, seconds: N}"
+        )
+
+    def expectation(self, value: Mapping[str, Any]) -> Expectation:
+        for key, (others, make) in EXPECTATIONS.items():
+            if key in value:
+                _known(value, {key, *others}, f"{self.place}: {key}")
+                try:
+                    return make(value)
+                except (TypeError, ValueError, AttributeError) as error:
+                    raise ConfigError(f"{self.place}: {key}: {error}") from None
+        raise ConfigError(
+            f"{self.place}: {dict(value)!r:.80} expects nothing known: {', '.join(EXPECTATIONS)}"
+        )
+
+
+def _called(value: Mapping[str, Any]) -> Called:
+    args = value.get("with")
+    wanted = None if args is None else {str(name): _argument(each) for name, each in args.items()}
+    return Called(str(value["called"]), wanted, value.get("times"), bool(value.get("others", False)))
+
+
+#: What an expectation is called in a file, the keys that may stand beside it, and what it becomes.
+EXPECTATIONS: Mapping[str, tuple[set[str], Callable[[Mapping[str, Any]], Expectation]]] = {
+    "called": ({"with", "times", "others"}, _called),
+    "not_called": (set(), lambda v: NotCalled(None if v["not_called"] is True else str(v["not_called"]))),
+    "order": ({"only"}, lambda v: InOrder([str(name) for name in v["order"]], bool(v.get("only", False)))),
+    "said": ({"turn"}, lambda v: Said(str(v["said"]), v.get("turn"))),
+    "not_said": ({"turn"}, lambda v: NotSaid(str(v["not_said"]), v.get("turn"))),
+    "language": (set(), lambda v: Language(str(v["language"]))),
+    "latency": ({"late"}, lambda v: Latency(float(v["latency"]), int(v.get("late", 0)))),
+    "cost": (set(), lambda v: Cost(float(v["cost"]))),
+    "interruptions": (set(), lambda v: SurvivedInterruptions(int(v["interruptions"]))),
+    "judged": ({"least"}, lambda v: Judged(str(v["judged"]), float(v.get("least", 0.7)))),
+}
+
+
+def _argument(value: object) -> object:
+    match value:
+        case {"matches": str(pattern), **rest} if not rest:
+            return matches(pattern)
+        case {"between": [int() | float() as low, int() | float() as high], **rest} if not rest:
+            return between(low, high)
+        case {"schema": dict(of), **rest} if not rest:
+            return schema(of)
+        case {"anything": True, **rest} if not rest:
+            return ANYTHING
+    return value
+
+
+def _known(entry: Mapping[str, Any], known: set[str], place: str) -> None:
+    if unknown := sorted(map(str, entry.keys() - known)):
+        raise ConfigError(f"{place}: {unknown[0]!r} is unknown here; known are {', '.join(sorted(known))}")

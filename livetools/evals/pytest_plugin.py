@@ -1,0 +1,93 @@
+"""The pytest plugin: the ``live_eval`` fixture.
+
+::
+
+    async def test_booking(live_eval):
+        await live_eval(agent, "A table for 4 in the name of Ann", expect=[Called("book_table", {"guests": 4})])
+
+Conversations are played against a fake server in the test's own loop, ``live_eval.server``, whose model is the
+pretend one unless the test sets another (``@live_eval.server.model``). ``pytest --live-eval=service`` plays them
+against the service that the environment names.
+
+pytest loads this module in every project that has livetools installed: it imports nothing before it is used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from livetools.session.agents import AgentLike
+    from livetools.testing import FakeLiveServer
+
+    from .callers import Caller, Utterance
+    from .expectations import Expectation
+    from .faults import Fault
+    from .judge import Judge
+    from .record import Conversation
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add ``--live-eval``."""
+    parser.addoption(
+        "--live-eval",
+        choices=("fake", "service"),
+        default="fake",
+        help="what live_eval plays against: a fake server (the default), or the service of the environment",
+    )
+
+
+class LiveEval:
+    """Plays a conversation and fails the test with it, where an expectation is not met."""
+
+    def __init__(self, server: FakeLiveServer | None) -> None:
+        self._server = server
+
+    @property
+    def server(self) -> FakeLiveServer:
+        """The fake server, whose model a test may set. There is none with ``--live-eval=service``: it skips."""
+        if self._server is None:
+            pytest.skip("this test sets the model of the fake server, and runs against the service")
+        return self._server
+
+    async def __call__(
+        self,
+        agent: AgentLike,
+        caller: Caller | str | Utterance | Sequence[str | Utterance],
+        *,
+        expect: Sequence[Expectation] = (),
+        faults: Sequence[Fault] = (),
+        approve: Any = True,  # as of Eval: bool or names
+        timeout: float = 60.0,
+        judge: Judge | None = None,
+    ) -> Conversation:
+        """Play one conversation; the arguments are those of :class:`~.play.Eval`.
+
+        Raises ``AssertionError``, with the conversation in it, where an expectation is not met or a turn is not
+        answered.
+        """
+        from .play import Eval, play
+        from .runs import judge_round
+
+        case = Eval("live_eval", agent, caller, expect, faults, approve, timeout)
+        if self._server is None:
+            played = await judge_round(case, await play(case), judge)
+        else:
+            async with self._server:
+                played = await judge_round(case, await play(case, **self._server.options), judge)
+        assert played.passed, f"\n{played}"
+        return played.conversation
+
+
+@pytest.fixture
+def live_eval(request: pytest.FixtureRequest) -> LiveEval:
+    """Plays conversations with an agent, and judges them."""
+    if request.config.getoption("--live-eval") == "service":
+        return LiveEval(None)
+    from livetools.testing import FakeLiveServer
+    from livetools.testing.pretend import Pretend
+
+    return LiveEval(FakeLiveServer(Pretend()))

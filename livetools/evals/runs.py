@@ -1,0 +1,85 @@
+"""Runs evals, as often as is asked, and says how sure the pass rate is."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterable
+from dataclasses import dataclass, field
+from math import sqrt
+from typing import Any
+
+from .expectations import Answered, Verdict
+from .judge import Judge
+from .play import Eval, play
+from .record import Conversation
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """One conversation and its verdicts."""
+
+    conversation: Conversation
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def passed(self) -> bool:
+        """Whether every expectation was met."""
+        return all(verdict.passed for verdict in self.verdicts)
+
+    def __str__(self) -> str:
+        """What failed, and the conversation."""
+        failed = [f"failed: {v.expectation}: {v.why}" for v in self.verdicts if not v.passed]
+        return "\n".join([*failed, self.conversation.render()])
+
+
+@dataclass(slots=True)
+class Result:
+    """All rounds of one eval."""
+
+    name: str
+    rounds: list[Round] = field(default_factory=list)
+
+    @property
+    def passed(self) -> int:
+        """Rounds in which every expectation was met."""
+        return sum(each.passed for each in self.rounds)
+
+    @property
+    def rate(self) -> float:
+        """The share of the rounds that passed; 0 where none was played."""
+        return self.passed / len(self.rounds) if self.rounds else 0.0
+
+    @property
+    def confidence(self) -> tuple[float, float]:
+        """The 95 % interval of the pass rate, by Wilson."""
+        return wilson(self.passed, len(self.rounds))
+
+
+def wilson(passed: int, of: int, z: float = 1.96) -> tuple[float, float]:
+    """The interval in which a share lies, seen ``passed`` times in ``of``. Wilson's: it holds for few rounds too."""
+    if not of:
+        return 0.0, 1.0
+    share = passed / of
+    middle = share + z * z / (2 * of)
+    spread = z * sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    scale = 1 + z * z / of
+    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
+
+
+async def judge_round(case: Eval, conversation: Conversation, judge: Judge | None = None) -> Round:
+    """The verdicts on a conversation: every turn is answered, and whatever else the eval expects."""
+    verdicts = [await expectation.check(conversation, judge) for expectation in (Answered(), *case.expect)]
+    return Round(conversation, tuple(verdicts))
+
+
+async def run(
+    cases: Iterable[Eval], *, repeat: int = 1, judge: Judge | None = None, **options: Any
+) -> AsyncIterator[Result]:
+    """Play each eval ``repeat`` times, one conversation after another; a result as each is done.
+
+    ``options`` say where, as ``open_agent`` takes them; without any the environment does, as for ``connect``.
+    """
+    for case in cases:
+        result = Result(case.name)
+        for _ in range(repeat):
+            result.rounds.append(await judge_round(case, await play(case, **options), judge))
+        yield result

@@ -1,0 +1,105 @@
+"""``livetools eval``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+SHOP = '''
+from functools import partial
+import livetools
+from livetools.evals import Called, Eval
+
+def price(item: str) -> str:
+    """The price of an item."""
+    return f"{item} costs 3 kr"
+
+agent = partial(livetools.connect, "gemini-3.8-live", tools=[price])
+'''
+
+YAML = """
+agent: shop.py
+evals:
+  - name: tells a price
+    caller: the price of the item "cod"
+    expect: [{called: price, with: {item: cod}}]
+  - name: sings
+    caller: hello
+    expect: [{said: la la la}]
+"""
+
+
+@pytest.fixture
+def evals(tmp_path: Path) -> Path:
+    (tmp_path / "shop.py").write_text(SHOP, encoding="utf-8")
+    file = tmp_path / "evals.yaml"
+    file.write_text(YAML, encoding="utf-8")
+    return file
+
+
+def test_each_eval_passes_or_fails_with_its_conversation(run, evals, tmp_path):
+    result = run("eval", "--fake", evals, "--report", tmp_path / "report.html")
+    assert result.exit_code == 1
+    assert "pretend model" in result.stdout
+    assert "pass  tells a price\n" in result.stdout
+    assert "FAIL  sings\n" in result.stdout
+    assert "failed: says /la la la/: it said: " in result.stdout
+    assert "caller: hello" in result.stdout
+    assert result.stdout.splitlines()[-1] == "1 passed, 1 failed"
+    assert "tells a price" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_repeats_give_a_rate_with_its_interval(run, evals):
+    result = run("eval", "--fake", evals, "--repeat", "2")
+    assert "pass  tells a price  100% of 2 (95 %: 34% to 100%)" in result.stdout
+    assert "FAIL  sings  0% of 2" in result.stdout
+    assert "2: failed: says" in result.stdout
+
+
+def test_a_python_file_holds_evals_too(run, evals):
+    file = evals.parent / "shop.py"
+    file.write_text(
+        f"{SHOP}\nevals = [Eval('prices', agent, 'the price of the item \"cod\"', [Called('price')])]\n",
+        encoding="utf-8",
+    )
+    result = run("eval", "--fake", file)
+    assert result.exit_code == 0, result.output
+    assert "1 passed, 0 failed" in result.stdout
+
+
+def test_the_pretend_judge_is_the_fakes_rest_side(run, evals):
+    (evals.parent / "rules.yaml").write_text(
+        'rules: [{when: "rubric: kind", say: \'{"score": 0.9, "reasons": "kind"}\'}]\n', encoding="utf-8"
+    )
+    evals.write_text(
+        "agent: shop.py\njudge: gemini-3.8-flash\nrules: rules.yaml\n"
+        "evals: [{name: kind, caller: hello, expect: [{judged: kind}]}]\n",
+        encoding="utf-8",
+    )
+    result = run("eval", "--fake", evals)
+    assert result.exit_code == 0, result.output
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda file: file.unlink(), "there is no file"),
+        (lambda file: file.write_text("evals: 5"), "expected a mapping with a list `evals`"),
+        (lambda file: (file.parent / "shop.py").write_text("1 / 0"), "ZeroDivisionError"),
+        (lambda file: (file.parent / "shop.py").write_text("def f(): 'F.'"), "is not an agent"),
+    ],
+    ids=["no file", "no evals", "broken agent", "no agent"],
+)
+def test_what_cannot_be_played_is_one_line(run, evals, change, words):
+    change(evals)
+    result = run("eval", "--fake", evals)
+    assert result.exit_code == 1
+    assert words in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_a_python_file_without_evals_is_told(run, evals):
+    result = run("eval", "--fake", evals.parent / "shop.py")
+    assert result.exit_code == 1
+    assert "has no evals" in result.stderr

@@ -1,0 +1,103 @@
+"""Evals in YAML: what is read, and what is said of mistakes."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from livetools import ConfigError
+from livetools.evals import ANYTHING, BargeIn, Called, Drop, InOrder, Judged, Persona, Said, Script, SlowTool
+from livetools.evals.files import load_yaml
+
+WHOLE = """
+agent: shop.py:agent
+judge: gemini-3.8-flash
+rules: rules.yaml
+evals:
+  - name: books
+    caller: [A table for four, Thanks]
+    approve: [cancel]
+    timeout: 5
+    faults: [{drop: 1}, {slow: book, seconds: 2}, {barge_in: 2}]
+    expect:
+      - called: book
+        with: {guests: 4, name: {matches: ann}, hour: {between: [18, 20]}, note: {anything: true}}
+        times: 1
+      - not_called: cancel
+      - order: [find, book]
+      - said: table
+        turn: 1
+      - judged: Friendly.
+        least: 0.5
+  - agent: other.py
+    caller: {persona: You are Ann., turns: 3}
+"""
+
+
+@pytest.fixture
+def read(tmp_path: Path):
+    asked = []
+
+    def read(text: str):
+        file = tmp_path / "evals.yaml"
+        file.write_text(text, encoding="utf-8")
+        return load_yaml(file, lambda target: asked.append(target) or (lambda: target)), asked
+
+    return read
+
+
+def test_a_whole_file_is_read(read, tmp_path):
+    found, asked = read(WHOLE)
+    first, second = found.evals
+    assert asked == [f"{tmp_path}/shop.py:agent", f"{tmp_path}/other.py"]
+    assert (found.judge, found.rules) == ("gemini-3.8-flash", tmp_path / "rules.yaml")
+    assert (first.name, first.approve, first.timeout) == ("books", ["cancel"], 5.0)
+    assert first.faults == [Drop(1), SlowTool("book", 2.0), BargeIn(2)]
+    called, *_, judged = first.expect
+    assert isinstance(called, Called)
+    assert called.args is not None
+    assert (called.args["guests"], called.args["note"], called.times) == (4, ANYTHING, 1)
+    assert called.args["name"].fits("ANNA")
+    assert not called.args["hour"].fits(21)
+    assert first.expect[2:4] == [InOrder(["find", "book"]), Said("table", 1)]
+    assert judged == Judged("Friendly.", 0.5)
+    assert isinstance(first.caller, Script)
+    assert isinstance(second.caller, Persona)
+    assert (second.name, second.caller.turns) == ("eval 2", 3)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("a: [", "is not YAML"),
+        ("[1]", "expected a mapping with a list `evals`"),
+        ("evals: []\nagnt: x", "'agnt' is unknown here; known are agent"),
+        ("evals: [5]", "eval 1: expected a mapping, got 5"),
+        ("evals: [{caller: x}]", "eval 1: expected `agent`"),
+        ("agent: a.py\nevals: [{}]", "eval 1: expected `caller`"),
+        ("agent: a.py\nevals: [{caller: {turns: 3}}]", "expected `persona`"),
+        ("agent: a.py\nevals: [{caller: [5]}]", "the turn 5 is not a text"),
+        ("agent: a.py\nevals: [{caller: x, expect: {said: x}}]", "expected a list of mappings"),
+        (
+            "agent: a.py\nevals: [{caller: x, expect: [{sayd: x}]}]",
+            "expects nothing known: called, not_called",
+        ),
+        ("agent: a.py\nevals: [{caller: x, expect: [{said: x, turns: 1}]}]", "said: 'turns' is unknown here"),
+        ("agent: a.py\nevals: [{caller: x, expect: [{latency: soon}]}]", "latency: could not convert"),
+        (
+            "agent: a.py\nevals: [{caller: x, expect: [{called: f, with: {a: {matches: '('}}}]}]",
+            "regular expression",
+        ),
+        (
+            "agent: a.py\nevals: [{caller: x, expect: [{called: f, with: {a: {schema: {type: 5}}}}]}]",
+            "JSON Schema",
+        ),
+        ("agent: a.py\nevals: [{caller: x, faults: [{drops: 1}]}]", "the fault {'drops': 1} is not"),
+    ],
+)
+def test_a_mistake_is_named_with_its_place(read, text, words):
+    with pytest.raises(ConfigError) as told:
+        read(text)
+    assert words in str(told.value)
+    assert "evals.yaml" in str(told.value)

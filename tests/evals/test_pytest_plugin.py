@@ -1,0 +1,76 @@
+"""The fixture ``live_eval``, in tests of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+HEAD = """
+from functools import partial
+import pytest
+import livetools
+from livetools.evals import Called, Said
+
+pytestmark = pytest.mark.anyio
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+def price(item: str) -> str:
+    "The price of an item."
+    return f"{item} costs 3 kr"
+
+agent = partial(livetools.connect, "gemini-3.8-live", tools=[price])
+"""
+
+
+@pytest.fixture
+def outcome(pytester, monkeypatch):
+    def outcome(body: str, *args: str):
+        pytester.makepyfile(HEAD + body)
+        return pytester.runpytest_subprocess("-p", "no:cacheprovider", "-q", *args)
+
+    return outcome
+
+
+def test_a_conversation_that_meets_its_expectations_passes(outcome):
+    result = outcome("""
+async def test_prices(live_eval):
+    done = await live_eval(agent, 'the price of the item "cod"', expect=[Called("price", {"item": "cod"})])
+    assert "3 kr" in done.text
+""")
+    result.assert_outcomes(passed=1)
+
+
+def test_one_that_does_not_fails_with_the_conversation(outcome):
+    result = outcome("""
+async def test_sings(live_eval):
+    await live_eval(agent, "hello", expect=[Said("la la la")])
+""")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*failed: says /la la la/: it said: *", "*caller: hello*"])
+
+
+def test_a_test_may_write_the_model(outcome):
+    result = outcome("""
+async def test_scripted(live_eval):
+    @live_eval.server.model
+    async def model(turn):
+        await turn.say("la la la")
+
+    await live_eval(agent, ["hello", "again"], expect=[Said("la la la", turn=2)])
+""")
+    result.assert_outcomes(passed=1)
+
+
+def test_against_the_service_a_test_that_writes_the_model_is_skipped(outcome):
+    result = outcome(
+        """
+async def test_scripted(live_eval):
+    live_eval.server
+""",
+        "--live-eval=service",
+    )
+    result.assert_outcomes(skipped=1)

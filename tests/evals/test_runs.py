@@ -1,0 +1,56 @@
+"""Repeats, pass rates and how sure they are."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from livetools.evals import Called, Conversation, Eval, Result, Round, Said, Verdict, run
+from livetools.evals.runs import wilson
+from livetools.testing import FakeLiveServer
+from livetools.testing.pretend import Pretend
+
+
+@given(st.integers(0, 200), st.integers(1, 200))
+def test_the_interval_holds_the_rate_and_stays_a_share(passed, of):
+    passed = min(passed, of)
+    low, high = wilson(passed, of)
+    assert 0 <= low <= passed / of + 1e-9
+    assert passed / of - 1e-9 <= high <= 1
+
+
+@given(st.integers(1, 50))
+def test_more_rounds_of_the_same_rate_are_surer(n):
+    narrow, wide = wilson(4 * n, 8 * n), wilson(n, 2 * n)
+    assert narrow[1] - narrow[0] < wide[1] - wide[0]
+
+
+def test_the_interval_is_wilsons():
+    assert wilson(8, 10) == pytest.approx((0.4902, 0.9433), abs=1e-4)
+    assert wilson(0, 0) == (0.0, 1.0)
+
+
+def test_a_round_passes_when_all_its_verdicts_do():
+    right, wrong = Verdict("a", True), Verdict("b", False, "why")
+    assert Round(Conversation(), (right,)).passed
+    assert not Round(Conversation(), (right, wrong)).passed
+    assert "failed: b: why" in str(Round(Conversation(), (right, wrong)))
+
+
+def test_a_result_without_rounds_has_not_passed():
+    assert (Result("x").passed, Result("x").rate) == (0, 0.0)
+
+
+@pytest.mark.anyio
+async def test_each_eval_is_played_as_often_as_asked(agent):
+    cases = [
+        Eval("books", agent, 'book a table, name "Ann", guests 4', [Called("book_table")]),
+        Eval("sings", agent, "hello", [Said("la la la")]),
+    ]
+    async with FakeLiveServer(Pretend()) as server:
+        results = [result async for result in run(cases, repeat=2, **server.options)]
+    assert [(result.name, result.passed, len(result.rounds)) for result in results] == [
+        ("books", 2, 2),
+        ("sings", 0, 2),
+    ]
