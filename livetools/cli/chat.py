@@ -132,10 +132,13 @@ class _Talk:
                 self._settle(self._answer(call))
 
     def _decide(self, call: Call) -> Callable[[], Awaitable[None]]:
-        """Whether it may run: in a pipe there is nobody to ask, which is a refusal."""
+        """Whether it may run: in a pipe, or past the end of input, there is nobody to ask, which is a refusal."""
         self.view.notice(f"  ? {called(call)}", "yellow")
         said = self._asked("    run it? [y/N] ") if self.typed else None
-        if said and said.strip().lower() in ("y", "yes"):
+        if said is None:
+            self.view.notice("    refused: approvals are given at a terminal, and nobody is at one", "yellow")
+            return partial(self.session.refuse, call, "nobody was there to be asked")
+        if said.strip().lower() in ("y", "yes"):
             return partial(self.session.approve, call)
         return partial(self.session.refuse, call, "the user said no")
 

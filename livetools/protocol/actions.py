@@ -39,8 +39,9 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class Consult:
-    """Ask the tool's ``approval``; then ``approve(run)``, ``refuse(run, why)`` or ``ask_person(run)``."""
+class AskApproval:
+    """Check the arguments and ask the tool's ``approval``; then ``approve(run)``, ``ask_person(run)``,
+    ``refuse(run, why)``, or ``settled(run, outcome)`` where the arguments do not fit."""
 
     run: int
     call: Call
@@ -70,7 +71,7 @@ class End:
     error: Exception | None
 
 
-Action: TypeAlias = Dial | Hangup | Start | Consult | Stop | Undo | End
+Action: TypeAlias = Dial | Hangup | Start | AskApproval | Stop | Undo | End
 
 
 @dataclass(slots=True)
@@ -78,7 +79,8 @@ class Outcome:
     """How a handler ended.
 
     ``response`` is the JSON object that the model gets (already under its key); ``error`` is what was raised;
-    ``result`` what the handler returned, for ``undo``.
+    ``result`` what the handler returned, for ``undo``; ``began`` is false where it never ran: its arguments did not
+    fit, a hook refused it, no thread had taken it up yet.
     """
 
     response: Mapping[str, Any]
@@ -87,6 +89,7 @@ class Outcome:
     ends_session: bool = False
     parts: tuple[Mapping[str, Any], ...] = ()
     result: object = None
+    began: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ waits; the shell runs handlers (``Start``), and reports (``settled``).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from heapq import heappop, heappush
 from math import inf
 
-from . import refusals
-from .actions import Action, Consult, Outcome, Start, Stop, Undo
+from . import refusals, shared_runs
+from .actions import Action, AskApproval, Outcome, Start, Stop, Undo
+from .deadlines import Deadlines
 from .events import (
     ApprovalRequested,
     Call,
@@ -22,9 +22,10 @@ from .events import (
     ToolProgress,
     ToolStarted,
 )
-from .ledger import OPEN, SERVED, Asked, Effect, Group, Move, Phase, Record, State, move, told
+from .ledger import OPEN, SERVED, Asked, Effect, Group, Move, Pending, Phase, Record, State, move, told
 from .partial_calls import PartialCalls
 from .replies import Replies, silent
+from .shared_runs import SharedRuns
 from .slots import Slots
 from .terms import Plan
 
@@ -39,15 +40,18 @@ class Calls:
         self.plan, self._tell, self._act = plan, tell, act
         self.records: dict[int, Record] = {}  # by run: what may still settle
         self.by_id: dict[str | int, Record] = {}  # of this session; by run where the server gave no id
-        self.pending: dict[int, Record] = {}  # what the server waits for
+        self.pending = Pending()
         self.replies = Replies(plan, self.pending, self._move)
         self.texts: list[Record] = []  # whose results can no longer go out as answers
         self.lost: list[Record] = []  # the calls that the last link took with it
         self.excused: list[Record] = []  # those answered with an error; again, if this link is lost too
         self.partial = PartialCalls()
         self.counted = 0
-        self._slots = Slots(self.records)
-        self._deadlines: list[tuple[float, int]] = []
+        self.closed = False
+        self._runs: dict[str, list[int]] = {}  # of each id in the records, the newest last
+        self._slots = Slots()
+        self._shared = SharedRuns()
+        self._deadlines = Deadlines(self.records)
 
     # Inputs
 
@@ -95,14 +99,14 @@ class Calls:
         record = self.records.get(run)
         if record is None:
             return
-        was_running, record.running = record.running, False
-        if record.undo:
+        if record.running:
+            record.running = False
+            self._slots.end(record)
+        record.started = record.started and outcome.began
+        if record.undo and record.started:
             self._undo(record, outcome.result)
-        followers, record.followers = record.followers, []
-        for served in (record, *followers):
-            self._settle(served, outcome, now)
-        while was_running and (waiting := self._slots.next(self.plan.max_concurrency)) is not None:
-            self._start(waiting)
+        self._conclude(record, outcome, now)
+        self._fill(now)
 
     def approve(self, run: int, now: float) -> bool:
         """Let a waiting call run; False if it does not wait."""
@@ -115,7 +119,7 @@ class Calls:
         """Answer a waiting call with a refusal; False if it does not wait."""
         record = self._awaiting(run)
         if record is not None:
-            self._settle(record, refusals.not_approved(why), now)
+            self._conclude(record, refusals.not_approved(why), now)
         return record is not None
 
     def ask(self, run: int, now: float) -> None:
@@ -132,6 +136,7 @@ class Calls:
             self.replies.retract(record)
             self.excused = [r for r in self.excused if r is not record]
             self._perform(record, self._move(record, Move.CANCEL), now)
+        self._fill(now)
         return [record.run for record in known]
 
     def heard(self, counted: float = inf, ended: float = inf) -> None:
@@ -174,49 +179,48 @@ class Calls:
 
     def close(self, now: float) -> None:
         """The session ends: stop what runs, owe nothing."""
+        self.closed = True
         for record in [
             *{**self.records, **self.pending}.values(),
             *(record for record, _ in self.replies.sent),
         ]:
             record.undo = self._undoable(record)
-            record.followers = []  # they end as well: nobody is left to run for
+            shared_runs.dissolve(record)  # they end as well: nobody is left to run for
             self._perform(record, self._move(record, Move.CLOSE), now)
         self.replies.clear()
         self.by_id.clear()
         self._deadlines.clear()
         self.texts.clear()
 
+    def give_up(self) -> None:
+        """After the end: no handler is waited for any longer. What those that run on have done is undone."""
+        for record in self.records.values():
+            if record.undo:
+                self._undo(record, None)
+
     def tick(self, now: float) -> None:
-        """Expire what is due."""
-        while self._deadlines and self._deadlines[0][0] <= now:
-            deadline, run = heappop(self._deadlines)
-            record = self.records.get(run)
-            if record is not None and record.deadline == deadline and record.state in SERVED:
-                record.outcome = refusals.expired(record)
-                record.undo = self._undoable(record)
-                self._perform(record, self._move(record, Move.EXPIRE), now)
+        """Answer the calls whose time is up."""
+        for record in self._deadlines.expired(now):
+            outcome = refusals.expired(record)
+            if record.phase in (Phase.APPROVAL, Phase.RESPONSE):
+                self._conclude(record, outcome, now)
+                continue
+            record.outcome = outcome
+            record.undo = self._undoable(record)
+            self._perform(record, self._move(record, Move.EXPIRE), now)
+        self._fill(now)
 
     def wake_at(self) -> float:
         """When ``tick`` has something to do; deadlines of calls that are over are dropped on the way."""
-        deadlines = self._deadlines
-        while deadlines:
-            deadline, run = deadlines[0]
-            record = self.records.get(run)
-            if record is not None and record.deadline == deadline and record.state in SERVED:
-                return deadline
-            heappop(deadlines)
-        return inf
+        return self._deadlines.next()
 
     def blocking(self) -> bool:
         """Whether a call is open for which the model stands still."""
-        for record in self.pending.values():  # noqa: SIM110 - a generator costs more than the loop, three times a call
-            if record.policy is None or record.policy.behavior == "BLOCKING":
-                return True
-        return False
+        return self.pending.blocking > 0
 
     def run_of(self, id: str) -> int | None:
         """The run of a call that may still settle, by its id."""
-        runs = [run for run, r in self.records.items() if r.call.id == id]
+        runs = self._runs.get(id)
         return runs[-1] if runs else None
 
     def stats(self, now: float) -> list[dict[str, object]]:
@@ -232,7 +236,9 @@ class Calls:
         policy = self.plan.policies.get(one.name)
         ends_turn = self.plan.strange_ends_turn if policy is None else policy.ends_turn
         record = Record(run, call, bool(one.id), policy, link, now, ends_turn)
-        self.records[run] = self.pending[run] = self.by_id[key] = record
+        self.records[run] = self.by_id[key] = record
+        self.pending.enter(record)
+        self._runs.setdefault(call.id, []).append(run)
         if len(self.by_id) - len(self.records) > 2 * REMEMBERED:
             done = [key for key, r in self.by_id.items() if r.run not in self.records]
             for old in done[:-REMEMBERED]:
@@ -246,21 +252,16 @@ class Calls:
             return self._settle(record, refusal, now)
         policy = record.policy
         assert policy is not None
-        leader = self._leader(record) if policy.join else None
-        if leader is not None:
-            record.phase = Phase.LEADER
-            leader.followers.append(record)
-            return self._until(record, leader.deadline)
         if policy.background:
             self._perform(record, self._move(record, Move.ACK), now)
-        if policy.approval == "none":
+        leader = self._shared.join(record) if policy.join else None
+        if leader is not None:
+            return self._deadlines.set(record, leader.deadline)
+        if not policy.approval:
             return self._admit(record, now)
         record.phase = Phase.APPROVAL
-        self._until(record, now + policy.approval_timeout)
-        if policy.approval == "ask":
-            return self._hold(record)
-        self._act(Consult(record.run, record.call))
-        return None
+        self._deadlines.set(record, now + policy.approval_timeout)
+        return self._act(AskApproval(record.run, record.call))
 
     def _hold(self, record: Record) -> None:
         """A person must decide; the model is told so where it can be."""
@@ -270,39 +271,39 @@ class Calls:
             self.replies.interim(record, waits, silent(record.policy))
 
     def _admit(self, record: Record, now: float) -> None:
-        """Start the handler, or wait for a slot; the time of the tool begins."""
+        """Start the handler, or wait: for a slot, or for ``session.respond``."""
         policy = record.policy
         assert policy is not None
-        self._until(record, now + policy.timeout if policy.timeout is not None else inf)
         if not policy.handled:
             record.phase = Phase.RESPONSE
+            self._begin_time(record, now)
         elif self._slots.free(record, self.plan.max_concurrency):
-            self._start(record)
+            self._start(record, now)
         else:
+            self._deadlines.set(record, inf)
             self._slots.wait(record)
 
-    def _start(self, record: Record) -> None:
+    def _start(self, record: Record, now: float) -> None:
         record.phase = Phase.HANDLER
         record.running = record.started = True
+        self._slots.start(record)
+        self._begin_time(record, now)
         self._act(Start(record.run, record.call))
 
-    def _leader(self, record: Record) -> Record | None:
-        same = (record.call.name, record.call.args)
-        for other in self.records.values():
-            served = other.state in SERVED and other.phase not in (Phase.LEADER, Phase.NOTHING)
-            if served and (other.call.name, other.call.args) == same:
-                return other
-        return None
+    def _begin_time(self, record: Record, now: float) -> None:
+        """The time of the tool begins."""
+        timeout = record.policy.timeout if record.policy is not None else None
+        self._deadlines.set(record, inf if timeout is None else now + timeout)
+
+    def _fill(self, now: float) -> None:
+        """Give the slots that are free to those who wait."""
+        while (waiting := self._slots.next(self.plan.max_concurrency)) is not None:
+            self._start(waiting, now)
 
     def _awaiting(self, run: int) -> Record | None:
         record = self.records.get(run)
         waits = record is not None and record.phase is Phase.APPROVAL and record.state in SERVED
         return record if waits else None
-
-    def _until(self, record: Record, deadline: float) -> None:
-        record.deadline = deadline
-        if deadline < inf:
-            heappush(self._deadlines, (deadline, record.run))
 
     # What moves entail
 
@@ -310,12 +311,30 @@ class Calls:
         effects = move(record, what)
         state = record.state
         if state in OPEN:
-            self.pending[record.run] = record
+            self.pending.enter(record)
         else:
-            self.pending.pop(record.run, None)
+            self.pending.leave(record)
             if state is not State.DETACHED and not record.running:
-                self.records.pop(record.run, None)
+                self._forget(record)
+        if state not in SERVED and not record.followers:
+            self._slots.release(record)
         return effects
+
+    def _forget(self, record: Record) -> None:
+        """Nothing can settle this call any more."""
+        if self.records.pop(record.run, None) is None:
+            return
+        runs = self._runs[record.call.id]
+        runs.remove(record.run)
+        if not runs:
+            del self._runs[record.call.id]
+        if record.policy is not None and record.policy.join:
+            self._shared.forget(record)
+
+    def _conclude(self, record: Record, outcome: Outcome, now: float) -> None:
+        """The outcome of a run, for every call that shares it."""
+        for one in (record, *shared_runs.dissolve(record)):
+            self._settle(one, outcome, now)
 
     def _settle(self, record: Record, outcome: Outcome, now: float) -> None:
         record.phase = Phase.NOTHING
@@ -331,8 +350,14 @@ class Calls:
 
     def _stop(self, record: Record, now: float, yielded: Outcome | None) -> None:
         record.phase = Phase.NOTHING
-        cancellable = record.policy is None or record.policy.cancellable
-        if record.running and cancellable and not record.followers:
+        if (leader := shared_runs.leave(record)) is not None:  # it was the last who wanted the run of another
+            leader.undo = leader.undo or self._undoable(leader)
+            self._slots.release(leader)
+            record = leader
+        if not record.running:
+            for one in shared_runs.dissolve(record):  # it had not begun: they go on without it
+                self._begin(one, now)
+        elif not record.followers and (record.policy is None or record.policy.cancellable):
             self._act(Stop(record.run, record.call))
 
     def _finished(self, record: Record, now: float, yielded: Outcome | None) -> None:

@@ -85,8 +85,8 @@ class Dispatch:
 
     def _answering(self, batch: Batch) -> Posted:
         """Answers to calls. Any word of a model that stood still for them, in the only turn there is, is proof."""
-        turns, pending = self.turns, self.calls.pending.values()
-        ends_turn = any(record.ends_turn for record in pending)
+        turns = self.turns
+        ends_turn = self.calls.pending.ending > 0
         goes_on = self.calls.blocking() and not ends_turn  # the turn that called is the one that answers
         alone = self.calls.blocking() and not self.held.streams and turns.upmost <= (not ends_turn)
         answer = turns.counted + turns.ahead - (goes_on and turns.ahead > 0)

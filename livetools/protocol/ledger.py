@@ -188,11 +188,39 @@ class Record:
     )  # yields that no link, or none that lived, carried
     yielded: bool = False  # some went out
     followers: list[Record] = field(default_factory=list)  # identical calls that share this run
+    leader: Record | None = None  # the call whose run this one shares
 
     @property
     def background(self) -> bool:
         """Whether it was answered at once that it is under way."""
         return self.policy is not None and self.policy.background
+
+    @property
+    def blocks(self) -> bool:
+        """Whether the model stands still until it is answered."""
+        return self.policy is None or self.policy.behavior == "BLOCKING"
+
+
+class Pending(dict[int, Record]):
+    """The calls that the server waits for, by run, in their order; those that are asked about are counted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocking = 0  # calls for which the model stands still
+        self.ending = 0  # calls that end the model's turn
+
+    def enter(self, record: Record) -> None:
+        """The server waits for this call. Nothing, if that is known."""
+        if record.run not in self:
+            self[record.run] = record
+            self.blocking += record.blocks
+            self.ending += record.ends_turn
+
+    def leave(self, record: Record) -> None:
+        """The server waits no longer. Nothing, if it did not."""
+        if self.pop(record.run, None) is not None:
+            self.blocking -= record.blocks
+            self.ending -= record.ends_turn
 
 
 def told(record: Record, now: float) -> dict[str, object]:

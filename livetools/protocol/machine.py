@@ -231,6 +231,10 @@ class Machine:
         self.calls.ask(run, now)
         self._after(now)
 
+    def give_up(self) -> None:
+        """After the end: the shell waits no longer for handlers that run on; what they have done is undone."""
+        self.calls.give_up()
+
     # Time
 
     def close(self, now: float) -> None:

@@ -1,44 +1,79 @@
-"""Who may run now: limits a tool and a session, and the queue of those who wait."""
+"""Who may run now: the limit of a tool, the limit of the session, and the queue of those who wait."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Mapping
+from collections import Counter, deque
+from itertools import count
 
 from .ledger import SERVED, Phase, Record
 
 
 class Slots:
-    """Free slots go to those who wait, in their order; a full tool does not hold up another.
+    """The handlers that run, counted, and the calls that wait for a slot, a queue a tool.
 
-    A slot is free when its handler has ended, not when its call was answered: a thread that runs on after its time
-    was up still holds what its limit protects. ``most`` bounds the session.
+    A handler holds the ``concurrency`` of its tool until it has ended: a thread that runs on after its time was up
+    still holds what that limit protects. It holds a slot of the session (``max_concurrency``) only while its call
+    waits for it: a handler whose call is over, or that works in the background, keeps nobody else from running.
+
+    Free slots go to those who wait, in their order; a full tool does not hold up another. Every method costs the
+    same, however many calls run or wait; :meth:`next` looks once at each tool that has calls waiting.
     """
 
-    def __init__(self, records: Mapping[int, Record]) -> None:
-        self._records = records
-        self._waiting: deque[Record] = deque()
+    def __init__(self) -> None:
+        self._running: Counter[str] = Counter()  # handlers of a tool
+        self._held: set[int] = set()  # runs that hold a slot of the session
+        self._waiting: dict[str, deque[tuple[int, Record]]] = {}
+        self._numbers = count()
 
     def free(self, record: Record, most: int | None) -> bool:
-        """Whether the handler of this call may start."""
-        limit = record.policy.concurrency if record.policy is not None else None
-        if limit is None and most is None:
-            return True
-        running = [r for r in self._records.values() if r.running]
-        if most is not None and len(running) >= most:
+        """Whether the handler of this call may start, in a session of ``most`` slots."""
+        policy = record.policy
+        if most is not None and len(self._held) >= most and not record.background:
             return False
-        return limit is None or sum(r.call.name == record.call.name for r in running) < limit
+        limit = policy.concurrency if policy is not None else None
+        return limit is None or self._running[record.call.name] < limit
+
+    def start(self, record: Record) -> None:
+        """The handler starts."""
+        self._running[record.call.name] += 1
+        if not record.background:
+            self._held.add(record.run)
+
+    def release(self, record: Record) -> bool:
+        """Nobody waits for this handler any more: the session does not count it. Whether it did until now."""
+        held = record.run in self._held
+        self._held.discard(record.run)
+        return held
+
+    def end(self, record: Record) -> None:
+        """The handler has ended."""
+        self._held.discard(record.run)
+        self._running[record.call.name] -= 1
+        if not self._running[record.call.name]:
+            del self._running[record.call.name]
 
     def wait(self, record: Record) -> None:
         """No slot is free."""
         record.phase = Phase.SLOT
-        self._waiting.append(record)
+        self._waiting.setdefault(record.call.name, deque()).append((next(self._numbers), record))
 
     def next(self, most: int | None) -> Record | None:
-        """The first who may start now, if there is one."""
-        if not self._waiting:
+        """The first that may start now, taken out of its queue; ``None`` if there is none."""
+        chosen: tuple[int, Record] | None = None
+        for name, queue in list(self._waiting.items()):
+            while queue and not _waits(queue[0][1]):
+                queue.popleft()
+            if not queue:
+                del self._waiting[name]
+            elif (chosen is None or queue[0][0] < chosen[0]) and self.free(queue[0][1], most):
+                chosen = queue[0]
+        if chosen is None:
             return None
-        still = [r for r in self._waiting if r.state in SERVED and r.phase is Phase.SLOT]
-        chosen = next((r for r in still if self.free(r, most)), None)
-        self._waiting = deque(r for r in still if r is not chosen)
-        return chosen
+        record = chosen[1]
+        self._waiting[record.call.name].popleft()
+        return record
+
+
+def _waits(record: Record) -> bool:
+    """Whether the call still wants its slot: it was not cancelled, refused or closed meanwhile."""
+    return record.state in SERVED and record.phase is Phase.SLOT

@@ -31,7 +31,7 @@ class CallPolicy:
     concurrency: int | None = None
     cancellable: bool = True
     undo: bool = False
-    approval: Literal["none", "ask", "consult"] = "none"
+    approval: bool = False  # its arguments are checked and its approval is asked before it runs
     approval_timeout: float = 60.0
     interim: bool = False  # a waiting call may say so with a willContinue response
     join: bool = False  # duplicates="join"
@@ -50,7 +50,7 @@ class Plan:
     reply_format: ReplyFormat = "tool_response"
     reply_batching: ReplyBatching = "each"
     response_key: str = "output"
-    max_concurrency: int | None = None
+    max_concurrency: int | None = 64
     max_calls: int | None = None
     allowed: frozenset[str] | None = None
 

@@ -23,7 +23,7 @@ from typing import Any, Protocol, Self
 import anyio
 from anyio.abc import TaskGroup
 
-from livetools.protocol.actions import Action, Consult, Outcome, Start, Stop, Undo
+from livetools.protocol.actions import Action, AskApproval, Outcome, Start, Stop, Undo
 from livetools.protocol.calls import Calls
 from livetools.protocol.configuration import plain
 from livetools.protocol.errors import ConcurrencyError, ConfigError
@@ -35,9 +35,11 @@ from livetools.tools import Hooks, as_tools
 from .clock import SystemClock
 from .handlers import Desk, Handlers
 from .host import Host
-from .opening import handled
+from .opening import by_name
 from .runner import Runner
 from .timeslice import TimeSlice
+
+GRACE = 5.0  # seconds for the handlers at the end
 
 log = logging.getLogger("livetools.session")
 
@@ -87,7 +89,7 @@ def attach(
     reply_format: ReplyFormat = "tool_response",
     response_key: str = "output",
     tool_timeout: float | None = 60.0,
-    max_concurrency: int | None = None,
+    max_concurrency: int | None = 64,
     hooks: Sequence[Hooks] = (),
 ) -> Attached:
     """Answer the function calls of a google-genai session: enter it, and iterate over it, not ``receive()``.
@@ -109,7 +111,7 @@ def attach(
     )
 
     def runner(desk: Desk, group: TaskGroup) -> Runner:
-        return Runner(group, Handlers(desk, response_key, tuple(hooks)), handled(made), deps)
+        return Runner(group, Handlers(desk, response_key, tuple(hooks)), by_name(made), deps)
 
     return Attached(sdk_session, plan, runner)
 
@@ -160,11 +162,13 @@ class Attached:
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Stop what runs. The SDK's session is left as it is."""
+        """Stop what runs, undo what can be undone, and wait for that, not for long. The SDK's session stays."""
         self._host.require_loop()
         self.calls.close(self._clock.now())
         self._drain()
-        await self._host.stop()
+        if self._nap is not None:
+            self._nap[1].cancel()
+        await self._host.stop(GRACE)
 
     def __aiter__(self) -> Self:
         return self
@@ -246,7 +250,7 @@ class Attached:
         self._runner = self._make_runner(self, group)
         ready()
         try:
-            while True:
+            while not self.calls.closed:
                 deadline, self._due = min(self._due, self.calls.wake_at()), math.inf
                 with anyio.CancelScope() as scope:
                     self._nap = deadline, scope
@@ -254,8 +258,14 @@ class Attached:
                 self._nap = None
                 self.calls.tick(self._clock.now())
                 await self._follow()
+            await self._runner.wind_down(self._give_up)
         finally:
             self._runner.close()
+
+    def _give_up(self) -> None:
+        """Handlers that do not end are not waited for."""
+        self.calls.give_up()
+        self._drain()
 
     def _take(self, message: Any) -> None:
         now = self._clock.now()
@@ -277,8 +287,8 @@ class Attached:
                     runner.start(run, call)
                 case Stop(run):
                     runner.stop(run)
-                case Consult(run, call):
-                    runner.consult(run, call)
+                case AskApproval(run, call):
+                    runner.ask_approval(run, call)
                 case Undo(run, call, result):
                     runner.undo(run, call, result)
         if self._nap is not None and (due := self.calls.wake_at()) < self._nap[0]:

@@ -16,7 +16,7 @@ from livetools.tools import Hooks, as_tools, split_config_tools
 from .clock import Clock, SystemClock
 from .credentials import KeySource
 from .endpoint import resolve
-from .opening import Opening, handled
+from .opening import Opening, by_name
 from .session import Session
 from .transport import Dialer
 from .websocket import WebSocket
@@ -45,7 +45,7 @@ def connect(
     reply_batching: ReplyBatching = "each",
     response_key: str = "output",
     tool_timeout: float | None = 60.0,
-    max_concurrency: int | None = None,
+    max_concurrency: int | None = 64,
     max_calls: int | None = None,
     allowed: Collection[str] | None = None,
     hooks: Sequence[Hooks] = (),
@@ -123,7 +123,7 @@ def connect(
             f"handle_store is given, and {model} is asked for no handles: leave one of them out"
         )
     policy = ReconnectPolicy() if reconnect is True else reconnect or None
-    opening = Opening(plan, handled(made), endpoint, dialer, policy, deps, tuple(hooks))
+    opening = Opening(plan, by_name(made), endpoint, dialer, policy, deps, tuple(hooks))
     opening.clock, opening.store = clock or SystemClock(), handle_store
     return Session(opening)
 

@@ -20,6 +20,7 @@ from livetools.protocol.actions import Outcome
 from livetools.protocol.errors import ToolError, ToolTimeout
 from livetools.protocol.events import Call
 from livetools.tools import ToolContext, ToolResult
+from livetools.tools.callbacks import with_context
 from livetools.tools.results import error_outcome, outcome
 
 from .threads import DaemonThreads, result_of
@@ -63,6 +64,7 @@ class Job:
     streams: bool  # yields go out one by one
     future: Future[Any] | None = None
     stopped: bool = False
+    began: bool = False  # the handler ran, if only for a moment
 
     def stop(self) -> bool:
         """Tell the handler; True if it must be cancelled from outside, for it runs in the loop."""
@@ -82,6 +84,7 @@ class Handlers:
     key: str = "output"
     hooks: Sequence[Hooks] = ()
     threads: DaemonThreads = field(default_factory=DaemonThreads)
+    aside: DaemonThreads = field(default_factory=DaemonThreads)  # for what no tool may hold up
 
     async def execute(self, job: Job) -> Outcome:
         """Run the handler. Raises nothing but cancellation, and that only if this very task is cancelled."""
@@ -115,6 +118,7 @@ class Handlers:
         handler = tool.handler
         assert handler is not None  # the machine starts no call that is only declared
         positional, keyword = tool.bind(job.call.args, job.context)
+        job.began = tool.kind in ("async", "async_generator")
         match tool.kind:
             case "async":
                 value = await handler(*positional, **keyword)
@@ -140,20 +144,21 @@ class Handlers:
         value = function()
         return value if inspect.isawaitable(value) else outcome(value, self.key, most)
 
-    async def threaded(self, job: Job | None, function: Callable[[], Any]) -> Any:
-        """Run a sync function in a thread of the session's."""
+    async def threaded(self, job: Job, function: Callable[[], Any]) -> Any:
+        """Run a part of a handler in a thread of the session's."""
         return await self._submitted(job, self.threads.submit(function))
 
-    async def _submitted(self, job: Job | None, future: Future[Any]) -> Any:
-        if job is None:
-            return await result_of(future)
+    async def unhindered(self, function: Callable[[], Any]) -> Any:
+        """Run a sync function in a thread that no handler can have taken."""
+        return await result_of(self.aside.submit(function))
+
+    async def _submitted(self, job: Job, future: Future[Any]) -> Any:
         job.future = future
         try:
             return await result_of(future)
         finally:
             job.future = None
-            if not future.done():
-                future.cancel()
+            job.began = job.began or not (future.cancelled() or future.cancel())
 
     async def _stream(self, job: Job, tool: Tool, values: Any) -> Outcome:
         """Report each yield; gather them where the model takes no response bit by bit."""
@@ -171,12 +176,25 @@ class Handlers:
                     break
         return Outcome({}) if job.streams else outcome(gathered, self.key, tool.options["max_result_bytes"])
 
-    async def user(self, function: Callable[..., Any], *args: object) -> Any:
-        """Run a callable of the user's (``undo``, ``approval``), sync or async, whatever it returns."""
+    async def user(self, function: Callable[..., Any], context: ToolContext[Any], *args: object) -> Any:
+        """Run a callable of the user's (``undo``, ``approval``), sync or async, whatever it returns.
+
+        It gets the context if it takes one.
+        """
+        positional, keyword = with_context(function, args, context)
         if inspect.iscoroutinefunction(function):
-            return await function(*args)
-        value = await self.threaded(None, partial(copy_context().run, function, *args))
+            return await function(*positional, **keyword)
+        value = await self.unhindered(partial(copy_context().run, function, *positional, **keyword))
         return await value if inspect.isawaitable(value) else value
+
+    async def refused(self, tool: Tool, call: Call, error: Exception) -> None:
+        """Tell the hooks of a call whose arguments do not fit, and that nobody was asked about."""
+        await self._hook((*self.hooks, *tool.hooks), "on_error", call, error)
+
+    def shutdown(self) -> None:
+        """Let the threads go."""
+        self.threads.shutdown()
+        self.aside.shutdown()
 
     async def _after(self, hooks: Sequence[Hooks], call: Call, done: Outcome) -> None:
         if done.error is not None:
@@ -223,7 +241,7 @@ class _Steps:
     async def aclose(self) -> None:
         """Run the generator's ``finally``, unless a thread is still inside it."""
         if not self._generator.gi_running:
-            await self._handlers.threaded(None, partial(self._context.run, self._generator.close))
+            await self._handlers.unhindered(partial(self._context.run, self._generator.close))
 
 
 def _plain(error: BaseException) -> Exception:

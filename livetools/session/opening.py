@@ -31,9 +31,9 @@ from .transport import Dialer
 log = logging.getLogger("livetools.session")
 
 
-def handled(tools: Iterable[Tool]) -> dict[str, Tool]:
-    """The tools that have a handler, by name."""
-    return {tool.name: tool for tool in tools if tool.handler is not None}
+def by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
+    """The tools that a runner serves."""
+    return {tool.name: tool for tool in tools}
 
 
 @dataclass(slots=True)
@@ -91,7 +91,7 @@ class Opening:
             )
         self.plan = plan
         if made is not None:
-            pump.runner.tools = {**pump.runner.tools, **handled(made)}  # open calls keep theirs
+            pump.runner.tools = {**pump.runner.tools, **by_name(made)}  # open calls keep theirs
         return pump.machine.update(plan, frame, pump.clock.now())
 
     def _pump(self, group: TaskGroup, session: SessionLike) -> Pump:

@@ -14,7 +14,18 @@ import anyio
 from anyio.abc import TaskGroup
 
 from livetools.protocol import close_codes
-from livetools.protocol.actions import Action, Close, Consult, Dial, End, Hangup, Outcome, Start, Stop, Undo
+from livetools.protocol.actions import (
+    Action,
+    AskApproval,
+    Close,
+    Dial,
+    End,
+    Hangup,
+    Outcome,
+    Start,
+    Stop,
+    Undo,
+)
 from livetools.protocol.events import Call, Event, SessionStarted
 from livetools.protocol.machine import Machine
 
@@ -29,8 +40,7 @@ from .transport import Transport
 
 log = logging.getLogger("livetools.session")
 
-CLEAN_UP = 2.0  # seconds at the end for handlers to stop, and for what undoes them
-LAST_WORDS = 4.0  # seconds for that and the closing handshakes
+LAST_WORDS = 5.0  # seconds at the end for the handlers and the closing handshakes
 
 
 class Pump:
@@ -71,13 +81,7 @@ class Pump:
             await self.over.wait()
             ready()  # it will never stand: whoever opens it need not wait for the last words
             with anyio.move_on_after(LAST_WORDS):
-                with anyio.move_on_after(CLEAN_UP) as patience:
-                    await self.runner.quiet()
-                if patience.cancelled_caught:
-                    names = ", ".join(self.runner.in_loop()) or "an undo"
-                    log.warning(
-                        "%s does not stop; a tool that ignores its cancellation holds up the end", names
-                    )
+                await self.runner.wind_down(self._give_up)
                 await self.sockets.gone()
         finally:
             self._abandon()
@@ -112,6 +116,11 @@ class Pump:
         if self._nap is not None and machine.wake_at() < self._nap[0]:
             self._nap[1].cancel()
             self._nap = None
+
+    def _give_up(self) -> None:
+        """Handlers that do not end are not waited for."""
+        self.machine.give_up()
+        self.show()
 
     def _abandon(self) -> None:
         """Where the session is cut off in the middle (Ctrl-C in a tool), nobody waits for ever."""
@@ -224,8 +233,8 @@ def _perform(pump: Pump, action: Action) -> None:
             pump.sockets.dial(link)
         case Hangup(link):
             pump.sockets.hang_up(link)
-        case Consult(run, call):
-            pump.runner.consult(run, call)
+        case AskApproval(run, call):
+            pump.runner.ask_approval(run, call)
         case Undo(run, call, result):
             pump.runner.undo(run, call, result)
         case End(error):

@@ -11,6 +11,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from concurrent.futures import Future
 from contextvars import Context, ContextVar, copy_context
 from typing import Any
 
@@ -29,6 +30,7 @@ from .wake import Wake, make_wake, this_task, was_cancelled
 log = logging.getLogger("livetools.calls")
 
 IDLE = 32  # workers that wait for a call; more are let go
+CLEAN_UP = 2.0  # seconds at the end for handlers to stop, and as much for what undoes them
 
 
 SERVING: ContextVar[Job | None] = ContextVar("livetools_serving", default=None)
@@ -90,12 +92,8 @@ class Runner:
 
     def start(self, run: int, call: Call) -> None:
         """Run the handler of this call; its outcome is reported once."""
-        tool = self.tools[call.name]
-        report = _Report(self._desk, run)
-        context: ToolContext[Any] = ToolContext(
-            call=call, deps=self._deps, session=self._session, report=report
-        )
-        job = Job(run, call, tool, context, self._desk.streams(call.name))
+        context = self._context_of(run, call)
+        job = Job(run, call, self.tools[call.name], context, self._desk.streams(call.name))
         if self._idle:
             worker = self._idle.pop()
             worker.job = job
@@ -108,29 +106,61 @@ class Runner:
     def stop(self, run: int) -> None:
         """Stop a handler: cancel it in the loop, tell its context in a thread. It still reports its outcome."""
         worker = self._busy.get(run)
-        if worker is not None and worker.job is not None and worker.job.stop():
+        job = None if worker is None else worker.job
+        if worker is None or job is None:
+            return
+        if job.stop():
             worker.scope.cancel()
+        elif job.future is not None:
+            self._errand(self._abandon, job.future)
 
-    def consult(self, run: int, call: Call) -> None:
-        """Ask the tool's ``approval`` with the arguments of the call.
+    def ask_approval(self, run: int, call: Call) -> None:
+        """Check the arguments of the call, and ask the tool's ``approval`` with them.
 
-        True, and a person must approve; a ``ToolError``, and it is refused with that text; else it may run.
+        Where they do not fit the call is settled with that error. Else, true: a person must approve; a
+        ``ToolError``: it is refused with that text; false: it may run.
         """
-        self._errand(self._consult, run, call)
+        self._errand(self._ask_approval, run, call)
 
     def undo(self, run: int, call: Call, result: object) -> None:
         """Run the tool's ``undo``; what it raises is logged."""
-        self._errand(self._undo, call, result)
+        self._errand(self._undo, run, call, result)
 
-    async def quiet(self) -> None:
-        """Until nothing runs but what is beyond stopping (a function in a thread)."""
-        while self._errands or any(w.job and w.job.future is None for w in self._busy.values()):
-            self._ended = anyio.Event()
-            await self._ended.wait()
+    async def wind_down(self, give_up: Callable[[], None]) -> None:
+        """After the end, when all were told to stop: give the handlers ``CLEAN_UP`` seconds, then ``give_up()``,
+        which undoes what the others have done, and as much for that.
+
+        Threads are waited for only where there is something to undo: the others may go on by themselves.
+        """
+        with anyio.move_on_after(CLEAN_UP):
+            return await self._quiet()
+        names = (
+            ", ".join(sorted({w.job.call.name for w in self._busy.values() if w.job and _counts(w)}))
+            or "an undo"
+        )
+        log.warning("%s: still at work %g s after the end; it is not waited for any longer", names, CLEAN_UP)
+        give_up()
+        with anyio.move_on_after(CLEAN_UP):
+            while self._errands:
+                await self._next_end()
+        return None
+
+    async def _quiet(self) -> None:
+        while self._errands or any(map(_counts, self._busy.values())):
+            await self._next_end()
+
+    async def _next_end(self) -> None:
+        """Until a handler or an errand has ended."""
+        self._ended = anyio.Event()
+        await self._ended.wait()
 
     def close(self) -> None:
         """Let the threads go."""
-        self._handlers.threads.shutdown()
+        self._handlers.shutdown()
+
+    def _context_of(self, run: int, call: Call) -> ToolContext[Any]:
+        report = _Report(self._desk, run)
+        return ToolContext(call=call, deps=self._deps, session=self._session, report=report)
 
     async def _work(self, worker: _Worker) -> None:
         done: Outcome | None = None
@@ -158,6 +188,7 @@ class Runner:
         del self._busy[job.run]
         self._ended.set()
         note(job.call, done, time.perf_counter() - began)
+        done.began = job.began
         reason = self._desk.reason(job.run) if job.stopped else None
         await self._desk.settled(job.run, done)
         if job.stopped:
@@ -174,29 +205,54 @@ class Runner:
         self._errands += 1
         self._context.run(self._group.start_soon, run)
 
-    async def _consult(self, run: int, call: Call) -> None:
-        verdict: bool | str | None
+    async def _abandon(self, future: Future[Any]) -> None:
+        """Another thread may take the place of the one that runs this; after all that is stopped with it is."""
+        self._handlers.threads.abandon(future)
+
+    async def _ask_approval(self, run: int, call: Call) -> None:
+        tool = self.tools[call.name]
         try:
-            verdict = bool(await self._handlers.user(self.tools[call.name].options["approval"], call.args))
+            args = tool.arguments(call.args)
+        except Exception as error:
+            done = error_outcome(error, call.name)
+            done.began = False
+            await self._desk.settled(run, done)
+            return await self._handlers.refused(tool, call, error)
+        verdict: bool | str = True
+        if tool.options["approval"] is not True:
+            verdict = await self._verdict(tool, run, call, args)
+        return await self._desk.approved(run, verdict)
+
+    async def _verdict(self, tool: Tool, run: int, call: Call, args: Mapping[str, Any]) -> bool | str:
+        """What the tool's ``approval`` says: whether a person must decide, or why the call is refused."""
+        try:
+            return bool(
+                await self._handlers.user(tool.options["approval"], self._context_of(run, call), args)
+            )
         except ToolError as error:
-            verdict = str(error_outcome(error, call.name).response["error"])
+            return str(error_outcome(error, call.name).response["error"])
         except BaseException as error:
             if not is_of_the_user(error):
                 raise
             log.error("the approval of %s failed", call.name, exc_info=error)
-            verdict = "its approval failed"
-        await self._desk.approved(run, verdict)
+            return "its approval failed"
 
-    async def _undo(self, call: Call, result: object) -> None:
+    async def _undo(self, run: int, call: Call, result: object) -> None:
         tool = self.tools.get(call.name)
         if tool is None or tool.options["undo"] is None:
             return
         try:
-            await self._handlers.user(tool.options["undo"], call, result)
+            await self._handlers.user(tool.options["undo"], self._context_of(run, call), call, result)
         except BaseException as error:
             if not is_of_the_user(error):
                 raise
             log.error("the undo of %s (%s) failed", call.name, call.id, exc_info=error)
+
+
+def _counts(worker: _Worker) -> bool:
+    """Whether the end of a session waits for what this worker does: it runs in the loop, or can be undone."""
+    job = worker.job
+    return job is not None and (job.future is None or job.tool.options["undo"] is not None)
 
 
 def _used(base: Context, task: asyncio.Task[object] | None) -> bool:

@@ -19,22 +19,28 @@ from .wake import make_wake, poster
 P = ParamSpec("P")
 T = TypeVar("T")
 
-LIMIT = 32  # threads a session: each that blocks for ever takes one out of use, and stats() shows them
+LIMIT = 64  # threads a session: as many as handlers run by default, so that none waits for a thread
 
 
 class DaemonThreads(Executor):
     """At most ``limit`` threads, made when they are needed; further work waits in order.
 
-    ``running`` and ``waiting`` count what the threads do and what waits for one.
+    A thread whose work was given up (:meth:`abandon`) does not count: another may take its place, and it ends with
+    that work. ``running`` and ``waiting`` count what the threads do, given up or not, and what waits for one.
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
-        self._queue: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[Callable[[], bool] | None] = queue.SimpleQueue()
         self._idle = threading.Semaphore(0)
         self._threads = 0
-        self._counting = threading.Lock()
-        self.running = 0
+        self._lock = threading.Lock()
+        self._working: dict[Future[Any], bool] = {}  # whether it was given up
+
+    @property
+    def running(self) -> int:
+        """Functions that run."""
+        return len(self._working)
 
     @property
     def waiting(self) -> int:
@@ -45,38 +51,58 @@ class DaemonThreads(Executor):
         """Run it in a thread. Cancelling the future before a thread took it up means that it never runs."""
         future: Future[T] = Future()
 
-        def work() -> None:
+        def work() -> bool:
             if not future.set_running_or_notify_cancel():
-                return
-            self._count(1)
+                return True
+            with self._lock:
+                self._working[future] = False
             try:
                 result = fn(*args, **kwargs)
             except BaseException as error:
-                self._count(-1)
+                given_up = self._finish(future)
                 future.set_exception(error)
             else:
-                self._count(-1)
+                given_up = self._finish(future)
                 future.set_result(result)
+            return not given_up
 
         self._queue.put(work)
-        if not self._idle.acquire(blocking=False) and self._threads < self._limit:
-            self._threads += 1
-            threading.Thread(target=self._serve, name="livetools", daemon=True).start()
+        if not self._idle.acquire(blocking=False):
+            with self._lock:
+                self._grow()
         return future
+
+    def abandon(self, future: Future[Any]) -> None:
+        """Nobody waits for this any more: while it runs on, another thread takes its place. Else nothing."""
+        with self._lock:
+            if self._working.get(future) is False:
+                self._working[future] = True
+                self._threads -= 1
+                if self.waiting:
+                    self._grow()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Let every thread end after what it does; a thread that never returns is left to itself."""
-        for _ in range(self._threads):
-            self._queue.put(None)
+        with self._lock:
+            for _ in range(self._threads):
+                self._queue.put(None)
 
-    def _count(self, change: int) -> None:
-        with self._counting:
-            self.running += change
+    def _grow(self) -> None:
+        if self._threads < self._limit:
+            self._threads += 1
+            threading.Thread(target=self._serve, name="livetools", daemon=True).start()
+
+    def _finish(self, future: Future[Any]) -> bool:
+        """The function has ended; whether it was given up, so that another thread has this one's place."""
+        with self._lock:
+            return self._working.pop(future)
 
     def _serve(self) -> None:
         while (work := self._queue.get()) is not None:
-            work()
+            goes_on = work()
             del work  # a thread that waits holds on to nothing
+            if not goes_on:
+                return
             self._idle.release()
 
 

@@ -9,6 +9,8 @@ from typing import Any, Literal, TypedDict
 
 from livetools.protocol.errors import ToolDefinitionError
 
+from .callbacks import fits
+
 BEHAVIORS = ("BLOCKING", "NON_BLOCKING", "BACKGROUND")
 SCHEDULINGS = ("INTERRUPT", "WHEN_IDLE", "SILENT")
 
@@ -34,11 +36,14 @@ class ToolOptions(TypedDict, total=False):
     cancellable: bool
     """``False``: a call that is cancelled runs to its end all the same; its result is not sent."""
     undo: Callable[..., object] | None
-    """``undo(call, result | None)``, sync or async: run once when a call that had started is cancelled."""
+    """``undo(call, result)`` or ``undo(call, result, context)``, sync or async: run once when a call that had
+    started is cancelled, timed out, or was cut off by the session's end. ``result`` is what the function returned,
+    ``None`` where it raised, or still runs in its thread 2 s after the session's end."""
     approval: bool | Callable[..., object]
-    """``True``: a person must approve each call. A callable, sync or async, is asked with the arguments (as
-    they came, not yet validated): true, and a person must approve; ``ToolError``, and the call is refused
-    with its text; false, and it runs."""
+    """``True``: a person must approve each call. A callable, sync or async, ``approval(args)`` or
+    ``approval(args, context)``, is asked with the validated arguments (name → value, defaults included): true, and
+    a person must approve; ``ToolError``, and the call is refused with its text; false, and it runs. A call whose
+    arguments do not fit is answered with that error, and nobody is asked."""
     approval_timeout: float
     """Seconds until an approval that nobody gives is a refusal."""
     duplicates: Literal["run", "join"]
@@ -127,8 +132,14 @@ _CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "timeout": (lambda v: v is None or _positive(v), "a number of seconds above 0, or None"),
     "concurrency": (_count, "a whole number above 0, or None"),
     "cancellable": (lambda v: isinstance(v, bool), "True or False"),
-    "undo": (lambda v: v is None or callable(v), "a callable, undo(call, result)"),
-    "approval": (lambda v: isinstance(v, bool) or callable(v), "True, False or a callable"),
+    "undo": (
+        lambda v: v is None or (callable(v) and fits(v, 2)),
+        "a callable, undo(call, result) or undo(call, result, context)",
+    ),
+    "approval": (
+        lambda v: isinstance(v, bool) or (callable(v) and fits(v, 1)),
+        "True, False or a callable, approval(args) or approval(args, context)",
+    ),
     "approval_timeout": (_positive, "a number of seconds above 0"),
     "duplicates": (lambda v: v in ("run", "join"), "'run' or 'join'"),
     "executor": (

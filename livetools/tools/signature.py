@@ -147,6 +147,14 @@ class Signature:
 
         return Validator(self.arguments, self._rest, self.error)
 
+    def validated(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        """``args``, validated, and the defaults of those left out. Raises ``InvalidArguments``."""
+        values = self._validator.validate(self.name, args)
+        for name in self._kinds.keys() & self.arguments.keys() - values.keys():
+            if not self.arguments[name].required:
+                values[name] = () if name == self._collects else self.arguments[name].default
+        return {name: values[name] for name in (*self.arguments, *values) if name in values}
+
     def bind(
         self, args: Mapping[str, Any], context: ToolContext[Any] | None
     ) -> tuple[tuple[Any, ...], dict[str, Any]]:

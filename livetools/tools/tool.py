@@ -68,11 +68,12 @@ def tool(target: Any = None, /, **options: Unpack[ToolOptions]) -> Any:
     ``"interrupt"``, ``"when_idle"``, ``"silent"``.
 
     How it runs: ``timeout`` seconds; ``concurrency``: so many calls at once; ``executor`` of a sync function;
-    ``duplicates="join"``: one run for equal calls; ``cancellable``; ``undo(call, result | None)`` of a call
-    that is cancelled; ``max_result_bytes``.
+    ``duplicates="join"``: one run for equal calls; ``cancellable``; ``undo(call, result)``, or
+    ``undo(call, result, context)``, of a call that is cancelled; ``max_result_bytes``.
 
     Who must agree: ``approval=True``: a person, each time (``ApprovalRequested``, ``session.approve``); or
-    ``approval(args)``, whose truth says whether one must; ``approval_timeout`` seconds, and it is refused.
+    ``approval(args)``, or ``approval(args, context)``, whose truth says whether one must;
+    ``approval_timeout`` seconds, and it is refused.
 
     ``ToolOptions`` in ``livetools/tools/options.py`` tells of each at length.
 
@@ -251,6 +252,13 @@ class Tool:
         if self._signature is None:
             return (), dict(args)
         return self._signature.bind(args, context)
+
+    def arguments(self, args: Mapping[str, Any]) -> dict[str, Any]:
+        """The call's arguments, validated, by the names of the parameters; defaults are filled in.
+
+        Of a tool that is only declared they are as they came. Raises ``InvalidArguments``.
+        """
+        return dict(args) if self._signature is None else self._signature.validated(args)
 
     async def call(self, args: Mapping[str, Any], deps: Any = None) -> dict[str, Any]:
         """Run the tool offline, on asyncio or trio; returns the response object that a model would get.

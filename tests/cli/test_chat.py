@@ -57,7 +57,9 @@ def test_in_a_pipe_nobody_approves(run, agent):
     result = run("chat", agent, input="erase the disk sda\n")
     assert result.exit_code == 0
     assert '? erase(disk="sda")' in result.stdout
-    assert "the user said no" in result.stdout
+    assert "nobody was there to be asked" in result.stdout
+    assert "approvals are given at a terminal" in result.output
+    assert "the user said no" not in result.output
 
 
 def test_in_a_pipe_nobody_answers_for_a_function_without_a_handler(run, agent):

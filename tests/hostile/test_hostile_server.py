@@ -49,7 +49,7 @@ async def test_a_message_of_a_thousand_calls_is_answered_though_they_end_in_reve
     def one(n: int) -> dict[str, Any]:
         return {"name": "wait", "args": {"n": n}, **({"id": f"c{n}"} if named else {})}
 
-    async with opened([wait]) as line:
+    async with opened([wait], max_concurrency=None) as line:
         line.server.send({"toolCall": {"functionCalls": [one(n) for n in range(1000)]}})
         await anyio.wait_all_tasks_blocked()
         for gate in reversed(gates):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from math import inf
@@ -12,7 +13,7 @@ import pytest
 from support.driver import plan
 from support.world import responses
 
-from livetools.protocol.actions import Consult, Outcome, Start, Stop, Undo
+from livetools.protocol.actions import AskApproval, Outcome, Start, Stop, Undo
 from livetools.protocol.calls import REMEMBERED, Calls
 from livetools.protocol.events import ApprovalRequested, ToolFinished, ToolStarted
 from livetools.protocol.terms import CallPolicy, Plan
@@ -42,6 +43,10 @@ class Bench:
             for reply in self.calls.replies.frames(link)
             for r in responses(json.loads(reply.make() or b"{}"))
         ]
+
+    def of_last(self, kind: type) -> Any:
+        """The last action of a kind, without a look at the others."""
+        return next(x for x in reversed(self.actions) if isinstance(x, kind))
 
     def of(self, kind: type) -> list[Any]:
         return [x for x in (*self.actions, *self.events) if isinstance(x, kind)]
@@ -84,19 +89,23 @@ def test_the_clock_is_wanted_at_the_first_deadline_and_not_at_all_without_one() 
     assert b.calls.wake_at() == 10.0
 
 
-def test_an_approval_is_sought_by_the_tool_itself_or_of_a_person() -> None:
-    b = bench(CallPolicy("asks", approval="ask"), CallPolicy("consults", approval="consult"))
-    b.offer(Asked("a", "asks"), Asked("b", "consults"))
-    assert [c.call.id for c in b.of(Consult)] == ["b"]
+def test_the_shell_checks_the_arguments_and_asks_the_tool_before_a_person_is_asked() -> None:
+    b = bench(CallPolicy("asks", approval=True))
+    b.offer(Asked("a", "asks"), Asked("b", "asks"), Asked("c", "asks"))
+    assert [c.call.id for c in b.of(AskApproval)] == ["a", "b", "c"]
+    assert b.of(ApprovalRequested) == []
+    b.calls.ask(1, 0.0)
     assert [e.call.id for e in b.of(ApprovalRequested)] == ["a"]
-    b.calls.ask(2, 0.0)
-    assert [e.call.id for e in b.of(ApprovalRequested)] == ["a", "b"]
-    assert b.of(Start) == []
+    b.calls.settled(2, Outcome({"error": "n is missing"}, began=False), 0.0)
+    b.calls.approve(3, 0.0)
+    assert [s.call.id for s in b.of(Start)] == ["c"]
+    assert [(r["id"], r["response"]) for r in b.answers()] == [("b", {"error": "n is missing"})]
 
 
 def test_a_waiting_call_is_told_to_the_model_where_it_takes_that() -> None:
-    b = bench(CallPolicy("tool", approval="ask", interim=True, takes_scheduling=True))
+    b = bench(CallPolicy("tool", approval=True, interim=True, takes_scheduling=True))
     b.offer(Asked("a"))
+    b.calls.ask(1, 0.0)
     [interim] = b.answers()
     assert interim["willContinue"] is True
     assert interim["scheduling"] == "SILENT"
@@ -195,7 +204,7 @@ def test_what_is_remembered_is_bounded_and_open_calls_are_not_forgotten() -> Non
 
 
 def test_after_the_end_nothing_is_held() -> None:
-    b = bench(CallPolicy("tool"), CallPolicy("asks", approval="ask"))
+    b = bench(CallPolicy("tool"), CallPolicy("asks", approval=True))
     b.offer(Asked("a"), Asked("b", "asks"))
     b.calls.close(0.0)
     b.calls.settled(1, Outcome({"output": 1}), 1.0)
@@ -203,3 +212,133 @@ def test_after_the_end_nothing_is_held() -> None:
     assert b.calls.stats(1.0) == []
     assert b.calls.wake_at() == inf
     assert not b.calls.approve(2, 1.0)
+
+
+@pytest.mark.parametrize("how", ["answered", "expired", "cancelled", "background"])
+def test_a_handler_that_nobody_waits_for_holds_its_tool_and_no_slot_of_the_session(how: str) -> None:
+    stuck = CallPolicy("stuck", concurrency=1, timeout=1.0, background=how == "background")
+    b = bench(stuck, CallPolicy("tool"), max_concurrency=1)
+    b.offer(Asked("s", "stuck"), Asked("t", "stuck"), Asked("a"))
+    if how == "expired":
+        b.calls.tick(1.0)
+    elif how == "cancelled":
+        b.calls.cancel(["s"], 0.0)
+    elif how == "answered":
+        b.calls.settled(1, Outcome({}), 0.0)
+    started = [s.call.id for s in b.of(Start)]
+    assert started == (["s", "t"] if how == "answered" else ["s", "a"])
+
+
+def test_the_time_of_a_call_begins_with_its_handler_and_not_in_the_queue() -> None:
+    b = bench(CallPolicy("tool", timeout=5.0), max_concurrency=1)
+    b.offer(Asked("a"), Asked("b"))
+    b.calls.tick(4.0)
+    b.calls.settled(1, Outcome({}), 4.0)
+    b.answers()
+    assert b.calls.wake_at() == 9.0
+    b.calls.tick(8.9)
+    assert b.answers() == []
+    b.calls.tick(9.0)
+    assert "timed out after 5 s" in b.answers()[0]["response"]["error"]
+
+
+def test_what_never_began_is_not_undone() -> None:
+    b = bench(CallPolicy("tool", undo=True, timeout=1.0))
+    b.offer(Asked("a"), Asked("b"))
+    b.calls.tick(1.0)
+    b.calls.settled(1, Outcome({"error": "cancelled"}, began=False), 1.0)
+    b.calls.settled(2, Outcome({"error": "n is missing"}, began=False), 1.0)
+    b.calls.cancel(["a", "b"], 1.0)
+    assert b.of(Undo) == []
+
+
+def test_handlers_that_run_on_after_the_end_are_undone_once_without_their_result() -> None:
+    b = bench(
+        CallPolicy("tool", undo=True), CallPolicy("plain"), CallPolicy("asks", approval=True, undo=True)
+    )
+    b.offer(Asked("a"), Asked("b"), Asked("c", "plain"), Asked("d", "asks"))
+    b.calls.close(0.0)
+    b.calls.settled(2, Outcome({}, result="done"), 1.0)
+    b.calls.give_up()
+    assert [(u.call.id, u.result) for u in b.of(Undo)] == [("b", "done"), ("a", None)]
+    b.calls.settled(1, Outcome({}, result="late"), 9.0)
+    assert len(b.of(Undo)) == 2
+
+
+def test_a_refusal_of_a_shared_run_is_the_answer_to_all_who_share_it() -> None:
+    b = bench(CallPolicy("tool", join=True, approval=True, approval_timeout=9.0))
+    b.offer(Asked("a"), Asked("b"))
+    b.calls.refuse(1, "no", 0.0)
+    assert [(r["id"], r["response"]["error"]) for r in b.answers()] == [
+        ("a", "the call was not approved: no"),
+        ("b", "the call was not approved: no"),
+    ]
+    b.offer(Asked("c"), Asked("d"))
+    b.calls.tick(9.0)
+    assert all("nobody decided within 9 s" in r["response"]["error"] for r in b.answers())
+
+
+def test_the_time_of_a_shared_run_is_that_of_its_handler() -> None:
+    b = bench(CallPolicy("tool", join=True, approval=True, approval_timeout=9.0, timeout=5.0))
+    b.offer(Asked("a"), Asked("b"))
+    b.calls.approve(1, 8.0)
+    b.calls.tick(9.0)
+    assert b.answers() == []
+    b.calls.tick(13.0)
+    assert [r["response"]["error"] for r in b.answers()] == ["timed out after 5 s"] * 2
+    assert [s.call.id for s in b.of(Stop)] == ["a"], "nobody wants it any more"
+
+
+@pytest.mark.parametrize("waits", ["a slot", "approval"])
+def test_calls_that_shared_a_run_go_on_when_it_is_taken_back_before_it_began(waits: str) -> None:
+    approval = waits == "approval"
+    b = bench(CallPolicy("tool", join=True, approval=approval), CallPolicy("busy"), max_concurrency=1)
+    b.offer(Asked("x", "busy"), Asked("a"), Asked("b"), Asked("c"))
+    b.calls.cancel(["a"], 0.0)
+    if approval:
+        assert [c.call.id for c in b.of(AskApproval)] == ["a", "b"]
+        b.calls.approve(3, 0.0)
+    b.calls.settled(1, Outcome({}), 0.0)
+    assert [s.call.id for s in b.of(Start)] == ["x", "b"]
+    b.calls.settled(3, Outcome({"output": 1}), 0.0)
+    assert [r["id"] for r in b.answers()] == ["x", "b", "c"]
+
+
+def test_a_shared_run_that_all_have_left_is_stopped_and_undone_once() -> None:
+    b = bench(CallPolicy("tool", join=True, undo=True))
+    b.offer(Asked("a"), Asked("b"))
+    b.calls.cancel(["a"], 0.0)
+    assert b.of(Stop) == []
+    b.calls.cancel(["b"], 0.0)
+    assert [s.call.id for s in b.of(Stop)] == ["a"]
+    b.calls.settled(1, Outcome({}, result=7), 1.0)
+    assert [(u.call.id, u.result) for u in b.of(Undo)] == [("a", 7)]
+
+
+def test_a_background_call_that_shares_a_run_is_answered_at_once_too() -> None:
+    b = bench(CallPolicy("tool", join=True, background=True))
+    b.offer(Asked("a"), Asked("b"))
+    assert [r["id"] for r in b.answers()] == ["a", "b"]
+    b.calls.settled(1, Outcome({"output": 7}), 0.0)
+    assert [text.count("7") for text in b.calls.late()] == [1, 1]
+
+
+@pytest.mark.parametrize("policy", [CallPolicy("tool"), CallPolicy("tool", join=True)], ids=["plain", "join"])
+@pytest.mark.parametrize("most", [None, 64])
+def test_a_call_costs_the_same_among_ten_thousand(policy: CallPolicy, most: int | None) -> None:
+    def cost(among: int) -> float:
+        best = inf
+        for _ in range(3):
+            b = bench(policy, max_concurrency=most)
+            b.offer(*(Asked(f"w{n}", args={"n": n}) for n in range(among)))
+            started = time.process_time()
+            for n in range(1, 200):
+                b.offer(Asked(f"c{n}", args={"c": n}), now=1.0)
+                b.calls.blocking()
+                b.calls.run_of(f"c{n}")
+                b.calls.settled(b.of_last(Start).run, Outcome({}), 1.0)
+                b.calls.wake_at()
+            best = min(best, time.process_time() - started)
+        return best
+
+    assert cost(10_000) < 5 * cost(100)

@@ -173,8 +173,11 @@ def test_a_shared_run_goes_on_when_only_its_first_caller_is_cancelled() -> None:
 
 
 def test_approval_waits_and_a_refusal_is_an_answer() -> None:
-    d = Driver(plan(CallPolicy("pay", approval="ask", approval_timeout=9))).live()
+    d = Driver(plan(CallPolicy("pay", approval=True, approval_timeout=9))).live()
     d.call(("a", "pay"), ("b", "pay"), ("c", "pay"))
+    for run in (1, 2, 3):
+        d.machine.ask_person(run, d.now)
+    d.drain()
     assert d.names.count("ApprovalRequested") == 3
     assert d.started == []
     assert d.machine.approve(d.machine.run_of("a") or 0, d.now)
@@ -188,7 +191,7 @@ def test_approval_waits_and_a_refusal_is_an_answer() -> None:
 
 
 def test_the_time_of_a_tool_begins_after_its_approval() -> None:
-    d = Driver(plan(CallPolicy("pay", approval="ask", timeout=5))).live().call(("a", "pay")).later(30)
+    d = Driver(plan(CallPolicy("pay", approval=True, timeout=5))).live().call(("a", "pay")).later(30)
     d.machine.approve(1, d.now)
     d.drain().later(4)
     assert d.answers() == []

@@ -22,7 +22,7 @@ def terms(policy: CallPolicy | None = None, **fields: Any) -> Plan:
     fields.setdefault("stall_timeout", 15.0)
     return plan(
         tool,
-        CallPolicy("pay", approval="consult", approval_timeout=20.0, timeout=10.0),
+        CallPolicy("pay", approval=True, approval_timeout=20.0, timeout=10.0),
         CallPolicy("declared", handled=False, timeout=10.0),
         **fields,
     )

@@ -335,10 +335,10 @@ class TestPolicies:
             ),
         )
         assert (made.timeout, made.concurrency, made.cancellable, made.undo) == (None, 2, False, True)
-        assert (made.approval, made.approval_timeout, made.interim) == ("ask", 5, True)
+        assert (made.approval, made.approval_timeout, made.interim) == (True, 5, True)
         assert made.join
         assert policy(LIVE, spec(), tool_timeout=7).timeout == 7
-        assert policy(LIVE, spec(approval=print)).approval == "consult"
+        assert policy(LIVE, spec(approval=print)).approval is True
         assert not policy(LIVE, spec(approval=print)).interim
 
     def test_media_are_those_that_the_model_reads(self) -> None:

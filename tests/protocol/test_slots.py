@@ -12,25 +12,29 @@ class Room:
     """Some calls, and the slots they share."""
 
     def __init__(self) -> None:
-        self.records: dict[int, Record] = {}
-        self.slots = Slots(self.records)
+        self.runs = 0
+        self.slots = Slots()
 
-    def call(self, name: str, concurrency: int | None = None, running: bool = False) -> Record:
-        run = len(self.records) + 1
-        policy = CallPolicy(name, concurrency=concurrency)
-        record = self.records[run] = Record(run, Call(str(run), name), True, policy, 1, 0.0, running=running)
+    def call(self, name: str, concurrency: int | None = None, *, background: bool = False) -> Record:
+        self.runs += 1
+        policy = CallPolicy(name, concurrency=concurrency, background=background)
+        return Record(self.runs, Call(str(self.runs), name), True, policy, 1, 0.0)
+
+    def running(self, name: str, concurrency: int | None = None, *, background: bool = False) -> Record:
+        record = self.call(name, concurrency, background=background)
+        self.slots.start(record)
         return record
 
 
 def test_without_limits_everybody_runs() -> None:
     room = Room()
-    room.call("a", running=True)
+    room.running("a")
     assert room.slots.free(room.call("a"), None)
 
 
 def test_a_limit_of_a_tool_counts_its_own_calls_and_the_sessions_counts_all() -> None:
     room = Room()
-    room.call("a", 1, running=True)
+    room.running("a", 1)
     assert not room.slots.free(room.call("a", 1), None)
     assert room.slots.free(room.call("b", 1), None)
     assert not room.slots.free(room.call("b", 1), 1)
@@ -38,25 +42,52 @@ def test_a_limit_of_a_tool_counts_its_own_calls_and_the_sessions_counts_all() ->
 
 def test_a_free_slot_goes_to_the_first_who_may_have_it() -> None:
     room = Room()
-    busy = room.call("a", 1, running=True)
+    busy = room.running("a", 1)
     first, other, second = room.call("a", 1), room.call("b", 1), room.call("a", 1)
     for record in (first, other, second):
         room.slots.wait(record)
         assert record.phase is Phase.SLOT
     assert room.slots.next(None) is other, "a full tool does not hold up another"
-    other.phase = Phase.HANDLER
     assert room.slots.next(None) is None
-    busy.running = False
+    room.slots.end(busy)
     assert room.slots.next(None) is first
-    first.running, first.phase = True, Phase.HANDLER
+    room.slots.start(first)
     assert room.slots.next(None) is None
 
 
-def test_a_slot_is_taken_while_its_handler_runs_though_its_call_was_answered() -> None:
+def test_those_who_wait_for_a_slot_of_the_session_get_it_in_their_order_over_all_tools() -> None:
     room = Room()
-    busy = room.call("a", 1, running=True)
-    busy.state = State.PAID
+    busy = room.running("x")
+    waiting = [room.call(name) for name in "babcab"]
+    for record in waiting:
+        room.slots.wait(record)
+    for record in waiting:
+        assert room.slots.next(1) is None
+        room.slots.end(busy)
+        assert room.slots.next(1) is record
+        room.slots.start(record)
+        busy = record
+
+
+def test_a_handler_whose_call_is_over_holds_its_tool_and_no_slot_of_the_session() -> None:
+    room = Room()
+    busy = room.running("a", 1)
+    assert not room.slots.free(room.call("b"), 1)
+    assert room.slots.release(busy)
+    assert not room.slots.release(busy), "only once"
     assert not room.slots.free(room.call("a", 1), None)
+    assert room.slots.free(room.call("b"), 1)
+    room.slots.end(busy)
+    assert room.slots.free(room.call("a", 1), 1)
+
+
+def test_a_background_handler_holds_its_tool_and_no_slot_of_the_session() -> None:
+    room = Room()
+    room.running("a", 1, background=True)
+    assert room.slots.free(room.call("b"), 1)
+    assert not room.slots.free(room.call("a", 1, background=True), 1)
+    room.running("b")
+    assert room.slots.free(room.call("c", background=True), 1), "it takes none, so it needs none"
 
 
 def test_who_was_taken_back_while_waiting_gets_no_slot() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
@@ -10,7 +12,7 @@ import anyio
 import pytest
 
 import livetools
-from livetools import ConcurrencyError, ConfigError, tool
+from livetools import ConcurrencyError, ConfigError, Tool, ToolContext, tool
 from livetools.testing import FakeLiveServer, Turn
 
 pytestmark = pytest.mark.anyio
@@ -99,6 +101,67 @@ async def test_a_call_in_pieces_is_run_when_it_is_whole() -> None:
             await say(session, "Oslo")
             await turn(live)
     assert cities == ["Oslo"]
+
+
+@pytest.mark.parametrize("kind", ["sync", "stuck", "async"])
+async def test_leaving_undoes_what_had_started(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("livetools.session.runner.CLEAN_UP", 0.1 if kind == "stuck" else 5.0)
+    began, release = threading.Event(), threading.Event()
+    undone: list[object] = []
+
+    def undo(call: livetools.Call, result: object, context: ToolContext[str]) -> None:
+        undone.append((result, context.deps))
+
+    def book(context: ToolContext[str]) -> str:
+        """Books."""
+        began.set()
+        while not (release.is_set() if kind == "stuck" else context.cancelled):
+            time.sleep(0.001)
+        return "table 4"
+
+    async def book_async() -> None:
+        """Books."""
+        began.set()
+        await anyio.sleep_forever()
+
+    async def model(turn: Turn) -> None:
+        await turn.start_call("book")
+
+    tools: list[object] = [Tool(book_async if kind == "async" else book, name="book", undo=undo)]
+
+    async def leave_early() -> None:
+        async with FakeLiveServer(model, tls=True) as server, sdk(server, tools) as session:
+            async with livetools.attach(session, tools, model=MODEL, deps="the house") as live:
+                await say(session, "book")
+                async for message in live:
+                    if message.tool_call:
+                        break
+                while not began.is_set():
+                    await anyio.sleep(0.001)
+
+    with pytest.raises(AssertionError, match="never answered: book"):
+        await leave_early()
+    release.set()
+    assert undone == [("table 4" if kind == "sync" else None, "the house")]
+
+
+async def test_what_a_person_must_approve_is_refused_at_once_but_not_before_its_arguments_fit() -> None:
+    seen: list[Any] = []
+
+    async def model(turn: Turn) -> None:
+        seen.extend(await turn.calls(("book", {"table": "none"}), ("book", {"table": 4})))
+        await turn.say("So.")
+
+    def book(table: int) -> None:
+        """Books."""
+
+    tools: list[object] = [Tool(book, approval=True)]
+    async with FakeLiveServer(model, tls=True) as server:
+        async with sdk(server, tools) as session, livetools.attach(session, tools, model=MODEL) as live:
+            await say(session, "book")
+            await turn(live)
+    assert "table should be a whole number" in seen[0]["error"]
+    assert seen[1]["error"] == "the call was not approved: nobody can be asked"
 
 
 async def test_a_cancelled_call_is_stopped_and_not_answered() -> None:

@@ -80,7 +80,7 @@ def test_tools_of_the_config_join_and_its_own_stay() -> None:
     )
     (entry,) = session._opening.plan.setup["tools"]
     assert [f["name"] for f in entry["functionDeclarations"]] == ["other", "declared", "plain"]
-    assert list(session._opening.tools) == ["plain"]
+    assert list(session._opening.tools) == ["other", "declared", "plain"]
 
 
 def test_an_insecure_host_may_be_asked_for() -> None:

@@ -172,7 +172,7 @@ async def test_calls_are_logged_by_name_id_and_outcome_and_nothing_else(
 async def test_a_tool_that_ignores_its_cancellation_is_named_when_it_holds_up_the_end(
     opened: Opened, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("livetools.session.pump.CLEAN_UP", 0.02)
+    monkeypatch.setattr("livetools.session.runner.CLEAN_UP", 0.02)
     monkeypatch.setattr("livetools.session.pump.LAST_WORDS", 5.0)  # far behind, on a slow machine too
 
     async def stubborn() -> None:
@@ -183,7 +183,7 @@ async def test_a_tool_that_ignores_its_cancellation_is_named_when_it_holds_up_th
     async with opened([stubborn]) as line:
         line.call(call("stubborn", "c1"))
         await line.quiet()
-    assert "stubborn does not stop" in caplog.text
+    assert "stubborn: still at work 0.02 s after the end" in caplog.text
 
 
 @pytest.mark.parametrize("model", ["gemini-3.1-flash-live-preview", "gemini-3.8-live"])

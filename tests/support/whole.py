@@ -14,7 +14,7 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from livetools.protocol.actions import Close, Consult, Dial, End, Hangup, Outcome, Start, Stop
+from livetools.protocol.actions import AskApproval, Close, Dial, End, Hangup, Outcome, Start, Stop
 from livetools.protocol.errors import ConcurrencyError, LocalProtocolError
 from livetools.protocol.events import InputDropped, ToolLost
 from livetools.protocol.held import FATAL, Frame, Receipt
@@ -137,7 +137,7 @@ class Whole:
                     epochs = len(self.asked_in[call.id])
                     assert self.starts[call.id] <= epochs, "a handler was started twice for one call"
                 self.running[run] = call.id
-            case Consult(run):
+            case AskApproval(run):
                 self.consulted.append(run)
             case Stop(run):
                 assert run in self.ran, "stopped what never ran"

@@ -184,7 +184,8 @@ class World:
         self.now += 1000.0
         for book in self.books if not self.closed else ():
             served = book.open or ((book.lost or self.policy.background) and not book.cancelled)
-            book.expired = book.expired or (served and not book.over)
+            timed = bool(book.run) or self.policy.join  # a call that waits for a slot has all its time yet
+            book.expired = book.expired or (served and not book.over and timed)
         self.calls.tick(self.now)
         assert self.calls.wake_at() > self.now
 
@@ -327,6 +328,7 @@ class World:
                 r.undone,
                 len(r.kept) > 0,
                 r.deadline > self.now,
+                tuple(one.call.id for one in r.followers),
                 self.calls.by_id.get(r.call.id) is r,
                 tuple(m.call.id for m in r.group.members) if r.group else (),
                 r.group.queued if r.group else False,

@@ -1,0 +1,43 @@
+"""When calls expire: a heap of deadlines, of which those that were moved are dropped when they come up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from heapq import heappop, heappush
+from math import inf
+
+from .ledger import SERVED, Record
+
+
+class Deadlines:
+    """The deadlines of the calls in ``records`` (by run); a call that is not served any more has none."""
+
+    def __init__(self, records: Mapping[int, Record]) -> None:
+        self._records = records
+        self._heap: list[tuple[float, int]] = []
+
+    def set(self, record: Record, deadline: float) -> None:
+        """The call expires then (``inf``: never), and with it those that share its run."""
+        for one in (record, *record.followers):
+            one.deadline = deadline
+            if deadline < inf:
+                heappush(self._heap, (deadline, one.run))
+
+    def expired(self, now: float) -> Iterator[Record]:
+        """The calls whose time is up, in the order of their deadlines; each is taken once."""
+        while self.next() <= now:
+            yield self._records[heappop(self._heap)[1]]
+
+    def next(self) -> float:
+        """The earliest deadline."""
+        while self._heap:
+            deadline, run = self._heap[0]
+            record = self._records.get(run)
+            if record is not None and record.deadline == deadline and record.state in SERVED:
+                return deadline
+            heappop(self._heap)
+        return inf
+
+    def clear(self) -> None:
+        """No call has a deadline."""
+        self._heap.clear()

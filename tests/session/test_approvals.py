@@ -1,0 +1,129 @@
+"""Who must agree to a call, and what they are shown: its arguments, validated."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import anyio
+import pytest
+
+from livetools import ApprovalRequested, Tool, ToolContext, ToolError, tool
+
+pytestmark = pytest.mark.anyio
+
+Opened = Callable[..., Any]
+DECLARED = {"name": "book", "description": "Books.", "parameters": {"type": "object", "properties": {}}}
+
+
+def call(name: str = "book", id: str = "c1", **args: object) -> dict[str, Any]:
+    return {"name": name, "id": id, "args": args}
+
+
+@pytest.mark.parametrize("how", ["person", "callable"])
+async def test_arguments_that_do_not_fit_are_answered_and_nobody_is_asked(opened: Opened, how: str) -> None:
+    asked: list[object] = []
+    hooked: list[str] = []
+
+    class Hook:
+        def before(self, call: object) -> None:
+            hooked.append("before")
+
+        def on_error(self, call: object, error: Exception) -> None:
+            hooked.append(type(error).__name__)
+
+    @tool(approval=True if how == "person" else lambda args: asked.append(args))
+    def book(number: int) -> str:
+        """Books."""
+        asked.append(number)
+        return "done"
+
+    async with opened([book], hooks=[Hook()]) as line:
+        line.call(call(number="abc"), call(id="c2"), call(id="c3", number=1, more=2))
+        answers = {r["id"]: r["response"]["error"] for r in await line.responses(3)}
+        await line.quiet()
+        assert line.session.stats()["calls"] == []
+    assert "number should be a whole number" in answers["c1"]
+    assert "number is missing" in answers["c2"]
+    assert "more is not known" in answers["c3"]
+    assert asked == []
+    assert hooked == ["InvalidArguments"] * 3
+
+
+async def test_a_person_is_asked_for_what_fits(opened: Opened) -> None:
+    @tool(approval=True)
+    def book(number: int) -> int:
+        """Books."""
+        return number
+
+    async with opened([book]) as line:
+        line.call(call(number=4))
+        wanted = await line.until(ApprovalRequested)
+        await line.session.approve(wanted.call)
+        assert [r["response"] for r in await line.responses(1)] == [{"output": 4}]
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+async def test_an_approval_reads_validated_arguments_and_the_context(opened: Opened, kind: str) -> None:
+    seen: list[object] = []
+
+    def small(args: Mapping[str, Any], context: ToolContext[int]) -> bool:
+        seen.append((dict(args), context.deps, context.call.args, context.session is not None))
+        return len(args["guests"]) > context.deps
+
+    async def later(args: Mapping[str, Any], context: ToolContext[int]) -> bool:
+        return small(args, context)
+
+    @tool(approval=small if kind == "sync" else later)
+    def book(day: datetime.date, house: ToolContext[int], table: int = 4, *guests: str, **notes: str) -> str:
+        """Books."""
+        return f"{day:%d.%m.} {table}"
+
+    async with opened([book], deps=2) as line:
+        raw = {"day": "2026-01-31", "guests": ["Ada"], "wish": "window"}
+        line.call(call(**raw))
+        assert [r["response"] for r in await line.responses(1)] == [{"output": "31.01. 4"}]
+    valid = {"day": datetime.date(2026, 1, 31), "table": 4, "guests": ["Ada"], "wish": "window"}
+    assert seen == [(valid, 2, raw, True)]
+
+
+async def test_a_validator_that_raises_something_else_ends_the_call_and_tells_nothing_of_it(
+    opened: Opened,
+) -> None:
+    from typing import Annotated
+
+    from pydantic import AfterValidator
+
+    def check(value: int) -> int:
+        raise RuntimeError("the password is hunter2")
+
+    @tool(approval=True)
+    def book(number: Annotated[int, AfterValidator(check)]) -> None:
+        """Books."""
+
+    async with opened([book]) as line:
+        line.call(call(number=4))
+        assert [r["response"] for r in await line.responses(1)] == [{"error": "book failed"}]
+
+
+async def test_an_approval_that_refuses_says_why(opened: Opened) -> None:
+    def never(args: object) -> bool:
+        raise ToolError("the house is full")
+
+    async with opened([Tool(DECLARED, handler=lambda: 1, approval=never)]) as line:
+        line.call(call())
+        [answer] = await line.responses(1)
+        assert answer["response"] == {"error": "the call was not approved: the house is full"}
+
+
+@pytest.mark.parametrize("how", ["person", "callable"])
+async def test_a_tool_that_is_only_declared_may_want_an_approval(opened: Opened, how: str) -> None:
+    async with opened([Tool(DECLARED, approval=True if how == "person" else lambda args: False)]) as line:
+        line.call(call())
+        if how == "person":
+            wanted = await line.until(ApprovalRequested)
+            await line.session.approve(wanted.call)
+        with anyio.fail_after(5):
+            while [c["waiting_for"] for c in line.session.stats()["calls"]] != ["session.respond"]:
+                await anyio.sleep(0.001)

@@ -1,0 +1,191 @@
+"""What becomes of handlers at the end of a session: they are told, given a moment, and undone, once each."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import anyio
+import pytest
+
+import livetools
+from livetools import Call, LiveToolsError, Tool, ToolContext, tool
+
+pytestmark = pytest.mark.anyio
+
+Opened = Callable[..., Any]
+ENDS = ("leaving", "aclose", "the server's close")
+
+
+class Undos:
+    """Keeps what was undone, with which result and with whose dependencies."""
+
+    def __init__(self) -> None:
+        self.all: list[tuple[str, object]] = []
+        self.deps: list[object] = []
+
+    def __call__(self, call: Call, result: object, context: ToolContext[object]) -> None:
+        self.all.append((call.id, result))
+        self.deps.append(context.deps)
+
+
+def call(name: str, id: str = "c1", **args: object) -> dict[str, Any]:
+    return {"name": name, "id": id, "args": args}
+
+
+async def started(event: threading.Event) -> None:
+    with anyio.fail_after(5):
+        while not event.is_set():
+            await anyio.sleep(0.001)
+
+
+async def play(opened: Opened, made: Tool, began: threading.Event, how: str, **options: Any) -> None:
+    """Open a session, have the tool called, and end the session while it runs."""
+    with contextlib.suppress(LiveToolsError):
+        async with opened([made], reconnect=False, **options) as line:
+            line.call(call(made.name))
+            await started(began)
+            if how == "aclose":
+                await line.session.aclose()
+            elif how != "leaving":
+                line.server.close(1008, "no")
+                async for _ in line.session:
+                    pass
+
+
+@pytest.mark.parametrize("how", ENDS)
+@pytest.mark.parametrize("kind", ["sync", "generator", "executor", "async", "async_generator"])
+async def test_whatever_had_started_is_undone_once_however_the_session_ends(
+    opened: Opened, kind: str, how: str
+) -> None:
+    began, undos = threading.Event(), Undos()
+
+    def wait(context: ToolContext[Any]) -> None:
+        began.set()
+        while not context.cancelled:
+            time.sleep(0.001)
+
+    def sync(context: ToolContext) -> str:
+        wait(context)
+        return "table 4"
+
+    def generator(context: ToolContext) -> Iterator[str]:
+        wait(context)
+        yield "table 4"
+
+    async def coroutine() -> str:
+        began.set()
+        await anyio.sleep_forever()
+        return "table 4"
+
+    async def async_generator() -> AsyncIterator[str]:
+        began.set()
+        await anyio.sleep_forever()
+        yield "table 4"
+
+    kinds = {"sync": sync, "executor": sync, "generator": generator, "async": coroutine}
+    with ThreadPoolExecutor(1) as pool:
+        executor = pool if kind == "executor" else None
+        handler = kinds.get(kind, async_generator)
+        made = Tool(handler, name="book", undo=undos, executor=executor)
+        await play(opened, made, began, how, deps="the house")
+    assert [id for id, _ in undos.all] == ["c1"]
+    assert undos.deps == ["the house"]
+    if kind in ("sync", "executor"):
+        assert undos.all == [("c1", "table 4")], "it was told, and had its moment"
+
+
+@pytest.mark.parametrize("how", ENDS)
+async def test_a_thread_that_runs_on_is_undone_without_its_result_and_named(
+    opened: Opened, how: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("livetools.session.runner.CLEAN_UP", 0.05)
+    began, release, undos = threading.Event(), threading.Event(), Undos()
+
+    def book() -> str:
+        began.set()
+        release.wait()
+        return "late"
+
+    try:
+        await play(opened, Tool(book, undo=undos), began, how)
+        assert undos.all == [("c1", None)]
+        assert "book: still at work 0.05 s after the end" in caplog.text
+    finally:
+        release.set()
+    await anyio.sleep(0.02)
+    assert len(undos.all) == 1, "its late end changes nothing"
+
+
+async def test_threads_that_block_do_not_keep_an_undo_from_running(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("livetools.session.runner.CLEAN_UP", 0.2)
+    release, undos = threading.Event(), Undos()
+
+    @tool(undo=undos)
+    def book() -> None:
+        release.wait()
+
+    try:
+        async with opened([book], max_concurrency=None) as line:
+            line.call(*(call("book", f"c{n}") for n in range(100)))
+            with anyio.fail_after(10):
+                while line.session.stats()["threads"] < 64:
+                    await anyio.sleep(0.001)
+        assert len(undos.all) == 64, "and what no thread had taken up is not undone"
+        assert {result for _, result in undos.all} == {None}
+    finally:
+        release.set()
+
+
+async def test_a_thread_with_nothing_to_undo_holds_up_nobody(opened: Opened) -> None:
+    began, release = threading.Event(), threading.Event()
+
+    def blocks() -> None:
+        began.set()
+        release.wait()
+
+    try:
+        with anyio.fail_after(1.5):
+            await play(opened, Tool(blocks), began, "leaving")
+    finally:
+        release.set()
+
+
+async def test_a_call_that_was_taken_back_before_the_end_is_undone_once_in_all(opened: Opened) -> None:
+    began, undos = threading.Event(), Undos()
+
+    @tool(undo=undos)
+    def book(context: ToolContext) -> str:
+        began.set()
+        while not context.cancelled:
+            time.sleep(0.001)
+        time.sleep(0.05)
+        return "table 4"
+
+    async with opened([book]) as line:
+        line.call(call("book"))
+        await started(began)
+        line.server.send({"toolCallCancellation": {"ids": ["c1"]}})
+        await line.until(livetools.ToolCancelled)
+    assert undos.all == [("c1", "table 4")]
+
+
+async def test_arguments_that_do_not_fit_leave_nothing_to_undo(opened: Opened) -> None:
+    undos = Undos()
+
+    @tool(undo=undos)
+    def book(table: int) -> None:
+        """Books."""
+
+    async with opened([book]) as line:
+        line.call(call("book", table="none"))
+        await line.responses(1)
+        line.server.send({"toolCallCancellation": {"ids": ["c1"]}})
+        await line.until(livetools.ToolCancelled)
+    assert undos.all == []
