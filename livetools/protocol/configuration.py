@@ -223,6 +223,36 @@ def _unknown(name: str, key: str) -> str:
     return f"config has no field {name!r}{hint}"
 
 
+def with_speech(
+    fields: Mapping[str, object], voice: object = None, language: object = None
+) -> Mapping[str, object]:
+    """The fields with a prebuilt voice and a language (BCP-47) in their ``speech_config``.
+
+    Raises :class:`ConfigError` when either is given twice, or is not a name.
+    """
+    if voice is None and language is None:
+        return fields
+    generation = plain(fields.get("generationConfig") or {}, "generationConfig")
+    given = plain(fields.get("speechConfig") or {}, "speechConfig")
+    speech = {**generation.get("speechConfig", {}), **given}
+    prebuilt = {"prebuiltVoiceConfig": {"voiceName": voice}}
+    for name, value, key, said in (
+        ("voice", voice, "voiceConfig", prebuilt),
+        ("language", language, "languageCode", language),
+    ):
+        if value is None:
+            continue
+        if not isinstance(value, str) or not value.strip():
+            example = "Kore" if name == "voice" else "en-US"
+            raise ConfigError(f"{name}={value!r:.60}: pass a name, such as {example!r}")
+        if key in speech:
+            raise ConfigError(f"{name} and config.speech_config.{snake(key)} are both given: say it once")
+        speech[key] = said
+    if "speechConfig" in generation and not given:
+        return {**fields, "generationConfig": {**generation, "speechConfig": speech}}
+    return {**fields, "speechConfig": speech}
+
+
 def setup(fields: Mapping[str, object], instructions: object = None) -> dict[str, Json]:
     """The setup object of the fields that :func:`read` gave, each at its place, without model and tools.
 

@@ -13,6 +13,7 @@ from .calls import Calls
 from .connection import Connection
 from .delivery import Batch, Posted
 from .held import TEXTS, Frame, Held, Item, Receipt
+from .quiet import Quiet
 from .replies import Reply
 from .terms import Plan
 from .turns import Exchange, Turns
@@ -21,14 +22,20 @@ from .turns import Exchange, Turns
 class Dispatch:
     """The frames of a session. ``frames`` empties the queues: what is taken counts as handed to its socket."""
 
-    def __init__(self, plan: Plan, calls: Calls, turns: Turns, held: Held, connection: Connection) -> None:
+    def __init__(
+        self, plan: Plan, calls: Calls, turns: Turns, held: Held, connection: Connection, quiet: Quiet
+    ) -> None:
         self.plan = plan
         self.calls, self.turns, self.held, self.connection = calls, turns, held, connection
         self.control: list[bytes] = []  # ahead of all else on a session that has just begun
+        self.quiet = quiet
+        self.unasked: list[Item] = []  # what the model is to say unasked, in its order
+        self._since = inf  # something waits for a quiet moment since then
         self.conversing = False  # a turn was prompted: no more seeding on 3.1
 
     def __bool__(self) -> bool:
-        waiting = self.calls.replies or self.held or self.calls.texts or self.control
+        unasked = self.calls.texts or self.unasked
+        waiting = self.calls.replies or self.held or unasked or self.control
         return bool(waiting or self.connection.setups)
 
     def text(self, text: str, exchange: Exchange | None) -> Item:
@@ -36,6 +43,30 @@ class Dispatch:
         build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
         said = {"role": "user", "parts": [{"text": text}]}
         return Item("text", build(text), Receipt(), exchange, True, contents=(said,))
+
+    def reply(self, instructions: str | None) -> Item:
+        """A turn of nobody's, which the model answers. It does not stand in the conversation."""
+        if instructions is None and self.plan.empty_turn:
+            return Item("content", outgoing.your_turn(), Receipt(), prompts=True)
+        item = self.text(outgoing.SPEAK_NOW if instructions is None else instructions, None)
+        item.contents = ()
+        return item
+
+    def take_back(self, receipt: Receipt) -> None:
+        """Whoever asked for this reply does not want it any more; it may be too late."""
+        self.unasked = [item for item in self.unasked if item.receipt is not receipt]
+
+    def wake_at(self, now: float) -> float:
+        """When it will be quiet, for what waits for that; what waits for the model's turn is not woken by a clock."""
+        at = self.quiet.at(self._since) if self._since < inf else inf
+        return at if at > now else inf
+
+    def fail(self, error: Exception) -> None:
+        """The session is over: nothing more will be said."""
+        for item in self.unasked:
+            if item.receipt is not None:
+                item.receipt.fail(error)
+        self.unasked.clear()
 
     def frames(self, now: float) -> list[Frame]:
         """What is written now, in this order."""
@@ -51,15 +82,31 @@ class Dispatch:
         self._number(frames)
         if self.held:
             frames += self._input(link, batch, now)
-        free = self.turns.idle and not (
-            self.held.prompting or self.held.in_activity
-        )  # else it cuts somebody off
-        if free and (late := self.calls.late()):
-            self.held.put(self.text("\n".join(late), None))
+        if self._unasked(now):
             frames += self._input(link, batch, now)
         if frames:
             frames[-1] = frames[-1]._replace(batch=batch)
         return frames
+
+    def _unasked(self, now: float) -> bool:
+        """Queue a late result or a reply that nobody has asked for, one at a time: whether there is one for now."""
+        if not (self.calls.texts or self.unasked):
+            self._since = inf
+            return False
+        self._since = min(self._since, now)
+        if not self.turns.idle or self.held.prompting or self.held.in_activity:
+            return False  # it would cut somebody off
+        awaited = any(
+            not record.background for record in self.calls.texts
+        )  # a lost call: somebody waits for it
+        if not awaited and self.quiet.at(self._since) > now:
+            return False
+        self._since = inf
+        if late := self.calls.late():
+            self.held.put(self.text("\n".join(late), None))
+        elif self.unasked:
+            self.held.put(self.unasked.pop(0))
+        return bool(self.held)
 
     def _number(self, frames: list[Frame]) -> None:
         """Count the messages that are not the user's, for transparent replay."""
@@ -103,5 +150,6 @@ class Dispatch:
                 batch.ask()
             if item.prompts:
                 self.conversing = True
+                self.quiet.said(now)
                 turns.prompted(now, item.exchange)
         return [Frame(link, item.frame, item.receipt) for item in items]

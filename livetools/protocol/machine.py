@@ -28,6 +28,7 @@ from .errors import LocalProtocolError
 from .events import Call, Event, Interrupted, Reconnected, Stalled, TurnComplete, Usage
 from .held import Frame, Held, Item, Receipt
 from .link import Line, On, ReconnectPolicy
+from .quiet import Quiet
 from .reception import Reception
 from .terms import Plan
 from .turns import Exchange, Turns
@@ -52,8 +53,9 @@ class Machine:
         realtime = plan.text_channel == "realtime"
         self.held = Held(plan.gate, plan.transparent, self._tell, manual=plan.manual, realtime=realtime)
         self.connection = Connection(plan, reconnect, random, self, self._tell, self._actions.append)
-        self.dispatch = Dispatch(plan, self.calls, self.turns, self.held, self.connection)
-        self.reception = Reception(self.calls, self.turns, self.held, self.connection, self._tell)
+        self.quiet = Quiet()
+        self.dispatch = Dispatch(plan, self.calls, self.turns, self.held, self.connection, self.quiet)
+        self.reception = Reception(self.calls, self.turns, self.held, self.connection, self.quiet, self._tell)
         self.closed = False
         self._seed = seed
         self._now = 0.0
@@ -133,6 +135,17 @@ class Machine:
         """A user turn; the receipt says when it was handed to a socket."""
         return self._put(self.dispatch.text(text, None), now)
 
+    def generate_reply(self, instructions: str | None, now: float) -> Receipt:
+        """The model speaks, though nobody has asked it to, at the next quiet moment."""
+        self._now = now
+        item = self.dispatch.reply(instructions)
+        assert item.receipt is not None
+        if self.closed:
+            item.receipt.fail(self._ended())
+        else:
+            self.dispatch.unasked.append(item)
+        return item.receipt
+
     def send_content(self, turns: Sequence[Mapping[str, Any]], turn_complete: bool, now: float) -> Receipt:
         """Turns for the history. Raises ``LocalProtocolError`` where the model takes them only at the beginning."""
         if self.dispatch.conversing and not self.plan.content_mid_session:
@@ -165,6 +178,7 @@ class Machine:
                 "activity() inside an activity: leave the first one before the next begins"
             )
         self._now = now
+        self.quiet.user(start, now)
         self.held.activity(start, outgoing.activity(start))
 
     def end_audio(self, now: float) -> None:
@@ -187,6 +201,7 @@ class Machine:
         if self.plan.content_mid_session:
             self.held.put(Item("cut", outgoing.cut_off()))
         self.turns.interrupted(now)
+        self.quiet.cut_off(now)
         self._tell(Interrupted())
         self.reception.muted = True
 
@@ -263,7 +278,9 @@ class Machine:
             return inf
         if (self._ending and self._done()) or self._flowing():
             return self._now
-        return min(self.calls.wake_at(), self.turns.wake_at(self.calls.blocking), self.connection.wake_at())
+        turns = self.turns.wake_at(self.calls.blocking)
+        quiet = self.dispatch.wake_at(self._now)
+        return min(self.calls.wake_at(), turns, self.connection.wake_at(), quiet)
 
     # Outputs
 
@@ -330,6 +347,7 @@ class Machine:
     def lost(self, now: float) -> None:
         """Everything on the current link is gone; a generation that was under way never continues."""
         self.dispatch.control = []
+        self.quiet.lost()
         self.turns.quiet(now)
         self.calls.lose(now, self.turns.counted)
         if self.turns.lost(now, again=self.held.lose(self.turns.exchange, self.turns.counted)):
@@ -342,6 +360,7 @@ class Machine:
         self.closed, self._error = True, error
         self.calls.close(now)
         self.held.fail(self._ended())
+        self.dispatch.fail(self._ended())
         for receipt in self._moving:
             receipt.fail(self._ended())
         self._moving = []

@@ -53,6 +53,11 @@ def cut_off() -> bytes:
     return encode({"clientContent": {"turnComplete": False}})
 
 
+def your_turn() -> bytes:
+    """The end of a user turn in which nothing was said: the model speaks of itself (3.8)."""
+    return encode({"clientContent": {"turnComplete": True}})
+
+
 def audio(pcm: bytes, rate: int = 16000) -> bytes:
     """Audio: ``pcm`` 16-bit little-endian mono, ``rate`` in Hz."""
     return b'{"realtimeInput":{"audio":{"mimeType":"audio/pcm;rate=%d","data":"%b"}}}' % (
@@ -123,7 +128,10 @@ def content_response(responses: Sequence[JSONObject]) -> bytes:
     return client_content([{"role": "user", "parts": parts}], True)
 
 
-# Texts that the model reads in place of a result
+# Texts that the model reads in place of a result, or of a user's turn
+
+#: What stands for a user's turn where the model must have one in order to speak.
+SPEAK_NOW = "(The user has said nothing. It is your turn to speak.)"
 
 
 def failure(text: str) -> dict[str, Any]:

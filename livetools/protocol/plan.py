@@ -169,6 +169,7 @@ def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Pla
         text_channel=profile.text_channel,
         content_mid_session=profile.content_mid_session != "refused",
         takes_update=profile.context_update == "honoured",
+        empty_turn=profile.empty_turn == "honoured",
         seed=profile.seed,
         seed_functions=profile.seed_functions == "honoured",
         seed_ends_with_user=profile.seed_ends_with_user,

@@ -68,6 +68,7 @@ class ModelProfile:
     media_chunks: Treatment = "refused"  # realtimeInput.mediaChunks
     stream_end_ends_turn: bool = True  # audioStreamEnd ends the user's turn; False: only silence does
     context_update: Treatment = "refused"  # contextUpdate
+    empty_turn: Treatment = "ignored"  # turnComplete without turns makes it speak unprompted
 
     # setup
     modalities: frozenset[str] = frozenset({"AUDIO", "TEXT", "VIDEO"})  # what it may answer with
@@ -244,6 +245,7 @@ _LIVE_3_8 = ModelProfile(
     input_while_blocked="cancels",  # Vertex migration page: new user input cancels a blocking call
     stream_end_ends_turn=False,  # openclaw#152830
     context_update="honoured",
+    empty_turn="honoured",  # "What the Gemini Live API actually does" (2026-09-17)
     modalities=frozenset({"AUDIO"}),
     thinking_level="refused",  # 1007 "Thinking level is not supported for this model" (openclaw#152413)
     thinking_budget="refused",

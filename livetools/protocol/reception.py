@@ -14,6 +14,7 @@ from .events import (
     GenerationComplete,
     GoAway,
     HandleUpdate,
+    InputTranscript,
     Interrupted,
     OutputTranscript,
     SessionStarted,
@@ -23,10 +24,12 @@ from .events import (
     Usage,
     UsageUpdate,
     VideoChunk,
+    VoiceActivity,
 )
 from .frames import ResumptionUpdate, ServerMessage, SetupComplete, parse
 from .held import Held
 from .link import On
+from .quiet import Quiet
 from .turns import Turns
 
 #: What the model says; told before the calls of the same message, and silenced once the user has cut it off.
@@ -41,9 +44,16 @@ class Reception:
     """One message after another, each field of it, whatever else stands beside it (3.x sends many together)."""
 
     def __init__(
-        self, calls: Calls, turns: Turns, held: Held, connection: Connection, tell: Callable[[Event], None]
+        self,
+        calls: Calls,
+        turns: Turns,
+        held: Held,
+        connection: Connection,
+        quiet: Quiet,
+        tell: Callable[[Event], None],
     ) -> None:
         self.calls, self.turns, self.held, self.connection = calls, turns, held, connection
+        self.quiet = quiet
         self.tell = tell
         self.setup = SetupComplete()  # what the service has told of the session at its start
         self.muted = False  # the user has cut this turn off: nothing more of it is told
@@ -95,14 +105,20 @@ class Reception:
     def _said(self, event: Event, now: float) -> None:
         if isinstance(event, Interrupted):
             self.turns.interrupted(now)
+            self.quiet.cut_off(now)
             if not self.muted:
                 self.tell(event)
         elif isinstance(event, SPOKEN):
             seconds = len(event.data) / 2 / (event.rate or 24000) if isinstance(event, AudioChunk) else 0.0
             self.turns.content(now, seconds)
+            self.quiet.said(now, seconds)
             if not self.muted:
                 self.tell(event)
         else:
+            if isinstance(event, InputTranscript):
+                self.quiet.said(now)
+            elif isinstance(event, VoiceActivity):
+                self.quiet.user(event.kind == "start", now)
             self.tell(event)
 
     def _called(self, message: ServerMessage, link: int, now: float) -> None:

@@ -59,6 +59,7 @@ class Plan:
     content_mid_session: bool = True  # False (3.1): clientContent only before the first turn
     gate: bool = False  # drop audio and video, hold text, while a blocking call is open
     takes_update: bool = False  # contextUpdate
+    empty_turn: bool = False  # turnComplete without turns makes the model speak
     seed: Literal["client_content", "initial_history", "none"] = "client_content"  # history's channel
     seed_functions: bool = False  # function parts in a seed are remembered; elsewhere only its texts go
     seed_ends_with_user: bool = False  # 2.5

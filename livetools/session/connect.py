@@ -33,6 +33,8 @@ def connect(
     config: object = None,
     history: object = None,
     deps: object = None,
+    voice: str | None = None,
+    language: str | None = None,
     api_key: KeySource | None = None,
     client: object = None,
     vertexai: bool | None = None,
@@ -67,7 +69,8 @@ def connect(
     What is said: ``model`` (``"gemini-3.8-live"``); ``tools``: functions, :class:`Tool`, :class:`Toolset`,
     google-genai's ``Tool`` and ``FunctionDeclaration``, OpenAI-style dicts, joined with ``config.tools``;
     ``instructions``: the system instruction; ``config``: google-genai's ``LiveConnectConfig`` or its dict;
-    ``history``: contents to begin with; ``deps``: what ``context.deps`` gives the tools.
+    ``history``: contents to begin with; ``deps``: what ``context.deps`` gives the tools; ``voice`` and ``language``
+    (``"Kore"``, ``"en-US"``): short for ``speech_config``.
 
     Where and as whom, as google-genai reads them, environment included: ``api_key`` (a string, or a callable
     asked for each dial), ``client`` (a ``google.genai.Client``), ``vertexai``, ``project``, ``location``,
@@ -95,7 +98,7 @@ def connect(
     _due("profile", profile, profile is None or isinstance(profile, ModelProfile), "a ModelProfile")
     _due("input_gate", input_gate, input_gate in (True, False, "auto"), "'auto', True, False")
     _due("hooks", hooks, isinstance(hooks, Sequence), "a list of Hooks")
-    fields = configuration.read(config)
+    fields = configuration.with_speech(configuration.read(config), voice, language)
     configured, others = split_config_tools(_entries(fields.get("tools")))
     made = as_tools([*_several(tools), *configured])
     if fields.get("tools") is not None:

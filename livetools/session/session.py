@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import anyio
 
 from livetools.protocol import outgoing
-from livetools.protocol.errors import ConcurrencyError, LocalProtocolError
+from livetools.protocol.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.protocol.events import Call, Event, Usage
 from livetools.protocol.held import Receipt
 from livetools.protocol.profiles import ModelProfile
@@ -137,6 +137,32 @@ class Session:
         pump = self._live()
         self.transcript.user_text(text)
         await self._sent(pump.machine.send_text(text, pump.clock.now()))
+
+    async def generate_reply(self, instructions: str | None = None) -> None:
+        """Let the model speak though the user has said nothing: a greeting, a reminder.
+
+        It waits for a quiet moment, so that nobody is talked over: two seconds after the last word of either
+        side, twenty at most, and never into the model's own turn; before anything was said it is quiet at once.
+        ``instructions`` (``"Greet the caller."``) go as a user's turn that the transcript does not hold. Without
+        them nothing is said to the model where that is enough to make it speak (3.8).
+
+        Returns when it was handed to a socket; what the model says comes as events. Cancelling takes it back if
+        it still waits. Inside a tool that the model waits for, it returns at once.
+
+        ::
+
+            async with connect(MODEL, tools=[...]) as session:
+                await session.generate_reply("Greet the caller, and ask what you can do.")
+        """
+        if instructions is not None and not instructions.strip():
+            raise ConfigError("instructions is blank: say what the model should say, or leave it out")
+        pump = self._live()
+        receipt = pump.machine.generate_reply(instructions, pump.clock.now())
+        try:
+            await self._sent(receipt)
+        except anyio.get_cancelled_exc_class():
+            pump.machine.dispatch.take_back(receipt)
+            raise
 
     async def send_content(
         self,

@@ -265,3 +265,53 @@ def test_whatever_is_plain_is_json_and_stays_plain(value: object) -> None:
     once = c.plain(value)
     json.dumps(once)
     assert c.plain(once) == once
+
+
+KORE = {"prebuiltVoiceConfig": {"voiceName": "Kore"}}
+
+
+@pytest.mark.parametrize(
+    ("config", "speech"),
+    [
+        (None, {"voiceConfig": KORE, "languageCode": "de-DE"}),
+        (
+            {"generation_config": {"speech_config": {"voice_config": KORE}}},
+            {"voiceConfig": KORE, "languageCode": "de-DE"},
+        ),
+        ({"speech_config": {"language_code": "fr-FR"}}, {"voiceConfig": KORE, "languageCode": "fr-FR"}),
+        (
+            types.LiveConnectConfig(speech_config=types.SpeechConfig(language_code="fr-FR")),
+            {"voiceConfig": KORE, "languageCode": "fr-FR"},
+        ),
+    ],
+)
+def test_voice_and_language_join_what_the_config_says(config: object, speech: dict[str, object]) -> None:
+    told = c.setup(c.read(config)).get("generationConfig", {}).get("speechConfig", {})
+    voice = None if "voiceConfig" in told else "Kore"
+    language = None if "languageCode" in told else "de-DE"
+    setup = c.setup(c.with_speech(c.read(config), voice, language))
+    assert setup["generationConfig"]["speechConfig"] == speech
+
+
+@pytest.mark.parametrize(
+    ("config", "given", "message"),
+    [
+        (
+            {"speech_config": {"voice_config": KORE}},
+            {"voice": "Puck"},
+            "voice and config.speech_config.voice_config are both",
+        ),
+        (
+            {"generation_config": {"speech_config": {"language_code": "en"}}},
+            {"language": "de"},
+            "language and config",
+        ),
+        (None, {"voice": ""}, "such as 'Kore'"),
+        (None, {"language": 7}, "such as 'en-US'"),
+    ],
+)
+def test_voice_and_language_are_said_once_and_are_names(
+    config: object, given: dict[str, object], message: str
+) -> None:
+    with pytest.raises(ConfigError, match=message):
+        c.with_speech(c.read(config), **given)

@@ -207,13 +207,15 @@ def test_a_background_call_is_answered_at_once_and_delivered_later_as_text() -> 
     assert "under way" in response["output"]
     d.say("It runs.").turn_complete().settle("c1", "42 rows")
     assert len(d.answers()) == 1
-    assert "42 rows" in d.texts()[-1]
+    assert d.texts() == ["start"], "in a pause, not into the conversation"
+    assert "42 rows" in d.later(2.0).texts()[-1]
 
 
 def test_a_result_that_goes_as_text_does_not_cut_the_model_off() -> None:
     d = Driver(plan(CallPolicy("job", background=True))).live().call(("c1", "job")).say("I am ")
     d.settle("c1", "42 rows")
     assert d.texts() == []
+    assert d.later(4.0).texts() == []
     assert "42 rows" in d.turn_complete().texts()[0]
 
 
@@ -740,7 +742,7 @@ def test_a_resumed_model_is_told_whether_a_lost_result_follows() -> None:
         assert [e.delivery for e in d.events if isinstance(e, ToolLost)] == told
         follows = ["follows as a message" in str(response.get("error")) for _, response in d.answers()[-2:]]
         assert follows == [delivery == "text" for delivery in told]
-        d.settle("c1").turn_complete().settle("c2").turn_complete()
+        d.settle("c1").turn_complete().settle("c2").turn_complete().later(2.0)
         assert sum(text.count("[Result of") for text in d.texts()) == told.count("text")
 
 

@@ -33,6 +33,8 @@ def test_nothing_is_dialled_before_it_is_entered() -> None:
         ({"tools": {"name": "x"}}, "a list of functions"),
         ({"tools": [plain, {"name": "plain", "description": "Another."}]}, "plain"),
         ({"tools": [3]}, "int"),
+        ({"voice": 3}, "such as 'Kore'"),
+        ({"language": "de", "config": {"speech_config": {"language_code": "fr"}}}, "both given"),
         ({"response_key": "answer"}, "output"),
         ({"reply_format": "xml"}, "tool_response"),
         ({"tool_timeout": 0}, "seconds"),
