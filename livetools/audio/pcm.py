@@ -6,13 +6,14 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from livetools.protocol.errors import ConfigError
+from livetools.protocol.pcm import SAMPLE as SAMPLE
+from livetools.protocol.pcm import Samples
 
 if TYPE_CHECKING:
     import soxr
 
 INPUT_RATE = 16000  # Hz: what the Live API hears natively
 OUTPUT_RATE = 24000  # Hz: what it speaks
-SAMPLE = 2  # bytes
 
 
 def seconds_of(pcm: bytes, rate: int) -> float:
@@ -51,7 +52,7 @@ class Resampler:
 
     def __init__(self, source: int, target: int) -> None:
         self.source = source
-        self._odd = b""
+        self._samples = Samples()
         self._stream = None if source == target else _soxr(source, target)
 
     def __call__(self, pcm: bytes, *, last: bool = False) -> bytes:
@@ -60,10 +61,7 @@ class Resampler:
             return pcm
         import numpy
 
-        pcm = self._odd + pcm
-        whole = len(pcm) - len(pcm) % SAMPLE
-        self._odd = pcm[whole:]
-        samples = numpy.frombuffer(pcm[:whole], dtype=numpy.dtype("<i2"))
+        samples = numpy.frombuffer(self._samples.whole(pcm), dtype=numpy.dtype("<i2"))
         return bytes(self._stream.resample_chunk(samples, last=last).tobytes())
 
 

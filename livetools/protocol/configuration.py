@@ -15,6 +15,7 @@ from collections.abc import Iterable, Mapping
 from datetime import date, time
 from typing import Any, TypeAlias
 
+from . import config_values
 from .errors import ConfigError
 
 Json: TypeAlias = Any  # whatever JSON can say
@@ -98,7 +99,6 @@ NOT_LIVE = frozenset(
     }
 )
 
-_INT64 = frozenset({"triggerTokens", "targetTokens"})
 _FREE = frozenset(  # what lies under these is the user's own, names included
     {
         "labels",
@@ -143,7 +143,7 @@ def plain(value: object, key: str = "") -> Json:
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return value
     if isinstance(value, int):
-        return str(value) if key in _INT64 else value
+        return str(value) if key in config_values.INT64 else value
     if isinstance(value, float):
         return int(value) if key == "topK" and value.is_integer() else value
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -279,6 +279,7 @@ def setup(fields: Mapping[str, object], instructions: object = None) -> dict[str
             raise ConfigError("instructions and config.system_instruction are both given: say it once")
         out["systemInstruction"] = content(instructions, "instructions")
     _check_names(out, "config")
+    out = config_values.checked(out, snake)
     _check_values(out)
     return out
 
@@ -290,7 +291,8 @@ def _field(key: str, value: object) -> Json:
         return {}
     if key == "responseModalities":
         many = value if isinstance(value, (list, tuple)) else [value]
-        return [str(plain(m)).upper() for m in many]
+        plainly = [plain(m) for m in many]
+        return [m.upper() if isinstance(m, str) else m for m in plainly]
     return plain(value, key)
 
 

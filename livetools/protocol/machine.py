@@ -354,6 +354,7 @@ class Machine:
             self._tell(Interrupted())
             self._tell(TurnComplete("CONNECTION_REPLACED"))
         self.reception.muted = False
+        self.reception.sound.clear()
 
     def over(self, error: Exception | None, now: float) -> None:
         """The session is over."""

@@ -29,6 +29,7 @@ from .events import (
 from .frames import ResumptionUpdate, ServerMessage, SetupComplete, parse
 from .held import Held
 from .link import On
+from .pcm import SAMPLE, Samples
 from .quiet import Quiet
 from .turns import Turns
 
@@ -58,6 +59,7 @@ class Reception:
         self.setup = SetupComplete()  # what the service has told of the session at its start
         self.muted = False  # the user has cut this turn off: nothing more of it is told
         self.excused = False  # a turn has ended since the setup: the errors for lost calls have been read
+        self.sound, self._rate = Samples(), 0  # of the model's speech, and its rate
         self.usage = Usage()  # of the turns that have ended
         self.turn_usage = Usage()  # the last count of the turn under way
 
@@ -104,22 +106,32 @@ class Reception:
 
     def _said(self, event: Event, now: float) -> None:
         if isinstance(event, Interrupted):
+            self.sound.clear()
             self.turns.interrupted(now)
             self.quiet.cut_off(now)
             if not self.muted:
                 self.tell(event)
         elif isinstance(event, SPOKEN):
-            seconds = len(event.data) / 2 / (event.rate or 24000) if isinstance(event, AudioChunk) else 0.0
+            heard = self._whole(event) if isinstance(event, AudioChunk) else event
+            seconds = len(heard.data) / SAMPLE / heard.rate if isinstance(heard, AudioChunk) else 0.0
             self.turns.content(now, seconds)
             self.quiet.said(now, seconds)
-            if not self.muted:
-                self.tell(event)
+            if heard is not None and not self.muted:
+                self.tell(heard)
         else:
             if isinstance(event, InputTranscript):
                 self.quiet.said(now)
             elif isinstance(event, VoiceActivity):
                 self.quiet.user(event.kind == "start", now)
             self.tell(event)
+
+    def _whole(self, chunk: AudioChunk) -> AudioChunk | None:
+        """Its whole samples, with the half of one that the last chunk of this sound ended with; perhaps none."""
+        if chunk.rate != self._rate:
+            self.sound.clear()
+            self._rate = chunk.rate
+        data = self.sound.whole(chunk.data)
+        return chunk if data is chunk.data else AudioChunk(data, chunk.rate) if data else None
 
     def _called(self, message: ServerMessage, link: int, now: float) -> None:
         for record in self.calls.offer(link, self.calls.partial.whole(message.calls), now):
@@ -140,6 +152,7 @@ class Reception:
         if told is not None:
             self.tell(told)
         self.muted = False
+        self.sound.clear()
         self.excused = True
         self.usage, self.turn_usage = self.usage + self.turn_usage, Usage()
         if self.connection.usable:

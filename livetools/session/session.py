@@ -13,6 +13,8 @@ from livetools.protocol import outgoing
 from livetools.protocol.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.protocol.events import Call, Event, Usage
 from livetools.protocol.held import Receipt
+from livetools.protocol.images import image
+from livetools.protocol.pcm import Samples, pcm_bytes, sample_rate
 from livetools.protocol.profiles import ModelProfile
 from livetools.protocol.transcript import Transcript
 from livetools.tools.results import error_outcome, outcome
@@ -23,6 +25,8 @@ from .opening import Opening
 from .wake import make_wake
 
 if TYPE_CHECKING:
+    from typing_extensions import Buffer  # typing's own from Python 3.12 on
+
     from livetools.protocol.terms import Plan
 
     from .pump import Pump
@@ -42,6 +46,7 @@ class Session:
         self._host = Host("livetools session")
         self._pump: Pump | None = None
         self._rate = 0  # of the audio that is sent
+        self._samples = Samples()  # of it
         self._ended = False  # the iterator has been raised the error
 
     async def __aenter__(self) -> Self:
@@ -112,6 +117,7 @@ class Session:
         inside a tool that the model waits for, and what ended the session. Cancelling gives the answer up, not
         the turn: the events go on.
         """
+        _checked_timeout(timeout)
         asking = self._asking(text)
         try:
             with anyio.fail_after(timeout):
@@ -135,6 +141,7 @@ class Session:
         Inside a tool that the model waits for, it returns at once where the text has to wait for the answer.
         """
         pump = self._live()
+        _checked_text(text)
         self.transcript.user_text(text)
         await self._sent(pump.machine.send_text(text, pump.clock.now()))
 
@@ -181,24 +188,29 @@ class Session:
         self.transcript.user_content(contents)
         await self._sent(receipt)
 
-    async def send_audio(self, pcm: bytes, rate: int = 16000) -> None:
-        """Send 16-bit little-endian mono PCM at ``rate`` Hz. Chunks of 20 to 100 ms serve best.
+    async def send_audio(self, pcm: Buffer, rate: int = 16000) -> None:
+        """Send 16-bit little-endian mono PCM at ``rate`` Hz: bytes, or an array of int16. Chunks of 20 to 100 ms
+        serve best, and may be cut anywhere: half a sample waits for its other half.
 
         Late audio is worth nothing: it is dropped, and told (``InputDropped``), where the model would close
         for it, and past 2 MiB that the line does not take. Raises ``LocalProtocolError`` for another
-        ``rate``.
+        ``rate``, ``ConfigError`` for floats and whatever else is not such sound.
         """
-        self._rate = self._rate or rate
-        if rate != self._rate:
+        sound, hertz = pcm_bytes(pcm), sample_rate(rate)
+        self._rate = self._rate or hertz
+        if hertz != self._rate:
             raise LocalProtocolError(
                 f"audio at {rate} Hz after audio at {self._rate} Hz: the service closes a session for it. Resample"
             )
-        await self._media(outgoing.audio(pcm, rate), "audio")
+        whole = self._samples.whole(sound)
+        await self._media(outgoing.audio(whole, hertz) if whole else b"", "audio")
 
-    async def send_video(self, jpeg: bytes) -> None:
-        """Send one frame of video, a JPEG (or PNG); the model looks at about one a second."""
-        mime_type = "image/png" if jpeg.startswith(b"\x89PNG") else "image/jpeg"
-        await self._media(outgoing.video(jpeg, mime_type), "video")
+    async def send_video(self, jpeg: Buffer) -> None:
+        """Send one frame of video, a JPEG (or PNG, or WebP); the model looks at about one a second.
+
+        Raises ``ConfigError`` for another format, and for raw pixels: the service would close the session.
+        """
+        await self._media(outgoing.video(*image(jpeg)), "video")
 
     async def end_audio(self) -> None:
         """The microphone is off: what was sent is heard now. Audio may follow later.
@@ -208,6 +220,7 @@ class Session:
         """
         pump = self._live()
         pump.machine.end_audio(pump.clock.now())
+        self._samples.clear()
         await pump.follow()
 
     @asynccontextmanager
@@ -228,6 +241,7 @@ class Session:
             yield
         finally:
             pump.machine.activity(False, pump.clock.now())
+            self._samples.clear()
             await pump.follow()
 
     async def interrupt(self) -> None:
@@ -348,6 +362,9 @@ class Session:
                 f"asked inside the tool {call.name}, which the model waits for: it answers only when the tool has"
                 " returned. Return first, or declare the tool behavior='background'"
             )
+        _checked_text(text)
+        if not text.strip():
+            raise ConfigError("the question is blank: the model would not answer it")
         asking = Asking(pump, text)
         self.transcript.user_text(text)
         return asking
@@ -368,7 +385,8 @@ class Session:
     async def _media(self, frame: bytes, kind: str) -> None:
         await anyio.lowlevel.checkpoint()  # a loop that only sends lets others run
         pump = self._live()
-        pump.machine.send_media(frame, kind, pump.clock.now())
+        if frame:
+            pump.machine.send_media(frame, kind, pump.clock.now())
         await pump.follow()
 
     def _open_run(self, call: Call) -> int:
@@ -385,3 +403,14 @@ class Session:
         await pump.follow()
         if not waited:
             raise LocalProtocolError(f"the call {call.name} ({call.id}) does not wait for approval")
+
+
+def _checked_text(text: object) -> None:
+    if not isinstance(text, str):
+        raise ConfigError(f"the text is a {type(text).__name__}, {text!r:.40}: a string is expected")
+
+
+def _checked_timeout(timeout: object) -> None:
+    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+    if timeout is not None and not (number and timeout == timeout):
+        raise ConfigError(f"timeout={timeout!r:.40}: a number of seconds is expected, or None for no limit")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from itertools import combinations
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 from support.driver import Driver, plan
 
 from livetools.protocol.events import (
+    AudioChunk,
     GoAway,
     HandleUpdate,
     SessionStarted,
@@ -179,3 +181,42 @@ def test_a_call_that_is_lost_twice_before_a_session_stands_is_excused_once() -> 
     d.machine.opened(2, d.now)
     d.drain().call(("c1", "tool")).drop().later(1).establish()
     assert [id for id, _ in d.answers()] == ["c1"]
+
+
+# The model's speech
+
+
+def sound(data: bytes, rate: int = 24000, **beside: Any) -> dict[str, Any]:
+    blob = {"mimeType": f"audio/pcm;rate={rate}", "data": b64encode(data).decode()}
+    return {"serverContent": {"modelTurn": {"parts": [{"inlineData": blob}]}, **beside}}
+
+
+def heard(d: Driver) -> list[bytes]:
+    return [event.data for event in d.events if isinstance(event, AudioChunk)]
+
+
+def test_chunks_cut_in_the_middle_of_a_sample_come_out_whole() -> None:
+    d = live()
+    for data in (b"abc", b"d", b"e", b"f", b"gh"):
+        d.server(sound(data))
+    assert heard(d) == [b"ab", b"cd", b"ef", b"gh"]
+
+
+@pytest.mark.parametrize(
+    "between",
+    [
+        {"serverContent": {"interrupted": True}},
+        {"serverContent": {"turnComplete": True}},
+        sound(b"xy", rate=16000),
+    ],
+    ids=["interrupted", "turn complete", "another rate"],
+)
+def test_half_a_sample_is_forgotten_where_the_sound_ends(between: dict[str, Any]) -> None:
+    d = live().server(sound(b"abc")).server(between).server(sound(b"de"))
+    assert [data for data in heard(d) if data != b"xy"] == [b"ab", b"de"]
+
+
+def test_half_a_sample_does_not_outlive_its_connection() -> None:
+    d = live().server(sound(b"abc")).drop(1006).later(5).establish()
+    d.server(sound(b"de"))
+    assert heard(d) == [b"ab", b"de"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +13,15 @@ import anyio
 import pytest
 
 import livetools
-from livetools import AudioChunk, Call, ConcurrencyError, LocalProtocolError, OutputTranscript, SessionClosed
+from livetools import (
+    AudioChunk,
+    Call,
+    ConcurrencyError,
+    ConfigError,
+    LocalProtocolError,
+    OutputTranscript,
+    SessionClosed,
+)
 from livetools.session.memory import MemoryTransport
 
 pytestmark = pytest.mark.anyio
@@ -88,6 +97,56 @@ async def test_a_changed_sample_rate_is_refused_before_the_service_closes_for_it
         await line.session.send_audio(b"\0\0", rate=24000)
         with pytest.raises(LocalProtocolError, match="16000 Hz after audio at 24000 Hz"):
             await line.session.send_audio(b"\0\0")
+
+
+async def test_half_a_sample_waits_for_its_other_half_and_is_forgotten_where_the_sound_ends(
+    opened: Opened,
+) -> None:
+    async with opened() as line:
+        for chunk in (b"abc", b"d", b"e", b"fg", b""):
+            await line.session.send_audio(chunk)
+        await line.session.end_audio()
+        await line.session.send_audio(b"hi")
+        sent = [(await line.receive("realtimeInput"))["realtimeInput"] for _ in range(5)]
+    heard = [base64.b64decode(entry["audio"]["data"]) if "audio" in entry else b"|" for entry in sent]
+    assert heard == [b"ab", b"cd", b"ef", b"|", b"hi"]
+
+
+async def test_half_a_sample_is_carried_over_chunks_that_are_dropped_and_not_into_the_next_activity(
+    opened: Opened,
+) -> None:
+    async with opened(config=BY_HAND) as line:
+        await line.session.send_audio(b"___")  # outside an activity
+        async with line.session.activity():
+            await line.session.send_audio(b"_abc")
+        async with line.session.activity():
+            await line.session.send_audio(b"de")
+        sent = [(await line.receive("realtimeInput"))["realtimeInput"] for _ in range(6)]
+    heard = [base64.b64decode(entry["audio"]["data"]) for entry in sent if "audio" in entry]
+    assert heard == [b"__ab", b"de"]
+
+
+@pytest.mark.parametrize(
+    "verb",
+    [
+        lambda session: session.send_audio([0.5]),
+        lambda session: session.send_audio(b"\0\0", rate=0),
+        lambda session: session.send_video(b"GIF89a"),
+        lambda session: session.send_text(5),
+        lambda session: session.ask(5),
+        lambda session: session.ask(None),
+        lambda session: session.ask(" \n"),
+        lambda session: session.ask("hi", timeout="soon"),
+        lambda session: anext(session.stream(5)),
+    ],
+)
+async def test_wrong_values_are_errors_here_and_not_the_end_of_the_session(opened: Opened, verb: Any) -> None:
+    async with opened() as line:
+        with pytest.raises(ConfigError):
+            await verb(line.session)
+        await line.session.send_text("still here")
+        frame = await line.receive()
+        assert frame["clientContent"]["turns"][0]["parts"] == [{"text": "still here"}]
 
 
 async def test_content_takes_the_types_of_google_genai_too(opened: Opened) -> None:

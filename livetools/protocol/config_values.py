@@ -1,0 +1,68 @@
+"""What kind of value each field of a configuration holds, as google-genai's ``LiveConnectConfig`` has them.
+
+The SDK's types are not imported (they take a second); a test compares this table with them. Values are read as
+they read them: ``"0.5"`` is a number, ``"yes"`` a flag.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from .errors import ConfigError
+
+_OBJECT = "an object"
+_ADAPTERS: Mapping[str, TypeAdapter[Any]] = {
+    "a number": TypeAdapter(int | Annotated[float, Field(allow_inf_nan=False)]),
+    "a whole number": TypeAdapter(int),
+    "True or False": TypeAdapter(bool),
+    "a string": TypeAdapter(str),
+    "a list of strings": TypeAdapter(list[str]),
+    _OBJECT: TypeAdapter(dict[str, Any]),
+}
+_FIELDS: Mapping[str, str] = {
+    "a number": "temperature topP topK presencePenalty frequencyPenalty",
+    "a whole number": """maxOutputTokens seed candidateCount thinkingBudget prefixPaddingMs silenceDurationMs
+        triggerTokens targetTokens audioBitrateBps videoBitrateBps""",
+    "True or False": """enableAffectiveDialog explicitVadSignal disabled includeThoughts transparent proactiveAudio
+        proactiveVideo echoTargetLanguage initialHistoryInClientContent interimTranscriptTimestampEnabled
+        diarization wordTimestamp enableEnhancedCivicAnswers""",
+    "a string": """mediaResolution thinkingLevel activityHandling turnCoverage startOfSpeechSensitivity
+        endOfSpeechSensitivity voiceName voice languageCode targetLanguageCode handle avatarName imageMimeType
+        sourceText""",
+    "a list of strings": "responseModalities languageCodes adaptationPhrases customVocabulary",
+    _OBJECT: """generationConfig speechConfig thinkingConfig translationConfig sessionResumption
+        inputAudioTranscription outputAudioTranscription realtimeInputConfig automaticActivityDetection
+        contextWindowCompression slidingWindow proactivity historyConfig avatarConfig customizedAvatar voiceConfig
+        prebuiltVoiceConfig replicatedVoiceConfig multiSpeakerVoiceConfig voiceConsentSignature languageAuto
+        languageHints labels""",
+}
+#: By the camelCase name of a field: what it holds.
+KINDS: Mapping[str, str] = {name: kind for kind, names in _FIELDS.items() for name in names.split()}
+#: 64-bit integers are strings in JSON's mapping of protocol buffers.
+INT64 = frozenset({"triggerTokens", "targetTokens"})
+_APART = frozenset({"systemInstruction", "labels", "tools"})  # have rules, or names, of their own
+
+
+def checked(value: Any, snake: Callable[[str], str], key: str = "", path: str = "config") -> Any:  # any JSON
+    """``value``, which stands under ``key``, with each field of the kind it should be.
+
+    ``snake`` names a field as the user wrote it. Raises :class:`ConfigError` for what cannot be read as that.
+    """
+    kind = KINDS.get(key)
+    if kind is not None:
+        try:
+            value = _ADAPTERS[kind].validate_python(value)
+        except ValidationError:
+            shown = f", {value!r:.40}" if isinstance(value, int | float) or kind != "a string" else ""
+            raise ConfigError(f"{path} is a {type(value).__name__}{shown}: {kind} is expected") from None
+    if key in INT64:
+        return str(value)
+    if not isinstance(value, dict) or key in _APART:
+        return value
+    inside = (
+        "config" if key == "generationConfig" else path
+    )  # most of its fields stand in the config itself as well
+    return {name: checked(inner, snake, name, f"{inside}.{snake(name)}") for name, inner in value.items()}
