@@ -8,13 +8,18 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
 
+import anyio
 import pytest
-from support.asgi import Browser, browser
+from httpx import ASGITransport, AsyncClient
+from starlette.applications import Starlette
+from starlette.routing import Mount
+from support.asgi import Browser, Closed, browser
 
 import livetools
-from livetools import tool
+from livetools import ConfigError, ToolContext, tool
 from livetools.integrations.starlette import relay
-from livetools.testing import FakeLiveServer
+from livetools.session.handles import MemoryHandleStore
+from livetools.testing import FakeClock, FakeLiveServer
 
 pytestmark = pytest.mark.anyio
 
@@ -43,6 +48,13 @@ async def server():
             await turn.say(f"It is {weather['output']}.", audio=b"\x01\x02" * 2400)
 
         yield server
+
+
+async def ended(server: FakeLiveServer) -> None:
+    """The model's end of the first session is gone."""
+    with anyio.fail_after(5):
+        while server.sessions[0].connection is not None:
+            await anyio.sleep(0.001)
 
 
 def agent_of(server: FakeLiveServer, **options: Any) -> Callable[..., livetools.Session]:
@@ -179,3 +191,325 @@ async def test_a_page_that_comes_back_goes_on_where_it_was(server):
             page.send({"type": "end"})
             await page.closed()
     assert len(server.sessions) == 1
+
+
+async def test_a_page_that_reloads_is_told_everything_again(server):
+    app = relay(agent_of(server), linger=60)
+    async with browser(app) as first:
+        token = (await first.until("ready"))["token"]
+        first.send({"type": "text", "text": "Oslo"})
+        await first.until("TurnComplete")
+        first.leave()
+        async with resumed(app, token) as page:
+            events = [await page.receive() for _ in range((await page.receive())["seq"])]
+            assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+            assert [event["text"] for event in events if event["type"] == "user_text"] == ["Oslo"]
+            page.send({"type": "end"})
+            await page.closed()
+
+
+async def test_what_happens_while_a_page_is_away_waits_for_it(server):
+    gone, back = anyio.Event(), anyio.Event()
+
+    @server.model
+    async def model(turn):
+        await gone.wait()
+        await turn.say("Meanwhile.", audio=b"\x01\x02" * 2400)
+        back.set()
+
+    app = relay(agent_of(server), linger=60)
+    async with browser(app) as first:
+        token = (await first.until("ready"))["token"]
+        first.send({"type": "text", "text": "Oslo"})
+        seq = (await first.until("user_text"))["seq"]
+        first.leave()
+        gone.set()
+        await back.wait()
+        async with resumed(app, token, seq) as page:
+            heard = b""
+            while heard != b"\x01\x02" * 2400:
+                message = await page.receive()
+                heard += message if isinstance(message, bytes) else b""
+            await page.until("TurnComplete")
+            page.send({"type": "end"})
+            await page.closed()
+
+
+async def test_a_session_whose_page_stays_away_ends_after_its_time_and_not_before(server):
+    clock = FakeClock()
+    app = relay(agent_of(server), linger=30, clock=clock)
+    async with browser(app) as first:
+        token = (await first.until("ready"))["token"]
+        first.leave()
+        await anyio.wait_all_tasks_blocked()
+        clock.advance(29)
+        async with resumed(app, token) as second:
+            assert (await second.receive())["resumed"]
+            clock.advance(3600)
+            second.send({"type": "text", "text": "Oslo"})
+            await second.until("TurnComplete")
+            second.leave()
+            await anyio.wait_all_tasks_blocked()
+            clock.advance(29.9)
+            await anyio.wait_all_tasks_blocked()
+            assert server.sessions[0].connection is not None
+            clock.advance(0.1)
+            await ended(server)
+        async with resumed(app, token) as third:
+            ready = await third.receive()
+            assert not ready["resumed"]
+            assert ready["token"] != token
+            third.send({"type": "end"})
+            await third.closed()
+
+
+async def test_a_second_page_with_the_token_takes_the_session_over(server):
+    app = relay(agent_of(server), linger=60)
+    async with browser(app) as first:
+        token = (await first.until("ready"))["token"]
+        async with resumed(app, token) as second:
+            assert (await first.closed()).code == 4409
+            first.leave()
+            assert (await second.until("ready"))["resumed"]
+            second.send({"type": "text", "text": "Oslo"})
+            await second.until("TurnComplete")
+            second.send({"type": "end"})
+            await second.closed()
+    assert len(server.sessions) == 1
+
+
+def by_user(websocket):
+    if (user := websocket.headers.get("x-user")) is None:
+        raise PermissionError("who are you?")
+    return {"user": user, "seen": []}
+
+
+async def by_user_later(websocket):
+    await anyio.lowlevel.checkpoint()
+    return by_user(websocket)
+
+
+@pytest.mark.parametrize("authorize", [by_user, by_user_later])
+async def test_who_is_not_authorized_is_refused_before_the_websocket_is_accepted(server, authorize):
+    app = relay(agent_of(server), authorize)
+    with pytest.raises(Closed) as refused:
+        async with browser(app):
+            pass
+    assert refused.value.code == 1008
+    assert not server.sessions
+
+
+@pytest.mark.parametrize("authorize", [by_user, by_user_later])
+async def test_the_tools_of_a_caller_get_what_authorize_returned(server, authorize):
+    def whoami(context: ToolContext[dict[str, Any]]) -> str:
+        """Who the user is."""
+        context.deps["seen"].append(1)
+        return str(context.deps["user"])
+
+    @server.model
+    async def model(turn):
+        await turn.say(str(await turn.call("whoami")))
+
+    app = relay(agent_of(server, tools=[whoami], deps="the agent's own"), authorize, linger=0)
+    for user in ("ann", "bob"):
+        async with browser(app, headers={"x-user": user}) as page:
+            page.send({"type": "text", "text": "Who am I?"})
+            assert (await page.until("ToolFinished"))["response"] == {"output": user}
+            await page.until("TurnComplete")
+
+
+async def test_a_caller_without_deps_gets_the_agents_own(server):
+    def whose(context: ToolContext[str]) -> str:
+        """Whose dependencies these are."""
+        return context.deps
+
+    @server.model
+    async def model(turn):
+        await turn.say(str(await turn.call("whose")))
+
+    app = relay(agent_of(server, tools=[whose], deps="the agent's own"), lambda websocket: None, linger=0)
+    async with browser(app) as page:
+        page.send({"type": "text", "text": "Whose?"})
+        assert (await page.until("ToolFinished"))["response"] == {"output": "the agent's own"}
+        await page.until("TurnComplete")
+
+
+async def test_a_token_is_of_no_use_to_another_caller(server):
+    app = relay(agent_of(server), by_user, linger=60)
+    async with browser(app, headers={"x-user": "ann"}) as ann:
+        token = (await ann.until("ready"))["token"]
+        async with resumed(app, token, headers={"x-user": "eve"}) as eve:
+            ready = await eve.receive()
+            assert not ready["resumed"]
+            assert ready["token"] != token
+            eve.send({"type": "end"})
+            await eve.closed()
+        async with resumed(app, token, headers={"x-user": "ann"}) as again:
+            assert (await again.receive())["resumed"]
+            again.send({"type": "end"})
+            await again.closed()
+
+
+async def test_a_session_goes_on_in_another_process_from_its_handle(server):
+    kept: dict[str, MemoryHandleStore] = {}
+
+    def stores(token: str) -> MemoryHandleStore:
+        return kept.setdefault(token, MemoryHandleStore())
+
+    async def ends(page: Browser) -> None:
+        page.send({"type": "end"})
+        await page.closed()
+
+    async with browser(relay(agent_of(server), by_user, stores=stores), headers={"x-user": "ann"}) as page:
+        token = (await page.until("ready"))["token"]
+        page.send({"type": "text", "text": "Oslo"})
+        await page.until("TurnComplete")
+        await ends(page)
+    assert token not in kept  # what is kept does not open anything
+    another = relay(agent_of(server), by_user, stores=stores)
+    async with resumed(another, token, 5, headers={"x-user": "eve"}) as eve:
+        assert not (await eve.receive())["resumed"]
+        await ends(eve)
+    async with resumed(another, token, 5, headers={"x-user": "ann"}) as page:
+        ready = await page.receive()
+        assert (ready["resumed"], ready["token"], ready["seq"]) == (True, token, 0)
+        await ends(page)
+    setups = [frame.message["setup"] for frame in server.frames if "setup" in frame.message]
+    assert ["handle" in setup["sessionResumption"] for setup in setups] == [False, False, True]
+
+
+async def test_a_token_that_a_page_made_up_is_not_taken_over(server):
+    app = relay(agent_of(server), stores=lambda token: MemoryHandleStore(), linger=0)
+    async with resumed(app, "chosen") as page:
+        ready = await page.receive()
+    assert not ready["resumed"]
+    assert ready["token"] != "chosen"
+
+
+async def test_a_first_message_that_is_not_the_promised_resume_is_an_error(server):
+    async with browser(relay(agent_of(server)), subprotocols=RESUME) as page:
+        page.send({"type": "text", "text": "Oslo"})
+        assert (await page.closed()).code == 4400
+    assert not server.sessions
+
+
+async def test_a_page_of_another_site_is_refused(server):
+    with pytest.raises(Closed):
+        async with browser(relay(agent_of(server)), headers={"origin": "https://evil.example"}):
+            pass
+    app = relay(agent_of(server), origins=["https://good.example"], linger=0)
+    async with browser(app, headers={"origin": "https://good.example"}) as page:
+        assert (await page.receive())["type"] == "ready"
+
+
+async def test_a_session_that_cannot_be_opened_is_told_and_closed():
+    async with FakeLiveServer(api_keys=["right"]) as server:
+        agent = functools.partial(livetools.connect, "gemini-3.8-live", base_url=server.url, api_key="wrong")
+        async with browser(relay(agent)) as page:
+            ended = await page.until("ended")
+            assert ended["error"] == "AuthenticationError"
+            assert "wrong" not in ended["message"]
+            assert (await page.closed()).code == 1011
+
+
+async def test_what_an_agent_raises_stays_in_the_log(caplog):
+    def agent(**options: Any) -> livetools.Session:
+        raise RuntimeError("password=hunter2")
+
+    async with browser(relay(agent)) as page:
+        ended = await page.until("ended")
+        assert (ended["error"], ended["message"]) == ("ServerFailed", "the server failed")
+        assert (await page.closed()).code == 1011
+    assert "hunter2" in caplog.text
+
+
+async def test_a_session_that_fails_says_why_behind_all_that_was_said(server):
+    @server.model
+    async def model(turn):
+        await turn.say("Goodbye.")
+        await turn.close(1008, "API key not valid")
+
+    async with browser(relay(agent_of(server, reconnect=False))) as page:
+        page.send({"type": "text", "text": "Oslo"})
+        await page.until("OutputTranscript")
+        assert (await page.until("ended"))["error"] == "AuthenticationError"
+        assert (await page.closed()).code == 1011
+
+
+async def test_an_interruption_overtakes_the_speech_that_was_not_read(server):
+    stopped, seen = anyio.Event(), anyio.Event()
+
+    async def mark() -> None:
+        """Say that all that was sent before has arrived."""
+        seen.set()
+
+    @server.model
+    async def model(turn):
+        await stopped.wait()
+        await turn.say("A long story.", audio=bytes(480_000))
+        await turn.interrupt()
+        await turn.call("mark")
+
+    async with browser(relay(agent_of(server, tools=[mark]), linger=0)) as page:
+        await page.until("ready")
+        page.send({"type": "text", "text": "Tell me."})
+        await page.until("user_text")
+        page.reads = anyio.Event()
+        stopped.set()
+        await seen.wait()
+        await anyio.wait_all_tasks_blocked()
+        page.reads.set()
+        heard = 0
+        while isinstance(message := await page.receive(), bytes) or message["type"] != "Interrupted":
+            heard += len(message) if isinstance(message, bytes) else 0
+        assert heard < 240_000
+        await page.until("TurnComplete")
+
+
+async def test_a_server_that_stops_ends_its_sessions_at_once(server):
+    app = relay(agent_of(server), linger=3600)
+    async with browser(app) as page:
+        await page.until("ready")
+        page.leave(1012)
+    await ended(server)
+
+
+async def test_as_a_whole_app_it_ends_what_lingers_when_the_server_stops(server):
+    app = relay(agent_of(server), linger=3600)
+    incoming, outgoing = [{"type": "lifespan.startup"}, {"type": "lifespan.shutdown"}], []
+    stop = anyio.Event()
+
+    async def receive() -> dict[str, Any]:
+        if len(incoming) == 1:
+            await stop.wait()
+        return incoming.pop(0)
+
+    async def send(message: dict[str, Any]) -> None:
+        outgoing.append(message["type"])
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(app, {"type": "lifespan"}, receive, send)
+        async with browser(app) as page:
+            await page.until("ready")
+            page.leave()
+            await anyio.wait_all_tasks_blocked()
+            stop.set()
+    assert outgoing == ["lifespan.startup.complete", "lifespan.shutdown.complete"]
+    await ended(server)
+
+
+def test_what_is_not_an_agent_is_refused_when_the_app_is_made():
+    for wrong in (get_weather, [get_weather], livetools.connect, None):
+        with pytest.raises(ConfigError, match="not an agent"):
+            relay(wrong)
+
+
+async def test_the_files_of_the_client_are_served_beside_the_websocket():
+    app = Starlette(routes=[Mount("/live", relay(functools.partial(livetools.connect, "gemini-3.8-live")))])
+    async with AsyncClient(transport=ASGITransport(app=app), base_url="http://test") as client:
+        module = await client.get("/live/client.js")
+        assert module.status_code == 200
+        assert "javascript" in module.headers["content-type"]
+        assert "LiveClient" in module.text
+        assert (await client.get("/live/worklet.js")).status_code == 200
+        assert (await client.get("/live/%2e%2e/__init__.py")).status_code == 404

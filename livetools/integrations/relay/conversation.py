@@ -12,7 +12,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from livetools.protocol.errors import LiveToolsError
-from livetools.protocol.events import AudioChunk, Event, Interrupted
+from livetools.protocol.events import AudioChunk, Event, Interrupted, VideoChunk
 from livetools.session.clock import Clock, SystemClock
 from livetools.session.host import Host
 from livetools.session.session import Session
@@ -27,6 +27,7 @@ from .messages import (
     closing,
     encode,
     encode_event,
+    encode_video,
     ending,
 )
 from .page import REPLACED, Page
@@ -120,6 +121,7 @@ class Conversation:
                 stands = True
                 ready()
                 await race(self._listen, self._input.send_texts, self._input.ended.wait, self._watch)
+                self._on_over()
             self._end(None)
         except Exception as error:
             if not stands:
@@ -140,6 +142,7 @@ class Conversation:
             moved = self._moved = anyio.Event()
             until = math.inf if self._left is None else self._left + self._linger
             if self._clock.now() >= until:
+                self._on_over()  # at once: who comes now is too late, though closing takes a while
                 return
             await race(moved.wait, partial(self._clock.sleep_until, until))
 
@@ -158,9 +161,12 @@ class Conversation:
     def _tell(self, event: Event) -> None:
         if isinstance(event, AudioChunk):
             self._speak(event)
+        elif isinstance(event, VideoChunk):
+            self._log.add_media(encode_video(event))
+            self._wake()
         elif (message := encode_event(event, *self._stamp())) is not None:
             if isinstance(event, Interrupted):
-                self._log.drop_speech()
+                self._log.drop_media()
             self._add(message)
 
     def _speak(self, chunk: AudioChunk) -> None:
@@ -168,16 +174,18 @@ class Conversation:
             self._rate = chunk.rate
             seq, at = self._stamp()
             self._add(encode({"type": "audio_format", "seq": seq, "at": at, "rate": chunk.rate}))
-        dropped = self._log.add_speech(chunk.data)
+        dropped = self._log.add_media(chunk.data)
         if dropped:
             seq, at = self._stamp()
             seconds = dropped / 2 / self._rate
             self._add(encode({"type": "dropped", "seq": seq, "at": at, "seconds": seconds}))
-        elif self._page is not None:
-            self._page.wake()
+        self._wake()
 
     def _add(self, message: str) -> None:
         self._log.add(message)
+        self._wake()
+
+    def _wake(self) -> None:
         if self._page is not None:
             self._page.wake()
 

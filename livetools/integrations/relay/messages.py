@@ -6,6 +6,7 @@ what is the relay's own is written in small letters.
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict
@@ -22,7 +23,7 @@ from pydantic import (
 from pydantic_core import PydanticSerializationError, to_json
 
 from livetools.protocol.errors import LiveToolsError, SessionClosed
-from livetools.protocol.events import AudioChunk, Event, HandleUpdate, UnknownMessage
+from livetools.protocol.events import AudioChunk, Event, HandleUpdate, UnknownMessage, VideoChunk
 
 #: Hz of the microphone's sound that a page sends: 16-bit little-endian mono PCM.
 INPUT_RATE = 16_000
@@ -44,6 +45,8 @@ RESUME = "livetools.resume"
 #: Events that stay with the server: sound goes as binary messages, a handle opens the conversation to whoever
 #: has it, and nobody knows what stands in an unknown message.
 KEPT = (AudioChunk, HandleUpdate, UnknownMessage)
+#: Events that are not kept for a page that comes back, and so have no number.
+UNNUMBERED = (VideoChunk,)
 
 ErrorCode: TypeAlias = Literal["bad_message", "too_large", "busy", "refused"]
 
@@ -218,6 +221,12 @@ def encode_event(event: Event, seq: int, at: float) -> str | None:
     if text is not None and len(text) <= MAX_EVENT:
         return text
     return _json({**head, **_without_bulk(values), "truncated": True})
+
+
+def encode_video(chunk: VideoChunk) -> str:
+    """A piece of an avatar's picture, in base64."""
+    data = base64.b64encode(chunk.data).decode()
+    return to_json({"type": "VideoChunk", "data": data, "mime_type": chunk.mime_type}).decode()
 
 
 def ending(error: Exception | None) -> Ended:

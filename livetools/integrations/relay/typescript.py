@@ -86,7 +86,8 @@ def _named(hint: object) -> Iterator[type]:
 def _dataclass(kind: type, name: str | None = None) -> str:
     hints = typing.get_type_hints(kind)
     fields = [(field.name, typescript(hints[field.name]), False) for field in dataclasses.fields(kind)]
-    return _interface(kind, [("type", f'"{name}"', False), *fields] if name else fields, bool(name))
+    numbered = bool(name) and kind not in messages.UNNUMBERED
+    return _interface(kind, [("type", f'"{name}"', False), *fields] if name else fields, numbered)
 
 
 def _typed_dict(kind: type) -> str:

@@ -45,7 +45,7 @@ export interface ThoughtChunk extends Stamp {
     text: string;
 }
 /** A piece of the picture of an avatar (Vertex AI): for `video/mp4` a fragment, its sound in it. */
-export interface VideoChunk extends Stamp {
+export interface VideoChunk {
     type: "VideoChunk";
     data: string;
     mime_type: string;
