@@ -9,7 +9,7 @@ import shutil
 import threading
 from array import array
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,13 +38,14 @@ window.messages = [];
 window.states = [];
 live.on("message", (told) => messages.push(told));
 live.on("state", ({ state }) => states.push(state));
-window.until = (type, count = 1) => new Promise((resolve) => {
-  const seen = messages.filter(({ message }) => message.type === type);
-  if (seen.length >= count) return resolve(seen[count - 1].message);
-  const off = live.on("message", () => {
+window.until = (type, count = 1) => new Promise((resolve, reject) => {
+  setTimeout(() => reject(new Error(`no ${type}: ${messages.map(({ message }) => message.type)}`)), 10_000);
+  const look = () => {
     const seen = messages.filter(({ message }) => message.type === type);
-    if (seen.length >= count) { off(); resolve(seen[count - 1].message); }
-  });
+    if (seen.length >= count) resolve(seen[count - 1].message);
+  };
+  live.on("message", look);
+  look();
 });
 """
 
@@ -166,24 +167,35 @@ class Tab:
             script = f"(async () => {{ {script} }})()"
         return self.page.evaluate(script)
 
+    def wait(self, condition: str) -> None:
+        """Until an expression is true. The policy of the page forbids playwright's own way, which is `eval`."""
+        self.run(
+            f"""return await new Promise((resolve, reject) => {{
+              const look = () => ({condition}) ? resolve() : setTimeout(look, 5);
+              setTimeout(() => reject(new Error({json.dumps("never: " + condition)})), 10_000);
+              look();
+            }});"""
+        )
+
     def messages(self) -> list[dict[str, Any]]:
+        """All that the relay has sent as JSON."""
         return json.loads(self.run("JSON.stringify(messages.map(({ message }) => message))"))
 
 
 @pytest.fixture
-def tab(chromium: Any) -> Iterator[Callable[[str], Tab]]:
+def tab(chromium: Any) -> Iterator[Callable[[str], AbstractContextManager[Tab]]]:
     """Opens pages; each must end without an error in its console."""
     context = chromium.new_context()
     context.set_default_timeout(15000)
-    tabs: list[Tab] = []
 
-    def open_tab(address: str) -> Tab:
+    @contextmanager
+    def open_tab(address: str) -> Iterator[Tab]:
         tab = Tab(context.new_page())
-        tabs.append(tab)
         tab.page.goto(f"http://{address}/")
-        tab.page.wait_for_function("window.live !== undefined")
-        return tab
+        tab.wait("window.live !== undefined")
+        yield tab
+        tab.page.close()
+        assert not tab.complaints
 
     yield open_tab
     context.close()
-    assert not [line for tab in tabs for line in tab.complaints]

@@ -2,22 +2,183 @@
 
 from __future__ import annotations
 
-PCM = b"\x00\x20" * 24000 * 3  # three seconds that are loud all along
+import math
+import threading
+import time
+
+import anyio.to_thread
+import numpy
+
+LOUD = b"\x00\x20" * 24000 * 3  # three seconds that are loud all along
+
+
+def tone_of(pcm: bytes, rate: int = 16000) -> float:
+    """The frequency that is strongest, in Hz."""
+    samples = numpy.frombuffer(pcm, "<i2")
+    return float(numpy.abs(numpy.fft.rfft(samples)).argmax()) * rate / len(samples)
 
 
 def test_a_typed_question_is_answered_and_heard(model, site, tab):
     @model.model
     async def answer(turn):
         weather = await turn.call("get_weather", city=turn.text)
-        await turn.say(f"It is {weather['output']}.", audio=PCM)
+        await turn.say(f"It is {weather['output']}.", audio=LOUD)
 
-    with site() as address:
-        page = tab(address)
+    with site() as address, tab(address) as page:
         ready = page.run("live.connect()")
         assert ready["tools"] == ["get_weather", "delete_all"]
         page.run("live.sendText('Oslo')")
         assert page.run("until('OutputTranscript')")["text"] == "It is 12 °C, rain."
-        page.page.wait_for_function("live.levels().output > 0.1")
+        page.wait("live.levels().output > 0.1")
         assert page.run("live.pending") > 1
         page.run("return live.end();")
-    assert page.run("states") == ["connecting", "ready", "ended"]
+        assert page.run("states") == ["connecting", "ready", "ended"]
+
+
+def test_an_interruption_is_silence_within_a_tenth_of_a_second(model, site, tab):
+    """By the page's own clock, from the message on the wire to the last sound, as an analyser behind it hears it."""
+
+    loud = threading.Event()
+
+    @model.model
+    async def answer(turn):
+        if turn.text == "Tell me.":
+            await turn.say("A long story.", audio=LOUD * 10)
+            await anyio.to_thread.run_sync(loud.wait)
+            await turn.interrupt()  # only sends: the page is told as if somebody had cut in
+        else:
+            await turn.say("Yes?", audio=LOUD)
+
+    with site() as address, tab(address) as page:
+        page.run("live.connect()")
+        page.run(
+            """
+            const probe = live.player.context.createAnalyser();
+            probe.fftSize = 32;  // a millisecond
+            live.player.meter.node.connect(probe);
+            const samples = new Float32Array(probe.fftSize);
+            live.socket.addEventListener("message", ({ data }) => {
+              if (typeof data !== "string" || !data.includes('"Interrupted"')) return;
+              const came = performance.now();
+              const look = () => {
+                probe.getFloatTimeDomainData(samples);
+                if (samples.some((sample) => sample !== 0)) setTimeout(look, 1);
+                else window.silence = performance.now() - came;
+              };
+              look();
+            }, { capture: true });  // before the client hears of it
+            return live.sendText('Tell me.');
+            """
+        )
+        page.wait("live.levels().output > 0.1")
+        loud.set()
+        page.wait("window.silence !== undefined")
+        assert 0 < page.run("silence") < 100
+        assert page.run("live.pending") == 0
+        page.run("live.sendText('Hello?')")
+        page.wait("live.levels().output > 0.1")  # what is said next is heard
+
+
+def test_the_microphone_is_heard_at_16_khz_and_push_to_talk_ends_where_the_button_was_let_go(
+    model, site, tab
+):
+    heard = []
+
+    @model.model
+    async def answer(turn):
+        heard.append(turn.audio)
+        await turn.say("I heard you.")
+
+    with site() as address, tab(address) as page:
+        page.run("live.connect()")
+        page.run("return live.startTalking();")
+        page.wait("live.levels().input > 0.05")
+        page.page.wait_for_timeout(900)
+        page.run("return live.stopTalking();")
+        page.run("until('TurnComplete')")
+        assert page.run("live.levels().input") >= 0  # it is on, and nothing goes out
+        page.page.wait_for_timeout(300)
+        page.run("return live.closeMicrophone();")
+    assert len(heard) == 1
+    assert 0.5 < len(heard[0]) / 32000 < 3
+    assert math.isclose(tone_of(heard[0]), 440, rel_tol=0.05)
+
+
+def test_a_call_is_approved_and_another_refused(model, site, tab):
+    @model.model
+    async def answer(turn):
+        await turn.say(str(await turn.call("delete_all", what=turn.text)))
+
+    with site() as address, tab(address) as page:
+        page.run("live.connect()")
+        page.run("live.on('ApprovalRequested', ({ call }) => call.args.what === 'files'"
+                 " ? live.approve(call.id) : live.refuse(call.id, 'not today'));")  # fmt: skip
+        page.run("live.sendText('files')")
+        assert page.run("until('ToolFinished', 1)")["response"] == {"output": "no files left"}
+        page.run("until('TurnComplete', 1)")
+        page.run("live.sendText('photos')")
+        assert "not today" in str(page.run("until('ToolFinished', 2)")["response"])
+        page.run("until('TurnComplete', 2)")
+
+
+def test_a_lost_line_is_found_again_with_what_was_said_and_typed_meanwhile(model, site, tab):
+    @model.model
+    async def answer(turn):
+        await turn.say(f"You said {turn.text}.")
+
+    with site() as address, tab(address) as page:
+        page.run("live.connect()")
+        page.run("live.sendText('one')")
+        page.run("until('TurnComplete')")
+        page.run("live.socket.close(3000)")  # as if the line had broken
+        page.wait("live.state === 'reconnecting'")
+        page.run("live.sendText('two')")
+        page.run("until('TurnComplete', 2)")
+        told = page.messages()
+    assert [message["text"] for message in told if message["type"] == "user_text"] == ["one", "two"]
+    numbers = [message["seq"] for message in told if message["type"] != "ready"]
+    assert numbers == list(range(1, len(numbers) + 1))
+    assert len(told) == len(numbers) + 2
+    assert len(model.sessions) == 1
+
+
+def test_a_reload_goes_on_and_a_new_tab_begins_anew(model, site, tab):
+    with site() as address, tab(address) as page:
+        page.run("live.connect()")
+        page.run("live.sendText('one')")
+        page.run("until('TurnComplete')")
+        page.page.reload()
+        page.wait("window.live !== undefined")
+        assert page.run("live.connect()")["resumed"]
+        assert page.run("until('user_text')")["text"] == "one"
+        assert page.run("messages.filter(({ replayed }) => replayed).length") > 2
+        with tab(address) as other:
+            assert not other.run("live.connect()")["resumed"]
+    assert len(model.sessions) == 2
+
+
+def test_the_camera_is_shown_a_frame_a_second(model, site, tab):
+    with site() as address, tab(address) as page:
+        page.run("live.connect()")
+        page.run("return live.openVideo('camera').then(stream => stream.active);")
+        page.page.wait_for_timeout(1500)
+        page.run("live.closeVideo()")
+        deadline = time.monotonic() + 5
+        while not (frames := pictures(model)) and time.monotonic() < deadline:
+            page.page.wait_for_timeout(50)
+    assert 1 <= len(frames) <= 3
+    assert frames[0]["mimeType"] == "image/jpeg"
+
+
+def pictures(model):
+    inputs = [frame.message.get("realtimeInput", {}) for frame in model.frames]
+    return [each["video"] for each in inputs if "video" in each]
+
+
+def test_without_a_server_there_is_a_clear_word(model, site, tab):
+    with site() as address, tab(address) as page:
+        told = page.run(
+            "return await new LiveClient({ url: '/nowhere/', storage: null }).connect().catch(String);"
+        )
+        page.complaints.clear()  # the browser itself says that the websocket failed
+    assert told == "LiveError: the server cannot be reached, or does not let this page in"

@@ -1,0 +1,47 @@
+"""The modules that a browser loads are those that the sources give."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from livetools.web import BUILT
+
+WEB = BUILT.parent
+BUILD_FILES = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.worklet.json"]
+
+
+def contents(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.iterdir())}
+
+
+def test_every_source_has_a_module_and_its_types_and_nothing_else_stands_there() -> None:
+    sources = {path.stem for path in (WEB / "src").glob("*.ts")}
+    assert set(contents(BUILT)) == {f"{name}{end}" for name in sources for end in (".js", ".d.ts")}
+
+
+def test_no_module_loads_anything_from_elsewhere() -> None:
+    for text in contents(BUILT).values():
+        assert "http://" not in text
+        assert "https://" not in text
+        assert "eval(" not in text
+
+
+def test_the_build_is_fresh(tmp_path: Path) -> None:
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("npm is not installed")
+    shutil.copytree(WEB / "src", tmp_path / "src")
+    for name in BUILD_FILES:
+        shutil.copy(WEB / name, tmp_path)
+    if (WEB / "node_modules" / ".bin" / "tsc").exists():
+        (tmp_path / "node_modules").symlink_to(WEB / "node_modules")
+    else:
+        install = subprocess.run([npm, "ci", "--silent"], cwd=tmp_path, check=False, timeout=100)
+        if install.returncode != 0:
+            pytest.skip("npm cannot install the compiler")
+    subprocess.run([npm, "run", "--silent", "build"], cwd=tmp_path, check=True, timeout=60)
+    assert contents(tmp_path / "dist") == contents(BUILT), "stale: run `make web`"
