@@ -29,7 +29,7 @@ def header(request: Request, name: str) -> str | None:
 
 
 def caller(request: Request) -> Caller | None:
-    """Read the path and the credentials of an upgrade; ``None`` if the path is no Live endpoint.
+    """Read the path and the credentials of an upgrade; ``None`` if the path is not a Live endpoint.
 
     Any API version, any prefix, doubled slashes (google-genai for JavaScript sends ``//ws/…``). No path at all is
     Vertex AI, as google-genai for Python 3.6.1 dials a base URL of one's own without a project.

@@ -153,10 +153,12 @@ class Connection:
             events = self._protocol.events_received()
             if lag:
                 await anyio.sleep(lag)
-            if self._protocol.writes:  # pongs, a close
+            if self._protocol.writes and self._protocol.state is State.OPEN:  # pongs
                 await self._flush()
             for event in events:
                 await self._event(event, receiver)
+            if self._protocol.writes:  # a close is answered when all that came before it was heard
+                await self._flush()
             if self._protocol.close_expected() and self._protocol.state is not State.OPEN:
                 self._end("client" if self._protocol.close_rcvd_then_sent else "server")
                 return
@@ -172,7 +174,7 @@ class Connection:
             self._message += event.data
             if event.fin:
                 message, self._message = bytes(self._message), bytearray()
-                if self.open:  # after a close of ours nothing is heard
+                if self.closed_by is None:  # after a close of ours nothing is heard
                     await receiver(message)
 
     async def close(self, code: int = 1000, reason: str = "") -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 import anyio
 
 from .roles import Session
 from .turn import Turn, TurnCancelled
+
+WHATEVER = "whatever the user says"
 
 
 class User:
@@ -25,6 +27,8 @@ class User:
             await user.reconnects(handle=True)
             assert "slept" in (await user.says()).text
             await turn.say("Done.")
+
+    A user who speaks on after the script's end fails it; ``async for turn in user`` hears as many turns as come.
     """
 
     def __init__(self, session: Session) -> None:
@@ -33,19 +37,33 @@ class User:
         self._turns: deque[Turn] = deque()
         self._arrivals: deque[bool] = deque()  # of connections after the first: with our handle or without
         self._news = anyio.Event()
+        self._waits_for: str | None = None  # what the script waits for now
+        self._rest = anyio.Event()  # set while it waits, and when it has ended
 
     async def says(self, text: str | None = None) -> Turn:
         """End the model's turn, and wait for the user's next one.
 
-        Raises ``AssertionError`` if ``text`` is given and the user says something else.
+        Raises ``AssertionError`` if ``text`` is given and the user says something else. A script that still
+        waits here when the server is left was not played out, which fails the test.
         """
-        await self.end_turn()
-        while not self._turns:
-            await self._wait()
-        turn = self._turns.popleft()
-        self.session.floor.take(turn)
+        turn = await self._next("the user to speak" if text is None else f"the user to say {text!r}")
         if text is not None and turn.text.strip() != text.strip():
             raise AssertionError(f"the user says {turn.text!r}, the script expects {text!r}")
+        return turn
+
+    def __aiter__(self) -> Self:
+        """Every turn of the user from now on: ``async for turn in user`` may still wait when the server is left."""
+        return self
+
+    async def __anext__(self) -> Turn:
+        return await self._next(WHATEVER)
+
+    async def _next(self, awaited: str) -> Turn:
+        await self.end_turn()
+        while not self._turns:
+            await self._wait(awaited)
+        turn = self._turns.popleft()
+        self.session.floor.take(turn)
         return turn
 
     async def reconnects(self, handle: bool | None = None) -> None:
@@ -55,7 +73,7 @@ class User:
         """
         self.session.floor.speaker = None
         while not self._arrivals:
-            await self._wait()
+            await self._wait("the client to connect again")
         brought = self._arrivals.popleft()
         if handle is not None and brought is not handle:
             said = "with a handle" if brought else "without a handle"
@@ -69,8 +87,11 @@ class User:
         floor.speaker = None
 
     async def hear(self, turn: Turn) -> None:
+        """The user has spoken. Whoever speaks on after the script's end is told so at once."""
         self._turns.append(turn)
         self._tell()
+        if self.done:
+            await self._left_over()
 
     def arrived(self, *, with_handle: bool) -> None:
         self._arrivals.append(with_handle)
@@ -78,10 +99,41 @@ class User:
 
     def _tell(self) -> None:
         self._news.set()
+        self._moves()
 
-    async def _wait(self) -> None:
-        self._news = anyio.Event()
+    async def _wait(self, awaited: str) -> None:
+        self._news, self._waits_for = anyio.Event(), awaited
+        self._rest.set()
         await self._news.wait()
+        self._moves()
+
+    def _moves(self) -> None:
+        """The script runs on, or is about to."""
+        if not self.done and self._rest.is_set():
+            self._rest, self._waits_for = anyio.Event(), None
+
+    async def end(self, *, played: bool) -> None:
+        """The script has ended, ``played`` or by its own fault."""
+        self.done, self._waits_for = True, None
+        self._rest.set()
+        if played and self._turns:
+            await self._left_over()
+
+    async def _left_over(self) -> None:
+        turn = self._turns.popleft()
+        said = f"says {turn.text!r}" if turn.text else "speaks"
+        error = AssertionError(f"the user {said}, and the script has ended")
+        await self.session.server.model_failed(self.session, error, scripted=True)
+
+    async def at_rest(self) -> None:
+        """Return when the script has ended, or waits for its user and has heard all that came."""
+        while not self._rest.is_set():
+            await self._rest.wait()
+
+    @property
+    def unplayed(self) -> str | None:
+        """What the script still waits for; ``None`` if it has ended, or may wait for ever."""
+        return None if self._waits_for == WHATEVER else self._waits_for
 
 
 Script: TypeAlias = Callable[[User], Awaitable[None]]
@@ -89,13 +141,14 @@ Script: TypeAlias = Callable[[User], Awaitable[None]]
 
 async def play(script: Script, user: User) -> None:
     """Run a script to its end. What it raises is the server's to tell, when it is left."""
-    server = user.session.server
+    server, played = user.session.server, True
     try:
         await script(user)
         await user.end_turn()
     except TurnCancelled as error:
         server.note(f"the script ended early: {error}")
     except Exception as error:
-        await server.model_failed(user.session, error)
+        played = False
+        await server.model_failed(user.session, error, scripted=True)
     finally:
-        user.done = True
+        await user.end(played=played)

@@ -16,6 +16,7 @@ from .roles import Server, Session
 from .turn import TurnCancelled
 from .wire import Message, Refused, decode
 
+LOST = 4000  # of the codes that applications may use: the service has nothing to do with it
 IDLE = "The operation was aborted."
 ONLY_FIRST = "setup must be the first message and only the first"
 TOO_LONG = (
@@ -78,7 +79,7 @@ class _Guest:
         if not isinstance(setup, dict):
             raise Refused(1007, ONLY_FIRST, f"{next(iter(read), '{}')} came first")
         if lost := self.server.journal.lost():
-            raise Refused(1007, lost)
+            raise Refused(LOST, lost)
         setup = self.server.tokens.constrain(self.who.credential, setup)
         facts = self.server.manners(str(setup.get("model", "")), vertex=self.who.vertex)
         self._judge(strict.setup_fault(strict.Arrival(self.server, self.who, setup, facts)))

@@ -5,6 +5,8 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 
+from livetools.protocol.errors import LiveToolsError
+
 from .calls import FakeCall
 from .wire import Frame
 
@@ -15,10 +17,14 @@ SHOWN = 60  # frames in a failure's text
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """What raised that should not have, and what it raised."""
+    """What raised that should not have, and what it raised.
+
+    ``scripted``: it was a script, so the conversation was not as the test has it.
+    """
 
     who: str
     error: Exception
+    scripted: bool = False
 
     def __str__(self) -> str:
         return f"{self.who} raised {type(self.error).__name__}: {self.error}"
@@ -29,7 +35,7 @@ class Journal:
     """The server's memory.
 
     ``late`` are calls answered after their cancellation, ``errors`` what the model, or a hook of the test's,
-    raised, ``complaints`` what a replay found different.
+    raised, ``complaints`` what a replay found different, ``unplayed`` what scripts still waited for at the end.
     """
 
     frames: list[Frame] = field(default_factory=list)
@@ -37,6 +43,7 @@ class Journal:
     late: list[FakeCall] = field(default_factory=list)
     errors: list[Failure] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
+    unplayed: list[str] = field(default_factory=list)
     log: list[str] = field(default_factory=list)
     limit: int | None = None  # frames, calls and lines that are kept, about; None keeps all
 
@@ -47,9 +54,9 @@ class Journal:
             del self.log[: -self.limit]
         logger.info("%s", text)
 
-    def fail(self, who: str, error: Exception) -> None:
+    def fail(self, who: str, error: Exception, *, scripted: bool = False) -> None:
         """Keep what was raised; a server that runs long logs it, and goes on."""
-        failure = Failure(who, error)
+        failure = Failure(who, error, scripted)
         if self.limit is None:
             self.errors.append(failure)
         self.note(str(failure))
@@ -69,6 +76,15 @@ class Journal:
         """Why a test is lost already: the model raised. ``None`` on a server that runs long, which goes on."""
         return str(self.errors[0]) if self.errors else None
 
+    def explains(self, error: BaseException) -> bool:
+        """Whether what was raised here is why a test met ``error``, and to be told in its place.
+
+        A script that fails ends the test; of a model that fails the client learns no more than that the service did.
+        """
+        if not isinstance(error, Exception) or not self.errors:
+            return False
+        return isinstance(error, LiveToolsError) or any(failure.scripted for failure in self.errors)
+
     def unanswered(self) -> list[FakeCall]:
         """The calls that wait for an answer, or whose connection the client closed without one."""
         return [call for call in self.calls if call.state == "open"]
@@ -77,12 +93,12 @@ class Journal:
         """Raise ``AssertionError`` with every fault and the frames; an error of the model is its cause.
 
         Faults are errors of the model, which are told first, calls left unanswered, answers after a
-        cancellation, and differences from a recording.
+        cancellation, differences from a recording, and scripts that were not played out.
         """
         faults = [str(failure) for failure in self.errors]
         faults += [f"never answered: {call}" for call in self.unanswered()]
         faults += [f"answered after its cancellation: {call}" for call in self.late]
-        faults += self.complaints
+        faults += self.complaints + self.unplayed
         if faults:
             cause = self.errors[0].error if self.errors else None
             raise AssertionError("\n".join([*faults, "", self.transcript()])) from cause

@@ -65,6 +65,26 @@ class Lobby:
             session.floor.user.arrived(with_handle=bool(handle))
         return session
 
+    async def at_rest(self) -> None:
+        """Return when every script has ended, or waits for its user."""
+        for user in self._users():
+            await user.at_rest()
+
+    def unplayed(self) -> list[str]:
+        """The scripts that were not played out, a line each: what they still wait for."""
+        if self.script is None:
+            return []
+        if not self._users():
+            return ["the script was not played: no client began a conversation"]
+        return [
+            f"the script was not played out: it waits for {user.unplayed}"
+            for user in self._users()
+            if user.unplayed is not None
+        ]
+
+    def _users(self) -> list[User]:
+        return [each.floor.user for each in self.sessions if isinstance(each.floor.user, User)]
+
     def _new(self, setup: Message, profile: ModelProfile) -> FakeSession:
         session = FakeSession(self.server, setup, profile)
         self.sessions.append(session)

@@ -21,6 +21,7 @@ pytest loads this module in every project that has livetools installed: it impor
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import traceback
@@ -81,17 +82,27 @@ def _checked(function: Callable[..., Any], server: FakeLiveServer) -> Callable[.
 
         @functools.wraps(function)
         async def test(*args: Any, **kwargs: Any) -> None:
-            await function(*args, **kwargs)
-            server.assert_all_answered()
+            with _judged(server):
+                await function(*args, **kwargs)
 
         return test
 
     @functools.wraps(function)
     def sync_test(*args: Any, **kwargs: Any) -> None:
-        function(*args, **kwargs)
-        server.assert_all_answered()
+        with _judged(server):
+            function(*args, **kwargs)
 
     return sync_test
+
+
+@contextlib.contextmanager
+def _judged(server: FakeLiveServer) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        server.check(error)
+        raise
+    server.check()
 
 
 @pytest.hookimpl(wrapper=True)

@@ -78,8 +78,9 @@ class FakeLiveServer(Address):
 
     As an async context manager it runs in the caller's loop, asyncio or trio; with :meth:`start` and
     :meth:`stop` in a thread with a loop of its own. Leaving it raises ``AssertionError`` when a call was
-    left unanswered, an answer came after its cancellation, or the model raised, unless the body raised
-    something itself.
+    left unanswered, an answer came after its cancellation, a script was not played out, or the model raised.
+    When the body raised something itself, that comes out, unless a script had raised before, or a model had and
+    the body met a :class:`~livetools.LiveToolsError`.
     """
 
     def __init__(
@@ -195,7 +196,14 @@ class FakeLiveServer(Address):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._down()
-        if error is None:
+        self._judge(error)
+
+    def _judge(self, error: BaseException | None) -> None:
+        """Raise ``AssertionError`` for what went wrong here, unless ``error`` was raised already.
+
+        What a script raised comes before that, and what a model raised where it is why the client met an error.
+        """
+        if error is None or self.journal.explains(error):
             self.assert_all_answered()
 
     def start(self) -> Self:
@@ -209,6 +217,20 @@ class FakeLiveServer(Address):
             raise
         self._thread = (manager, portal)
         return self
+
+    def check(self, error: BaseException | None = None) -> None:
+        """Raise what leaving would raise, while the server of :meth:`start` goes on.
+
+        ``error`` is what the test has raised, if it has.
+        """
+        if self._thread is not None:
+            self._thread[1].call(self._rest)
+        self._judge(error)
+
+    async def _rest(self) -> None:
+        with anyio.move_on_after(LAST_ANSWERS):
+            await self.lobby.at_rest()
+        self.journal.unplayed = self.lobby.unplayed()
 
     def stop(self, *, check: bool = True) -> None:
         """End what :meth:`start` began; idempotent. With ``check`` it raises as leaving the context does."""
@@ -226,12 +248,13 @@ class FakeLiveServer(Address):
         await self.listener.open(self.reception.serve, self._farewell, self.failed)
 
     async def _farewell(self) -> None:
-        """Answers under way may arrive; then everybody goes home."""
+        """Answers under way may arrive, and scripts run on; then everybody goes home."""
         standing = {each.number for each in self.reception.connections if each.open}
         with anyio.move_on_after(LAST_ANSWERS):
             for call in self.unanswered():
                 if call.connection in standing:
                     await call.done.wait()
+        await self._rest()
         await self.reception.farewell()
 
     async def _down(self) -> None:
@@ -277,12 +300,12 @@ class FakeLiveServer(Address):
     async def answer_turn(self, turn: Turn) -> None:
         await self._model(turn)
 
-    async def model_failed(self, session: Talk, error: Exception) -> None:
-        """The pretend model raised: the client sees what a failing service shows, the test gets the error.
+    async def model_failed(self, session: Talk, error: Exception, *, scripted: bool = False) -> None:
+        """The model or a script raised: the client sees what a failing service shows, the test gets the error.
 
         Whoever dials after that is refused with the error's text: a client that reconnects would do so for ever.
         """
-        self.journal.fail("the pretend model", error)
+        self.journal.fail("the pretend model", error, scripted=scripted)
         await session.close(1011, "Internal error encountered.")
 
     def failed(self, error: Exception) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import anyio
 import pytest
 from websockets.client import ClientProtocol
+from websockets.frames import Frame as WireFrame
+from websockets.frames import Opcode
 from websockets.uri import parse_uri
 
 from livetools.testing.connection import Connection, Gone
@@ -143,3 +145,42 @@ async def test_a_line_that_broke_meanwhile_is_told_at_the_end(ends):
 
     with pytest.raises(Gone):
         await body()
+
+
+async def test_what_was_said_right_before_the_close_is_heard_before_the_close_is_answered(ends):
+    connection, client, to_server, from_server = ends
+    answered = []
+
+    async def receiver(data):
+        await anyio.lowlevel.checkpoint()
+        with pytest.raises(anyio.WouldBlock):
+            from_server.receive_nowait()
+        answered.append(data)
+
+    client.send_text(b"last words")
+    client.send_close(1000)
+    await to_server.send(b"".join(client.data_to_send()))
+    await connection.receive(receiver)
+    assert answered == [b"last words"]
+    assert from_server.receive_nowait()
+
+
+async def test_frames_that_came_with_the_request_are_heard(ends):
+    to_server, from_client = anyio.create_memory_object_stream[bytes](100)
+    to_client, from_server = anyio.create_memory_object_stream[bytes](100)
+    client = ClientProtocol(parse_uri("ws://localhost/"))
+    connection = Connection(1, Pair(from_client, to_client))
+    client.send_request(client.connect())
+    head = b"".join(client.data_to_send())
+    frames = WireFrame(Opcode.TEXT, b"early").serialize(mask=True)
+    assert await connection.accept(head + frames)
+    heard = []
+
+    async def receiver(data):
+        heard.append(data)
+        await to_server.aclose()
+
+    await connection.receive(receiver)
+    assert heard == [b"early"]
+    for stream in (from_client, to_client, from_server):
+        await stream.aclose()

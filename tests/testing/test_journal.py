@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from livetools import ConnectFailed
 from livetools.testing.calls import FakeCall
-from livetools.testing.journal import Journal
+from livetools.testing.journal import Failure, Journal
 from livetools.testing.wire import Frame
 
 
@@ -16,7 +17,12 @@ def frame(n):
 def test_every_fault_is_named_at_once_with_the_frames():
     call, error = FakeCall("1", "f", {"a": 1}, connection=1), ValueError("mine")
     journal = Journal(
-        frames=[frame(1)], calls=[call], late=[call], errors=[error], complaints=["not as recorded"]
+        frames=[frame(1)],
+        calls=[call],
+        late=[call],
+        errors=[Failure("the pretend model", error)],
+        complaints=["not as recorded"],
+        unplayed=["not played out"],
     )
     with pytest.raises(AssertionError) as caught:
         journal.assert_all_answered()
@@ -26,17 +32,38 @@ def test_every_fault_is_named_at_once_with_the_frames():
         "after its cancellation: f",
         "ValueError: mine",
         "not as recorded",
+        "not played out",
         '{"n": 1}',
     ):
         assert part in text
+    assert text.startswith("the pretend model raised ValueError: mine\n")
     assert caught.value.__cause__ is error
 
 
+@pytest.mark.parametrize(
+    ("scripted", "met", "explained"),
+    [
+        (True, KeyError("the test's own"), True),
+        (True, KeyboardInterrupt(), False),
+        (False, KeyError("the test's own"), False),
+        (False, ConnectFailed("no"), True),
+        (None, ConnectFailed("no"), False),
+    ],
+)
+def test_what_it_raised_may_be_why_the_test_met_an_error(scripted, met, explained):
+    journal = Journal()
+    if scripted is not None:
+        journal.fail("the pretend model", ValueError("mine"), scripted=scripted)
+    assert journal.explains(met) is explained
+
+
 def test_a_test_is_lost_once_the_model_raised_but_a_server_that_runs_long_goes_on():
-    error = ValueError("mine")
-    assert Journal().lost() is None
-    assert Journal(errors=[error]).lost() == "the pretend model raised ValueError: mine"
-    assert Journal(errors=[error], limit=100).lost() is None
+    for limit, told in ((None, "the pretend model raised ValueError: mine"), (100, None)):
+        journal = Journal(limit=limit)
+        assert journal.lost() is None
+        journal.fail("the pretend model", ValueError("mine"))
+        assert journal.lost() == told
+        assert journal.log == ["the pretend model raised ValueError: mine"]
 
 
 def test_nothing_is_held_against_whoever_answered():

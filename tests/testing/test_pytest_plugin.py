@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import textwrap
@@ -50,7 +51,8 @@ def run(tmp_path: Path):
         path = tmp_path / "test_it.py"
         path.write_text(textwrap.dedent(APP) + textwrap.dedent(test))
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options, str(path)]
-        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False)
+        wide = {**os.environ, "COLUMNS": "400"}
+        done = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False, env=wide)
         return done.returncode, done.stdout + done.stderr
 
     return runner
@@ -182,8 +184,75 @@ def test_a_script_that_raises_ends_the_test_at_once_and_the_report_shows_where(r
         "ignore::RuntimeWarning",
     )
     assert status == 1
-    assert "SetupRejected" in output
+    assert "AssertionError: the pretend model raised AttributeError" in output
     assert 'await turn.say("never awaited")' in output.split("the pretend model -")[1]
+
+
+def test_tests_that_prove_nothing_fail_and_say_why(run):
+    status, output = run(
+        """
+        import anyio, livetools
+
+        async def ask(*questions):
+            async with livetools.connect("gemini-3.8-live") as session:
+                for question in questions:
+                    await session.ask(question)
+
+        def played(server, *words):
+            @server.conversation
+            async def script(user):
+                for text in words:
+                    turn = await user.says(text)
+                    await turn.say("Yes.")
+
+        @pytest.mark.asyncio
+        async def test_left_early(live_server):
+            played(live_server, "one", "two")
+            await ask("one")
+
+        def test_left_early_and_sync(live_server):
+            played(live_server, "one", "two")
+            anyio.run(ask, "one")
+
+        @pytest.mark.asyncio
+        async def test_never_comes(live_server):
+            played(live_server, "one")
+
+        def test_never_comes_and_sync(live_server):
+            played(live_server, "one")
+
+        @pytest.mark.asyncio
+        async def test_speaks_on(live_server):
+            played(live_server, "one")
+            await ask("one", "two")
+
+        def test_says_something_else_and_sync(live_server):
+            played(live_server, "expected words")
+            anyio.run(ask, "other words")
+
+        @pytest.mark.asyncio
+        async def test_is_played(live_server):
+            played(live_server, "one", "two")
+            await ask("one", "two")
+        """,
+        "-rf",
+        "--tb=no",
+    )
+    assert status == 1
+    assert "6 failed, 1 passed" in output
+    told = dict(
+        line.split("::")[1].split(" - ", 1) for line in output.splitlines() if line.startswith("FAILED")
+    )
+    for name, words in {
+        "test_left_early": "the script was not played out: it waits for the user to say 'two'",
+        "test_left_early_and_sync": "the script was not played out: it waits for the user to say 'two'",
+        "test_never_comes": "the script was not played: no client began a conversation",
+        "test_never_comes_and_sync": "the script was not played: no client began a conversation",
+        "test_speaks_on": "the user says 'two', and the script has ended",
+        "test_says_something_else_and_sync": "the user says 'other words', the script expects 'expected words'",
+    }.items():
+        assert words in told[name]
+        assert "suspect" not in told[name]
 
 
 def test_pytest_starts_without_importing_what_the_fixture_needs():

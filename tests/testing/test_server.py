@@ -92,7 +92,7 @@ async def test_a_plain_http_request_is_told_where_it_is(dial):
 async def test_another_websocket_path_is_closed_with_a_word_in_the_log(dial):
     async with FakeLiveServer() as server, dial(server, model=None, path="/elsewhere") as client:
         assert await client.closed() == (1008, "Requested entity was not found.")
-    assert "no Live endpoint: /elsewhere" in server.log
+    assert "not a Live endpoint: /elsewhere" in server.log
 
 
 async def test_leaving_raises_when_a_call_was_left_unanswered(dial):
@@ -128,7 +128,7 @@ async def test_leaving_raises_when_the_model_raised_and_the_client_sees_1011(dia
                 assert await client.closed() == (1011, "Internal error encountered.")
             async with dial(server, model=None) as client:  # a client that reconnects would do so for ever
                 await client.send({"setup": {"model": "models/gemini-3.8-live"}})
-                assert await client.closed() == (1007, "the pretend model raised ZeroDivisionError: ")
+                assert await client.closed() == (4000, "the pretend model raised ZeroDivisionError: ")
 
     with pytest.raises(AssertionError, match="the pretend model raised ZeroDivisionError") as caught:
         await scenario()
