@@ -7,9 +7,9 @@ tricks, and Ctrl-C arrives where the line is read.
 from __future__ import annotations
 
 import contextlib
-import io
-import sys
-from collections.abc import Awaitable, Callable, Collection, Iterator
+import json
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from concurrent.futures import CancelledError
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -24,9 +24,11 @@ from livetools.protocol.errors import LiveToolsError, ToolError
 from livetools.protocol.events import ApprovalRequested, Call, Event, ToolStarted
 from livetools.session.session import Session
 
+from . import reload
 from .agent import Choices, sessions
 from .endpoint import service_or_fake
 from .options import BASE_URL, CONFIG, INSTRUCTIONS, LANGUAGE, MODEL, TARGET, THINKING, VOICE
+from .terminal import Lines, lines
 from .view import View, called, short
 
 
@@ -47,47 +49,57 @@ def chat(
     thinking: Annotated[str | None, THINKING] = None,
     fake: Annotated[bool, typer.Option("--fake", help="Talk to a pretend model, offline.")] = False,
     base_url: Annotated[str | None, BASE_URL] = None,
+    follow: Annotated[
+        bool, typer.Option("--reload", help="Take on the tools of a file that is saved.")
+    ] = False,
 ) -> None:
     """Type, see the answer stream in, and see every call with its arguments, result and time.
 
     From a pipe it reads a question a line. With a key in the environment (GEMINI_API_KEY) it talks to the
-    service; without one, or with --fake, to a pretend model on this machine. Ctrl-C or Ctrl-D ends it.
+    service; without one, or with --fake, to a pretend model on this machine. Ctrl-C interrupts an answer, a
+    second one ends the conversation; so does Ctrl-D.
     """
     choices = Choices(model, instructions, voice, language, thinking, config)
+    if follow and target is None:
+        raise typer.BadParameter("--reload follows a file: name one")
     with service_or_fake(fake, base_url) as endpoint:
         session = sessions(target, choices, endpoint.options)()
         view = View(Console(highlight=False), "pretend model" if endpoint.fake else short(session.model))
         if endpoint.notice:
             view.notice(endpoint.notice)
         view.notice(f"tools: {', '.join(session.tools) or 'none'}")
-        if sys.stdin.isatty():
-            view.notice("Ctrl-D ends it.")
-        unserved = {name for name, handled in session.tools.items() if not handled}
+        typed = lines(list(COMMANDS))
+        if typed.typed:
+            view.notice("/ and Tab show the commands. Ctrl-C interrupts an answer, Ctrl-D ends it.")
         with contextlib.suppress(KeyboardInterrupt), start_blocking_portal() as portal:
             with portal.wrap_async_context_manager(session):
-                _Talk(portal, session, view, unserved).run()
+                _Talk(portal, session, view, typed).run(target if follow else None)
         view.end()
 
 
 class _Talk:
-    """The conversation, seen from the terminal. ``unserved`` tools have no handler: the person answers."""
+    """The conversation, seen from the terminal."""
 
-    def __init__(
-        self, portal: BlockingPortal, session: Session, view: View, unserved: Collection[str]
-    ) -> None:
-        self.portal, self.session, self.view, self.unserved = portal, session, view, unserved
-        self.typed = sys.stdin.isatty()
+    def __init__(self, portal: BlockingPortal, session: Session, view: View, typed: Lines) -> None:
+        self.portal, self.session, self.view, self.typed = portal, session, view, typed
         self.heard: SimpleQueue[Event | _Answered] = SimpleQueue()
+        self.over = False
 
-    def run(self) -> None:
-        """Ask what is typed, a line at a time, to the end of input. Raises what ended the session."""
+    def run(self, followed: str | None) -> None:
+        """Ask what is typed, a line at a time, to the end of input. Raises what ended the session.
+
+        ``followed``: the target whose changes the session takes on.
+        """
         self.portal.start_task_soon(self._listen)
-        for line in self._lines():
-            answered = self.portal.start_task_soon(self._exchange, line)
-            while not isinstance(event := self.heard.get(), _Answered):
-                self._show(event)
-            self.view.end()
-            answered.result()
+        if followed is not None:
+            self.portal.start_task_soon(reload.follow, followed, self.session, self.view.notice)
+        for line in self._said():
+            if line.startswith("/"):
+                self._command(line)
+            else:
+                self._ask(line)
+            if self.over:
+                return
 
     # -- in the session's loop
 
@@ -105,36 +117,58 @@ class _Talk:
 
     # -- at the terminal
 
-    def _lines(self) -> Iterator[str]:
-        """What the user says: typed, or from a pipe, and then shown."""
-        if isinstance(sys.stdin, io.TextIOWrapper):
-            sys.stdin.reconfigure(errors="replace")  # a byte that is no text ends no conversation
-        while (line := self._asked("> ") if self.typed else sys.stdin.readline() or None) is not None:
+    def _said(self) -> Iterator[str]:
+        """What the user says: typed, or from a pipe, and then shown. Two Ctrl-C in a row end it."""
+        warned = False
+        while True:
+            try:
+                line = self.typed.read("> ")
+            except KeyboardInterrupt:
+                if warned:
+                    return
+                warned = True
+                self.view.notice("Ctrl-C once more, or Ctrl-D, ends the conversation.")
+                continue
+            if line is None:
+                return
+            warned = False
             if line.strip():
-                if not self.typed:
+                if not self.typed.typed:
                     self.view.notice(f"> {line.strip()}", "")
                 yield line.strip()
 
-    def _asked(self, prompt: str) -> str | None:
-        """A line of the person at the terminal; ``None`` at the end of input."""
-        try:
-            return input(prompt)
-        except EOFError:
-            self.view.console.print()
-            return None
+    def _ask(self, line: str) -> None:
+        """One question, to the end of its answer. Ctrl-C cuts the answer off, a second one ends the conversation."""
+        answered = self.portal.start_task_soon(self._exchange, line)
+        interrupted = False
+        while True:
+            try:
+                event = self.heard.get()
+                if isinstance(event, _Answered):
+                    break
+                self._show(event)
+            except KeyboardInterrupt:
+                if interrupted:
+                    raise
+                interrupted = True
+                self.portal.call(self.session.interrupt)
+                answered.cancel()  # a call that is open runs on; nobody waits for it
+        self.view.end()
+        with contextlib.suppress(CancelledError):
+            answered.result()
 
     def _show(self, event: Event) -> None:
         self.view.show(event)
         match event:
             case ApprovalRequested(call):
                 self._settle(self._decide(call))
-            case ToolStarted(call) if call.name in self.unserved:
+            case ToolStarted(call) if not self.session.tools.get(call.name, True):
                 self._settle(self._answer(call))
 
     def _decide(self, call: Call) -> Callable[[], Awaitable[None]]:
         """Whether it may run: in a pipe, or past the end of input, there is nobody to ask, which is a refusal."""
         self.view.notice(f"  ? {called(call)}", "yellow")
-        said = self._asked("    run it? [y/N] ") if self.typed else None
+        said = self.typed.read("    run it? [y/N] ") if self.typed.typed else None
         if said is None:
             self.view.notice("    refused: approvals are given at a terminal, and nobody is at one", "yellow")
             return partial(self.session.refuse, call, "nobody was there to be asked")
@@ -144,7 +178,7 @@ class _Talk:
 
     def _answer(self, call: Call) -> Callable[[], Awaitable[None]]:
         """What a function without a handler returns."""
-        said = self._asked(f"    {call.name} returns: ") if self.typed else None
+        said = self.typed.read(f"    {call.name} returns: ") if self.typed.typed else None
         value = ToolError("nobody was there to answer") if said is None else said
         return partial(self.session.respond, call, value)
 
@@ -153,3 +187,43 @@ class _Talk:
             self.portal.call(deed)
         except LiveToolsError as error:  # timed out, or cancelled meanwhile
             self.view.notice(f"  {error}", "yellow")
+
+    # -- commands
+
+    def _command(self, line: str) -> None:
+        name = line.split()[0]
+        if name in COMMANDS:
+            COMMANDS[name](self)
+        else:
+            self.view.notice(f"there is no {name}; there are {', '.join(COMMANDS)}", "yellow")
+
+    def _tools(self) -> None:
+        for name, handled in self.session.tools.items():
+            self.view.notice(f"  {name}{'' if handled else ' (you answer)'}", "")
+
+    def _usage(self) -> None:
+        usage = self.session.usage
+        self.view.notice(
+            f"  {usage.total_tokens} tokens: {usage.prompt_tokens} of the prompt, {usage.response_tokens} of the "
+            f"answers, {usage.thoughts_tokens} of thoughts",
+            "",
+        )
+
+    def _stats(self) -> None:
+        self.view.notice(json.dumps(self.session.stats(), indent=2, default=str), "")
+
+    def _interrupt(self) -> None:
+        self._settle(self.session.interrupt)
+
+    def _quit(self) -> None:
+        self.over = True
+
+
+#: What a line may say in place of a question.
+COMMANDS: Mapping[str, Callable[[_Talk], None]] = {
+    "/tools": _Talk._tools,
+    "/usage": _Talk._usage,
+    "/stats": _Talk._stats,
+    "/interrupt": _Talk._interrupt,
+    "/quit": _Talk._quit,
+}

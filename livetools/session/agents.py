@@ -20,7 +20,7 @@ from typing import TypeAlias, TypeGuard
 
 from livetools.protocol.errors import ConfigError
 from livetools.protocol.plan import Plan, adjusted
-from livetools.tools import Hooks
+from livetools.tools import Hooks, Tool
 
 from .connect import connect
 from .session import Session
@@ -111,6 +111,17 @@ def adjust(
 def plan_of(session: Session) -> Plan:
     """What a session will send, before it is opened: its setup, its policies, its warnings."""
     return session._opening.plan
+
+
+def tools_of(session: Session) -> tuple[Tool, ...]:
+    """The tools of a session that have a handler."""
+    return tuple(session._opening.tools.values())
+
+
+def instructions_of(session: Session) -> str | None:
+    """The text of a session's system instruction; ``None`` where it has none."""
+    parts = session._opening.plan.setup.get("systemInstruction", {}).get("parts", [])
+    return "\n".join(part["text"] for part in parts if part.get("text")) or None
 
 
 def agent_name(agent: AgentLike) -> str:

@@ -50,9 +50,10 @@ def no_schema(thing: object()) -> str:
 
 
 @pytest.fixture(autouse=True)
-def _no_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+def _no_keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in KEYS:
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))  # what the commands keep
 
 
 @pytest.fixture

@@ -138,14 +138,17 @@ def test_a_session_that_ends_in_the_middle_of_an_answer_is_told(run):
     assert "> again" not in result.stdout
 
 
+PROMPT = "\x1b[J\x1b[0m>"  # prompt_toolkit clears the rest of the screen before it
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 @pytest.mark.parametrize("key", ["Ctrl-C", "Ctrl-D"])
 def test_on_a_terminal_it_ends_cleanly(agent, key):
     with Terminal("chat", agent, "--fake") as terminal:
-        terminal.until("> ")
+        terminal.until(">")
         terminal.type("Weather in Oslo?\n")
         terminal.until("get_weather says: 12 °C, rain.")
-        terminal.until("\n> ")
+        terminal.until(PROMPT)
         if key == "Ctrl-C":
             terminal.interrupt()
         else:
@@ -157,11 +160,12 @@ def test_on_a_terminal_it_ends_cleanly(agent, key):
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 def test_on_a_terminal_a_person_approves(agent):
     with Terminal("chat", agent, "--fake") as terminal:
-        terminal.until("> ")
+        terminal.until(">")
         terminal.type("erase the disk sda\n")
-        terminal.until("run it? [y/N] ")
+        terminal.until("run it? [y/N]")
         terminal.type("y\n")
         terminal.until("erase says: gone")
+        terminal.until(PROMPT)
         terminal.type("\x04")
 
 
@@ -169,11 +173,12 @@ def test_on_a_terminal_a_person_approves(agent):
 def test_on_a_terminal_a_person_answers_for_a_function_without_a_handler(agent):
     agent.write_text("tools = [{'name': 'get_mood', 'description': 'The mood.'}]\n")
     with Terminal("chat", agent, "--fake") as terminal:
-        terminal.until("> ")
+        terminal.until(">")
         terminal.type("what is your mood\n")
-        terminal.until("get_mood returns: ")
+        terminal.until("get_mood returns:")
         terminal.type("sunny\n")
         terminal.until("get_mood says: sunny.")
+        terminal.until(PROMPT)
         terminal.type("\x04")
 
 
@@ -184,7 +189,9 @@ class Terminal:
         self._fd, other = os.openpty()
         code = "from livetools.cli.main import main; main()"
         command = [sys.executable, "-c", code, *map(str, args)]
-        self.process = subprocess.Popen(command, stdin=other, stdout=other, stderr=other)
+        # a terminal that does not say where its cursor is: nobody here would answer that question
+        environ = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1"}
+        self.process = subprocess.Popen(command, stdin=other, stdout=other, stderr=other, env=environ)
         os.close(other)
         self._bytes, self._read = b"", 0
 
@@ -218,3 +225,49 @@ class Terminal:
             assert select.select([self._fd], [], [], 20)[0], self.screen
             self._bytes += os.read(self._fd, 4096)
         self._read = self._bytes.index(text.encode(), self._read) + len(text.encode())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_on_a_terminal_ctrl_c_cuts_an_answer_off(agent):
+    agent.write_text(
+        "import asyncio\n\nasync def wait_long(word: str) -> str:\n    'Wait for a long time.'\n"
+        "    print('waiting', flush=True)\n    await asyncio.sleep(60)\n    return word\n"
+    )
+    with Terminal("chat", agent, "--fake") as terminal:
+        terminal.until(">")
+        terminal.type("wait long for a word\n")
+        terminal.until("waiting")
+        terminal.process.send_signal(signal.SIGINT)
+        terminal.until("interrupted")
+        terminal.until(PROMPT)
+        terminal.type("/quit\n")
+        assert terminal.process.wait(timeout=20) == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_on_a_terminal_what_was_typed_is_kept_for_the_next_time(agent, tmp_path):
+    with Terminal("chat", agent, "--fake") as terminal:
+        terminal.until(">")
+        terminal.type("hello there\n")
+        terminal.until("pretend model")
+        terminal.until(PROMPT)
+        terminal.type("\x04")
+    kept = tmp_path / "state" / "livetools" / "chat_history"
+    assert "+hello there" in kept.read_text()
+    assert kept.stat().st_mode & 0o777 == 0o600
+
+
+def test_commands_show_what_the_session_knows(run, agent):
+    result = run(
+        "chat", "--fake", agent, input="hello\n/tools\n/usage\n/stats\n/interrupt\n/what\n/quit\nunread\n"
+    )
+    assert result.exit_code == 0, result.output
+    assert "\n  get_weather\n  erase\n" in result.stdout
+    assert "tokens: " in result.stdout
+    assert '"waiting_for"' in result.stdout
+    assert "there is no /what; there are /tools, " in result.stdout
+    assert "unread" not in result.stdout
+
+
+def test_reload_needs_a_file(run):
+    assert run("chat", "--fake", "--reload", input="").exit_code == 2

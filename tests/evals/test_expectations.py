@@ -30,6 +30,10 @@ pytestmark = pytest.mark.anyio
 ANN = {"name": "Ann", "guests": 4}
 
 
+def is_even(number: int) -> bool:
+    return number % 2 == 0
+
+
 @pytest.mark.parametrize(
     "expectation",
     [
@@ -39,7 +43,7 @@ ANN = {"name": "Ann", "guests": 4}
         Called("book_table", {"name": "ann ", "guests": 4}, times=1),
         Called("book_table", {"name": matches("^an"), "guests": between(3, 5)}),
         Called("book_table", {"name": ANYTHING, "guests": schema({"type": "integer", "maximum": 4})}),
-        Called("book_table", {"guests": lambda guests: guests % 2 == 0}, others=True),
+        Called("book_table", {"guests": is_even}, others=True),
         Called("erase", times=0),
         NotCalled("erase"),
         InOrder(["book_table", "send_mail"]),
@@ -55,7 +59,7 @@ ANN = {"name": "Ann", "guests": 4}
         Cost(0.02),
         SurvivedInterruptions(),
     ],
-    ids=str,
+    ids=lambda each: getattr(each, "__class__", type(each)).__name__ if not isinstance(each, str) else "why",
 )
 async def test_what_happened_as_expected_passes(conversation, expectation):
     verdict = await expectation.check(conversation, None)
@@ -88,7 +92,7 @@ async def test_what_happened_as_expected_passes(conversation, expectation):
         (SurvivedInterruptions(2), "1 turns were interrupted"),
         (Judged("Friendly."), "no judge model was given"),
     ],
-    ids=str,
+    ids=lambda each: getattr(each, "__class__", type(each)).__name__ if not isinstance(each, str) else "why",
 )
 async def test_what_did_not_is_told(conversation, expectation, why):
     verdict = await expectation.check(conversation, None)

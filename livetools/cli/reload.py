@@ -1,0 +1,54 @@
+"""``--reload``: a file that is saved changes the tools and the instructions of the session that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from anyio import to_thread
+
+from livetools.protocol.errors import LiveToolsError
+from livetools.session.agents import instructions_of, open_agent, tools_of
+
+from .loading import load
+
+if TYPE_CHECKING:
+    from livetools.session.session import Session
+
+NOWHERE = "ws://127.0.0.1"  # what is opened there only to be looked at is never dialled
+
+
+async def follow(target: str, session: Session, notice: Callable[[str], None]) -> None:
+    """Update ``session`` each time a Python file in the target's folder is saved. Runs until it is cancelled.
+
+    A file that cannot be imported, or tools that the model refuses, are told by ``notice``, and the session goes
+    on with what it has.
+    """
+    from watchfiles import PythonFilter, awatch
+
+    async for changes in awatch(folder_of(target), watch_filter=PythonFilter()):
+        names = ", ".join(sorted({Path(file).name for _, file in changes}))
+        try:
+            await update(target, session)
+            notice(f"{names}: reloaded; tools: {', '.join(session.tools) or 'none'}")
+        except LiveToolsError as error:
+            notice(f"{names}: {error}")
+
+
+async def update(target: str, session: Session) -> None:
+    """Load the target again, and give the session its tools, and an agent's instructions.
+
+    Raises ``ConfigError`` as ``load`` does, and what ``Session.update`` raises.
+    """
+    loaded = await to_thread.run_sync(load, target)
+    if loaded.agent is None:
+        return await session.update(tools=loaded.tools)
+    agent = open_agent(loaded.agent, base_url=NOWHERE)
+    return await session.update(instructions_of(agent), tools_of(agent))
+
+
+def folder_of(target: str) -> Path:
+    """The folder whose files count: the file's own, or the working directory for a module."""
+    place = target.partition(".py")[0] + ".py" if ".py" in target else ""
+    return Path(place).resolve().parent if place else Path.cwd()

@@ -1,0 +1,77 @@
+"""Where lines are typed: a terminal with line editing, history and completion, or a pipe."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol, TextIO
+
+#: The file that keeps what was typed, below the folder for such files.
+HISTORY = Path("livetools") / "chat_history"
+
+
+class Lines(Protocol):
+    """Reads what a person types."""
+
+    typed: bool  # by a person who can be asked; a pipe cannot
+
+    def read(self, prompt: str) -> str | None:
+        """A line; ``None`` at the end of input. Raises ``KeyboardInterrupt`` for Ctrl-C."""
+        ...
+
+
+def lines(commands: Sequence[str]) -> Lines:
+    """The lines of standard input. ``commands`` are completed where a line begins with ``/``."""
+    return Typed(commands) if sys.stdin.isatty() else Piped(sys.stdin)
+
+
+class Piped:
+    """Standard input that is not a terminal, or any other text."""
+
+    typed = False
+
+    def __init__(self, source: TextIO) -> None:
+        if isinstance(source, io.TextIOWrapper):
+            source.reconfigure(errors="replace")  # a byte that is not text ends no conversation
+        self._source = source
+
+    def read(self, prompt: str) -> str | None:
+        """The next line. Nobody sees the prompt."""
+        return self._source.readline() or None
+
+
+class Typed:
+    """A terminal. Questions of the conversation are kept from one program to the next, answers to prompts are not."""
+
+    typed = True
+
+    def __init__(self, commands: Sequence[str]) -> None:
+        from prompt_toolkit import PromptSession
+        from prompt_toolkit.completion import WordCompleter
+        from prompt_toolkit.history import FileHistory
+
+        completer = WordCompleter(list(commands), sentence=True)
+        self._session: PromptSession[str] = PromptSession(
+            history=FileHistory(str(history_file())), completer=completer, complete_while_typing=False
+        )
+        self._question: PromptSession[str] = PromptSession()
+
+    def read(self, prompt: str) -> str | None:
+        """Ask for a line."""
+        session = self._session if prompt == "> " else self._question
+        try:
+            return session.prompt(prompt)
+        except EOFError:
+            return None
+
+
+def history_file() -> Path:
+    """The file that keeps what was typed, readable by its owner alone. It is made where it is not there."""
+    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    file = state / HISTORY
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.touch(mode=0o600)
+    return file
