@@ -10,6 +10,9 @@ from typing import Annotated
 import typer
 
 from livetools.formats import KINDS, Report, check_text, explain
+from livetools.formats.check import is_empty
+
+from .waiting import refuse
 
 COLORS = {"✔": typer.colors.GREEN, "✘": typer.colors.RED, "!": typer.colors.YELLOW, "·": typer.colors.BLUE}
 
@@ -33,7 +36,10 @@ def check(
         return
     if kind is not None and kind not in KINDS:
         raise typer.BadParameter(f"{kind!r} is none of {', '.join(KINDS)}", param_hint="--kind")
-    report = check_text(_read(file), kind)
+    text = _read(file)
+    if is_empty(text):
+        refuse(f"there is nothing to check in {'the standard input' if file == '-' else file}")
+    report = check_text(text, kind)
     if as_json:
         typer.echo(json.dumps(report.as_json(), ensure_ascii=False, indent=2))
     else:

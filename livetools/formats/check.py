@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import NoReturn
 
 from .answers import check_response, check_stream
 from .conversations import check_call, check_conversation, read_content
 from .declarations import check_tools
-from .detect import Kind, detect
+from .detect import Kind, detect, says_nothing
 from .findings import Checklist, Json, Report, Spot, camel, kind_of, member
 from .frames import SERVER, check_frame, check_recording, check_server_frame
 from .function_responses import check_function_response
@@ -71,12 +71,20 @@ def _load(text: str) -> Json:
         return [_loads(line) for line in lines]
 
 
+def is_empty(text: str) -> bool:
+    """Whether there is nothing in the text that could be checked: no JSON, or JSON that says nothing."""
+    try:
+        return not text.strip() or says_nothing(_load(text))
+    except (ValueError, RecursionError):
+        return False
+
+
 def _loads(text: str) -> Json:
     return json.loads(text, parse_constant=_no_constant)
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is no JSON")
+    raise ValueError(f"{name} is not JSON")
 
 
 def _within(text: str) -> Json:
@@ -112,21 +120,22 @@ def _content(document: Json, todo: Checklist) -> None:
 
 
 def _function_call(document: Json, todo: Checklist) -> None:
-    for index, item in enumerate(document if isinstance(document, list) else [document]):
-        path = f"$[{index}]" if isinstance(document, list) else "$"
-        key, call = member(item, "functionCall") if isinstance(item, Mapping) else ("", None)
-        if call is not None:
-            item, path = call, f"{path}.{key}"
+    for path, item in _parts(document, "functionCall"):
         check_call(item, Spot(path, "contents[0].parts[0].function_call"), todo)
 
 
 def _function_response(document: Json, todo: Checklist) -> None:
     spot = Spot("$", "tool_response.function_responses")
-    if isinstance(document, list):
-        for index, item in enumerate(document):
-            check_function_response(item, spot[index], todo, live=True)
-    else:
-        check_function_response(document, Spot("$", spot[0].wire), todo, live=True)
+    for index, (path, item) in enumerate(_parts(document, "functionResponse")):
+        check_function_response(item, Spot(path, spot[index].wire), todo, live=True)
+
+
+def _parts(document: Json, name: str) -> Iterator[tuple[str, Json]]:
+    """Each of one or several, with its path, and out of the part that holds it if one does."""
+    for index, item in enumerate(document if isinstance(document, list) else [document]):
+        path = f"$[{index}]" if isinstance(document, list) else "$"
+        key, inner = member(item, name) if isinstance(item, Mapping) else ("", None)
+        yield (path, item) if inner is None else (f"{path}.{key}", inner)
 
 
 def _frame(document: Json, todo: Checklist) -> None:

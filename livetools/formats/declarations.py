@@ -25,11 +25,21 @@ DECLARATION = (
     "responseJsonSchema",
     "behavior",
 )
+SCHEMAS = ("parameters", "input_schema", "inputSchema", "parametersJsonSchema")  # in the tools of others
 TYPES = ("STRING", "NUMBER", "INTEGER", "BOOLEAN", "ARRAY", "OBJECT", "NULL", "TYPE_UNSPECIFIED")
 KEYWORDS = {
     *("type", "format", "title", "description", "nullable", "enum", "default", "example", "anyOf"),
     *("items", "minItems", "maxItems", "minimum", "maximum", "minLength", "maxLength", "pattern"),
     *("properties", "required", "propertyOrdering", "minProperties", "maxProperties"),
+}
+
+_ONE = {  # of JSON Schema's keywords: those that hold a schema, and those that hold several
+    *("items", "additionalItems", "contains", "additionalProperties", "propertyNames", "not", "if", "then"),
+    *("else", "unevaluatedItems", "unevaluatedProperties"),
+}
+_SEVERAL = {
+    *("properties", "patternProperties", "dependentSchemas", "$defs", "definitions"),
+    *("anyOf", "oneOf", "allOf", "prefixItems", "items"),
 }
 
 
@@ -66,6 +76,11 @@ def _check_foreign(tool: Mapping[str, Json], spot: Spot, todo: Checklist, names:
         todo.expect(False, "tool-schema-object", spot, str(error), value=None)
         return
     _check_name(declaration, spot, todo, names)
+    key, inner = member(tool, "function") if isinstance(tool.get("function"), Mapping) else ("", tool)
+    at = spot / key if key else spot
+    for name in SCHEMAS:
+        if (schema := inner.get(name)) is not None:
+            check_json_schema(schema, at / name, todo)
     todo.expect(not losses, "tool-lossless", spot, "; ".join(losses))
 
 
@@ -94,6 +109,41 @@ def _check_declaration(item: Json, spot: Spot, todo: Checklist, names: dict[str,
         message = "parameters is not the schema of an object"
         if todo.expect(is_object, "tool-schema-object", at, message, value=schema):
             check_schema(schema, at, todo)
+    key, schema = member(item, "response")
+    if schema is not None:
+        check_schema(schema, spot / key, todo)
+    for name in ("parametersJsonSchema", "responseJsonSchema"):
+        key, schema = member(item, name)
+        if schema is not None:
+            check_json_schema(schema, spot / key, todo)
+
+
+def check_json_schema(schema: Json, spot: Spot, todo: Checklist) -> None:
+    """Check the types of a JSON Schema, at any depth. All else is taken as it is."""
+    if isinstance(schema, bool):
+        return
+    if not todo.expect(
+        isinstance(schema, Mapping), "value-type", spot, f"{kind_of(schema)} instead of a schema"
+    ):
+        return
+    kind = schema.get("type")
+    kinds = kind if isinstance(kind, list) else [] if kind is None else [kind]
+    known = all(isinstance(each, str) and each.upper() in TYPES for each in kinds)
+    todo.expect(known, "tool-json-type", spot / "type", f"type is {kind!r}")
+    for key, inner in schema.items():
+        within = (
+            enumerate(inner)
+            if isinstance(inner, list)
+            else inner.items()
+            if isinstance(inner, Mapping)
+            else ()
+        )
+        if key in _ONE and not isinstance(inner, list):
+            check_json_schema(inner, spot / key, todo)
+        elif key in _SEVERAL:
+            for name, each in within:
+                at = (spot / key)[name] if isinstance(name, int) else spot / key / str(name)
+                check_json_schema(each, at, todo)
 
 
 def check_schema(schema: Json, spot: Spot, todo: Checklist) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias, get_args
 
-from .findings import Json, camel
+from .findings import Json, camel, member
 from .frames import CLIENT, SERVER
 from .tool_shapes import shape_of
 
@@ -23,11 +23,11 @@ Kind: TypeAlias = Literal[
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 ANSWER = {"candidates", "promptFeedback", "usageMetadata", "choices"}
-TOP = {
+TOP = {  # tried in place of a frame
     "functionResponses",
     "functionResponse",
     "bidiGenerateContentToolResponse",
-}  # tried in place of a frame
+}
 FRAME = (CLIENT | SERVER) - ANSWER
 
 
@@ -59,6 +59,7 @@ def _object(item: Mapping[str, Json]) -> Kind | None:
         ("contents" in keys, "conversation"),
         ("response" in keys and not keys & {"role", "parameters", "description"}, "function_response"),
         ("role" in keys or "parts" in keys, "content"),
+        (_is_answer(item), "function_response"),
         (bool(keys & FRAME) or _is_top(keys), "frame"),
         (bool(keys & ANSWER) or isinstance(item.get("error"), Mapping), "response"),
         ("functionDeclarations" in keys, "tools"),
@@ -69,9 +70,20 @@ def _object(item: Mapping[str, Json]) -> Kind | None:
     return next((kind for held, kind in kinds if held), None)
 
 
+def says_nothing(document: Json) -> bool:
+    """Whether there is nothing in the document that could be checked."""
+    return document is None or document == {} or (isinstance(document, str) and not document.strip())
+
+
 def _is_call(keys: set[str]) -> bool:
     """A call, in a part or by itself, in this API's words or another's: nothing that declares a function."""
     return "functionCall" in keys or ("name" in keys and bool(keys & {"args", "arguments", "input"}))
+
+
+def _is_answer(item: Mapping[str, Json]) -> bool:
+    """A function response in a part by itself. Without a name, an id or a response it is more like a frame."""
+    inner = member(item, "functionResponse")[1]
+    return isinstance(inner, Mapping) and bool(set(inner) & {"id", "name", "response"})
 
 
 def _is_top(keys: set[str]) -> bool:

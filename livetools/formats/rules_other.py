@@ -222,6 +222,13 @@ TOOLS = (
         'One type; "nullable": true for a null.',
     ),
     Rule(
+        "tool-json-type",
+        "type is one of JSON Schema's",
+        "A type that JSON Schema does not have says nothing: the parameter is declared as any value.",
+        "",
+        "string, number, integer, boolean, array, object, null, or a list of them.",
+    ),
+    Rule(
         "tool-items",
         "an ARRAY says what its items are",
         "The schema is refused without.",

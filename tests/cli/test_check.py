@@ -78,3 +78,13 @@ def test_a_rule_is_explained():
 def test_what_cannot_be_read_is_said(tmp_path: Path, file: str, data: bytes):
     path = file if file == "-" else str(tmp_path / file)
     assert run(path, text=data).exit_code == 2
+
+
+@pytest.mark.parametrize("text", ["", " \n", "null", "{}"])
+def test_nothing_is_told_in_one_line_and_exits_with_2(text, tmp_path):
+    file = tmp_path / "nothing.json"
+    file.write_text(text)
+    for result, place in ((run(text=text), "the standard input"), (run(str(file)), str(file))):
+        assert result.exit_code == 2
+        assert result.stderr == f"livetools: there is nothing to check in {place}\n"
+        assert result.stdout == ""

@@ -10,6 +10,7 @@ import pytest
 
 from livetools import formats
 from livetools.formats import check, check_text
+from livetools.formats.check import is_empty
 
 QUESTION = {"role": "user", "parts": [{"text": "Weather in Oslo?"}]}
 CALL = {"role": "model", "parts": [{"functionCall": {"name": "weather", "args": {"city": "Oslo"}}}]}
@@ -284,3 +285,25 @@ def test_whatever_stands_in_a_place_the_check_tells_and_does_not_raise(document:
             container[key] = odd
             str(check(broken, kind))
             json.dumps(check(broken).as_json())
+
+
+@pytest.mark.parametrize("key", ["functionResponse", "function_response"])
+@pytest.mark.parametrize("several", [True, False])
+def test_a_function_response_in_its_part_is_checked_as_one(key, several):
+    good = {key: {"id": "1", "name": "f", "response": {"output": 1}}}
+    bad = {key: {"id": "1", "name": "f", "response": 1}}
+    assert check([good, good] if several else good).ok
+    report = check([good, bad] if several else bad)
+    assert report.kind == "function_response"
+    (fault,) = report.faults
+    assert (fault.rule, fault.path) == ("response-object", f"{'$[1]' if several else '$'}.{key}.response")
+
+
+@pytest.mark.parametrize("text", ["", " \n", "null", "{}", '""'])
+def test_a_text_that_says_nothing_is_empty(text):
+    assert is_empty(text)
+
+
+@pytest.mark.parametrize("text", ["[]", "0", "nonsense", '{"name": "f"}', "[" * 20_000, "'{}'"])
+def test_any_other_is_not(text):
+    assert not is_empty(text)

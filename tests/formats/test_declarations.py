@@ -111,3 +111,43 @@ json_values = st.recursive(
 @given(json_values)
 def test_no_json_makes_the_check_raise(document: Any):
     check(document, "tools")
+
+
+WRONG = [{"type": "strin"}, {"type": ["string", "nul"]}, {"type": 5}, {"anyOf": [{"type": "strin"}]}]
+WRONG += [
+    {"type": "array", "items": {"type": "strin"}},
+    {"type": "array", "prefixItems": [{"type": "strin"}]},
+]
+WRONG += [{"type": "object", "additionalProperties": {"type": "strin"}}, {"$defs": {"a": {"type": "strin"}}}]
+RIGHT = [
+    {"type": "string"},
+    {"type": "STRING"},
+    {"type": ["string", "null"]},
+    True,
+    {},
+    {"enum": [{"type": "strin"}]},
+]
+RIGHT += [{"type": "object", "properties": {"type": {"type": "string"}}}, {"const": {"type": "strin"}}]
+
+
+@pytest.mark.parametrize("shape", ["responses", "chat", "anthropic", "json_schema", "response"])
+@pytest.mark.parametrize(
+    ("schema", "right"), [*((each, False) for each in WRONG), *((each, True) for each in RIGHT)]
+)
+def test_a_type_that_json_schema_does_not_have_is_a_fault(shape, schema, right):
+    whole = {"type": "object", "properties": {"x": schema}}
+    named = {"name": "f", "description": "F."}
+    tool = {
+        "responses": {"type": "function", **named, "parameters": whole},
+        "chat": {"type": "function", "function": {**named, "parameters": whole}},
+        "anthropic": {**named, "input_schema": whole},
+        "json_schema": declared(parameters=..., parametersJsonSchema=whole),
+        "response": declared(responseJsonSchema=whole),
+    }[shape]
+    rules = {fault.rule for fault in check(tool).faults}
+    assert rules == (set() if right else {"tool-json-type"})
+
+
+def test_the_schema_of_a_response_is_checked_as_that_of_the_parameters_is():
+    (fault,) = check(declared(response={"type": "OBJECT", "properties": {"x": {"type": "strin"}}})).faults
+    assert (fault.rule, fault.path) == ("tool-type", "$.functionDeclarations[0].response.properties.x.type")
