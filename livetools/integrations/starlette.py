@@ -45,6 +45,7 @@ import inspect
 import logging
 import secrets
 from collections.abc import Callable, Collection
+from dataclasses import replace
 from typing import TypeAlias
 
 import anyio
@@ -58,12 +59,12 @@ except ImportError as error:
 
 from livetools.protocol.errors import ConfigError, LiveToolsError
 from livetools.session.agents import AgentLike, is_agent, open_agent
-from livetools.session.clock import Clock
+from livetools.session.clock import Clock, SystemClock
 from livetools.session.handles import HandleStore
 from livetools.session.wake import on_trio
 from livetools.web import BUILT
 
-from .relay.conversation import Conversation
+from .relay.conversation import Conversation, Options
 from .relay.log import Log
 from .relay.messages import PROTOCOL, RESUME, Resume, read_command
 from .relay.origin import refusal
@@ -82,6 +83,8 @@ def relay(
     *,
     stores: Stores | None = None,
     linger: float = 30.0,
+    greeting: str | None = None,
+    idle: float | None = None,
     origins: Collection[str] | None = None,
     clock: Clock | None = None,
 ) -> Relay:
@@ -98,6 +101,11 @@ def relay(
     session of this ``token`` is kept, so that a page finds its conversation in another process, or after ``linger``.
     What is passed is a digest of the page's token and its caller, not the token.
 
+    ``greeting``: what the model is told when the line is up, so that it speaks first (``"Greet the caller."``); a
+    conversation that goes on is not greeted again. ``idle``: seconds of silence of both sides after which the model
+    asks whether somebody is there; as many later the session ends. For that the service has to tell when
+    somebody speaks: have ``input_audio_transcription`` in the agent's config.
+
     ``origins``: pages that may come (``["https://example.org"]``); ``None``: those of the very place that the
     websocket comes to, scheme, host and port. Behind a proxy that ends TLS, name them, or let the server trust
     the proxy's headers (uvicorn: ``--proxy-headers``).
@@ -109,7 +117,8 @@ def relay(
             f"{agent!r:.80} is not an agent: pass functools.partial(connect, MODEL, tools=[...]), "
             "or a function annotated -> Session"
         )
-    return Relay(agent, authorize, stores, linger, origins, clock)
+    options = Options(linger, greeting, idle, clock or SystemClock())
+    return Relay(agent, authorize, stores, origins, options)
 
 
 class Relay:
@@ -120,16 +129,14 @@ class Relay:
         agent: AgentLike,
         authorize: Authorize | None,
         stores: Stores | None,
-        linger: float,
         origins: Collection[str] | None,
-        clock: Clock | None,
+        options: Options,
     ) -> None:
         self._agent = agent
         self._authorize = authorize
         self._stores = stores
-        self._linger = linger
         self._origins = origins
-        self._clock = clock
+        self._options = options
         self._open: dict[str, Conversation] = {}  # by a digest of the token and its caller
         self._files = StaticFiles(directory=BUILT, check_dir=False)
 
@@ -192,13 +199,8 @@ class Relay:
             store = self._stores(_digest(token, deps))
         key = _digest(token, deps)
         session = open_agent(self._agent, deps=deps, handle_store=store)
-        conversation = Conversation(
-            session,
-            token,
-            linger=self._linger,
-            clock=self._clock,
-            on_over=lambda: self._open.pop(key, None),
-        )
+        options = replace(self._options, greeting=None) if resumed else self._options
+        conversation = Conversation(session, token, options, on_over=lambda: self._open.pop(key, None))
         self._open[key] = conversation
         await conversation.open()
         return conversation, resumed

@@ -121,7 +121,7 @@ async def test_a_typed_question_is_answered_by_a_tool_with_events_of_our_names(s
         ({"type": "video", "data": "bm8gcGljdHVyZQ=="}, "bad_message", "JPEG"),
         ({"type": "video", "data": "/9j/" + "A" * 3_000_000}, "too_large", "picture"),
         ({"type": "approve", "id": "call-1"}, "refused", "call-1"),
-        ({"type": "activity_start"}, "refused", "audio_end"),
+        ({"type": "activity_start"}, "refused", "automatic"),
         ({"type": "activity_end"}, "refused", "no activity"),
         ({"type": "resume", "token": "x"}, "bad_message", "first message"),
         (b"odd", "bad_message", "16-bit"),
@@ -513,3 +513,54 @@ async def test_the_files_of_the_client_are_served_beside_the_websocket():
         assert "LiveClient" in module.text
         assert (await client.get("/live/worklet.js")).status_code == 200
         assert (await client.get("/live/%2e%2e/__init__.py")).status_code == 404
+
+
+async def test_the_model_speaks_first_where_a_greeting_is_asked_for_and_once(server):
+    asked = []
+
+    @server.model
+    async def model(turn):
+        asked.append(turn.text)
+        await turn.say("Welcome!")
+
+    app = relay(agent_of(server), greeting="Greet the caller.", linger=60)
+    async with browser(app) as first:
+        token = (await first.until("ready"))["token"]
+        assert (await first.until("OutputTranscript"))["text"] == "Welcome!"
+        seq = (await first.until("TurnComplete"))["seq"]
+        first.leave()
+        async with resumed(app, token, seq) as page:
+            page.send({"type": "text", "text": "Hello."})
+            events = []
+            while not events or events[-1]["type"] != "TurnComplete":
+                message = await page.receive()
+                events += [] if isinstance(message, bytes) else [message]
+            page.send({"type": "end"})
+            await page.closed()
+    assert [event["text"] for event in events if event["type"] == "user_text"] == ["Hello."]
+    assert len(asked) == 2
+    assert "Greet the caller." in asked[0]
+
+
+async def test_who_says_nothing_is_asked_once_and_then_the_session_ends(server):
+    clock = FakeClock()
+
+    @server.model
+    async def model(turn):
+        await turn.say("Are you still there?" if "nothing" in turn.text else "Yes.")
+
+    app = relay(agent_of(server, clock=clock), idle=60, clock=clock)
+    async with browser(app) as page:
+        await page.until("ready")
+        await anyio.wait_all_tasks_blocked()
+        clock.advance(59)
+        page.send({"type": "text", "text": "Hello?"})  # that is somebody
+        await page.until("TurnComplete")
+        await anyio.wait_all_tasks_blocked()
+        clock.advance(70)
+        assert (await page.until("OutputTranscript"))["text"] == "Are you still there?"
+        await page.until("TurnComplete")
+        await anyio.wait_all_tasks_blocked()
+        clock.advance(70)
+        assert (await page.until("ended"))["error"] is None
+        assert (await page.closed()).code == 1000

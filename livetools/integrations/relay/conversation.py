@@ -6,11 +6,13 @@ import contextlib
 import logging
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import partial
 
 import anyio
 from anyio.abc import TaskGroup
 
+from livetools.integrations.idle import Idle
 from livetools.protocol.errors import LiveToolsError
 from livetools.protocol.events import AudioChunk, Event, Interrupted, VideoChunk
 from livetools.session.clock import Clock, SystemClock
@@ -30,7 +32,7 @@ from .messages import (
     encode_video,
     ending,
 )
-from .page import REPLACED, Page
+from .page import REPLACED, TRY_AGAIN, Page
 from .race import race
 
 log = logging.getLogger("livetools.relay")
@@ -39,30 +41,36 @@ log = logging.getLogger("livetools.relay")
 GRACE = 10.0
 
 
+@dataclass(frozen=True)
+class Options:
+    """What the conversations of a relay have in common; see :func:`~livetools.integrations.starlette.relay`."""
+
+    linger: float = 30.0
+    greeting: str | None = None
+    idle: float | None = None
+    clock: Clock = field(default_factory=SystemClock)
+
+
 class Conversation:
     """A session in a host of its own: ``await open()``, then :meth:`serve` one page after the other.
 
-    It is ``over`` when the session has ended: by itself, by a page's ``end``, by :meth:`stop`, or because no page
-    came back for ``linger`` seconds.
+    It is ``over`` when the session has ended: by itself, by a page's ``end``, by :meth:`stop`, because no page came
+    back in time, or because nobody spoke. ``on_over`` is called as soon as no page may come any more.
     """
 
     def __init__(
-        self,
-        session: Session,
-        token: str,
-        *,
-        linger: float = 30.0,
-        clock: Clock | None = None,
-        on_over: Callable[[], object] = lambda: None,
+        self, session: Session, token: str, options: Options, *, on_over: Callable[[], object] = lambda: None
     ) -> None:
         self.token = token
         self.over = anyio.Event()
         self._session = session
-        self._linger = linger
-        self._clock = clock or SystemClock()
+        self._options = options
+        self._clock = options.clock
         self._on_over = on_over
         self._host = Host("livetools relay")
+        self._stands = anyio.Event()
         self._input = Input(session, self._refuse)
+        self._idle = None if options.idle is None else Idle(session, options.idle, clock=options.clock)
         self._log = Log()
         self._rate = OUTPUT_RATE
         self._page: Page | None = None
@@ -89,6 +97,7 @@ class Conversation:
 
     async def serve(self, page: Page, after: int, *, resumed: bool) -> None:
         """Talk to a page, in place of the one before, until it is gone or the session is over."""
+        await race(self._stands.wait, self.over.wait)
         if self._page is not None:
             self._page.close(REPLACED, "another page goes on with this session")
         self._page, self._left = page, None
@@ -96,7 +105,7 @@ class Conversation:
         after = min(after, self._log.last)
         page.tell(self._ready(after, resumed))
         if self.over.is_set():
-            page.close(1000, "the session is over")
+            page.close(TRY_AGAIN, "the session ended just now")
         try:
             await race(lambda: page.write(self._log, after), lambda: self._read(page))
         finally:
@@ -115,16 +124,18 @@ class Conversation:
     # The life of the session, in the host
 
     async def _live(self, group: TaskGroup, ready: Callable[[], None]) -> None:
-        stands = False
         try:
             async with self._session:
-                stands = True
+                self._stands.set()
                 ready()
-                await race(self._listen, self._input.send_texts, self._input.ended.wait, self._watch)
+                ways = [self._listen, self._input.send_texts, self._input.ended.wait, self._watch]
+                if self._idle is not None:
+                    ways.append(self._idle.run)
+                await race(*ways, self._greet)
                 self._on_over()
             self._end(None)
         except Exception as error:
-            if not stands:
+            if not self._stands.is_set():
                 raise
             self._end(error)
         finally:
@@ -134,13 +145,20 @@ class Conversation:
     async def _listen(self) -> None:
         async for event in self._session:
             self._input.tap(event)
+            if self._idle is not None:
+                self._idle.tap(event)
             self._tell(event)
+
+    async def _greet(self) -> None:
+        if self._options.greeting is not None:
+            await self._session.generate_reply(self._options.greeting)
+        await anyio.sleep_forever()
 
     async def _watch(self) -> None:
         """Return when no page came back in time."""
         while True:
             moved = self._moved = anyio.Event()
-            until = math.inf if self._left is None else self._left + self._linger
+            until = math.inf if self._left is None else self._left + self._options.linger
             if self._clock.now() >= until:
                 self._on_over()  # at once: who comes now is too late, though closing takes a while
                 return
@@ -210,7 +228,7 @@ class Conversation:
             "activity": "manual" if self._input.manual else "automatic",
             "input_rate": INPUT_RATE,
             "output_rate": OUTPUT_RATE,
-            "linger": self._linger,
+            "linger": self._options.linger,
         }
 
     async def _read(self, page: Page) -> None:
@@ -223,5 +241,7 @@ class Conversation:
             except LiveToolsError:
                 await anyio.sleep_forever()  # the session is over: the end is being written
             if text is not None:
+                if self._idle is not None:
+                    self._idle.heard()
                 seq, at = self._stamp()
                 self._add(encode({"type": "user_text", "seq": seq, "at": at, "text": text}))

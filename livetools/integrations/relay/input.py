@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 
 import anyio
 
-from livetools.protocol.errors import LocalProtocolError
+from livetools.protocol.errors import ConfigError, LocalProtocolError
 from livetools.protocol.events import ApprovalRequested, Call, Event, ToolCancelled, ToolFinished, ToolStarted
 from livetools.session.session import Session
 
@@ -19,7 +19,6 @@ from .messages import INPUT_RATE, Command, ErrorCode, read_command
 MAX_TEXTS = 16
 #: Bytes of one picture.
 MAX_PICTURE = 2 * 2**20
-_PICTURES = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n")
 
 
 class NotTaken(Exception):
@@ -73,6 +72,8 @@ class Input:
                 self._type(command.text)
                 return command.text
             await self._do(command)
+        except ConfigError as error:
+            raise NotTaken("bad_message", str(error)) from None
         except LocalProtocolError as error:
             raise NotTaken("refused", str(error)) from None
         return None
@@ -84,7 +85,7 @@ class Input:
             while self._texts:
                 try:
                     await self._session.send_text(self._texts[0])
-                except LocalProtocolError as error:
+                except (ConfigError, LocalProtocolError) as error:
                     self._refuse("refused", str(error))
                 self._texts.popleft()
             await self._typed.wait()
@@ -135,15 +136,9 @@ class Input:
             raise NotTaken(
                 "too_large", f"a picture has {len(picture):,} bytes: {MAX_PICTURE:,} are taken at most"
             )
-        if not picture.startswith(_PICTURES):
-            raise NotTaken("bad_message", "a picture begins neither as a JPEG does nor as a PNG")
         await self._session.send_video(picture)
 
     async def _start_activity(self) -> None:
-        if not self.manual:
-            raise NotTaken("refused", "the service listens for speech by itself: send sound, then audio_end")
-        if self._activity is not None:
-            raise NotTaken("refused", "an activity is open already")
         stack = AsyncExitStack()
         await stack.enter_async_context(self._session.activity())
         self._activity = stack

@@ -23,6 +23,8 @@ MAX_NOTICES = 16
 #: Disconnects by the server's own stop, not by the page's leaving (RFC 6455 7.4, and the IANA's list).
 SERVER_STOPS = 1012
 
+#: RFC 6455's list at the IANA: the page may come again at once.
+TRY_AGAIN = 1013
 # Close codes of our own, told in the protocol.
 NOT_A_RESUME = 4400
 TOO_SLOW = 4408

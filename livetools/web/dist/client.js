@@ -18,6 +18,7 @@ export * from "./messages.js";
 export { LiveError, Microphone, Player, Video };
 const BACKLOG = 32_000; // bytes that the socket has not taken, past which sound is not worth sending any more
 const FINAL = new Set([1000, 1011, 4400, 4409]); // close codes after which nobody comes back by itself
+const AGAIN = 1013; // the session ended just when the page came back
 const FIRST_PAUSE = 250; // milliseconds before the second try; each pause is twice as long as the one before
 const LAST_PAUSE = 8000;
 export class LiveClient {
@@ -115,7 +116,7 @@ export class LiveClient {
         socket.onclose = ({ code, reason }) => this.lost(code, reason);
     }
     lost(code, reason) {
-        const stood = this.current === "ready" || this.current === "reconnecting";
+        const stood = this.current === "ready" || this.current === "reconnecting" || code === AGAIN;
         this.detach();
         if (code === 1000 || code === 1011)
             this.storage?.removeItem(this.key);

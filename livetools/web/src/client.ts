@@ -52,6 +52,7 @@ export interface LiveOptions {
 
 const BACKLOG = 32_000; // bytes that the socket has not taken, past which sound is not worth sending any more
 const FINAL = new Set([1000, 1011, 4400, 4409]); // close codes after which nobody comes back by itself
+const AGAIN = 1013; // the session ended just when the page came back
 const FIRST_PAUSE = 250; // milliseconds before the second try; each pause is twice as long as the one before
 const LAST_PAUSE = 8000;
 
@@ -154,7 +155,7 @@ export class LiveClient {
   }
 
   private lost(code: number, reason: string): void {
-    const stood = this.current === "ready" || this.current === "reconnecting";
+    const stood = this.current === "ready" || this.current === "reconnecting" || code === AGAIN;
     this.detach();
     if (code === 1000 || code === 1011) this.storage?.removeItem(this.key);
     if (FINAL.has(code)) {
