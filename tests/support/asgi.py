@@ -124,6 +124,7 @@ async def browser(
                 yield page
             except Exception as error:  # raised bare, outside the group
                 raised = error
+                group.cancel_scope.cancel()
             finally:
                 page.reads.set()
                 if not page.gone:
