@@ -7,9 +7,20 @@ BIN := $(VENV)/bin
 
 test: lint types tests
 
-$(VENV)/.installed: pyproject.toml
+# uv installs in seconds where it is there; pip does the same elsewhere.
+UV := $(shell command -v uv 2>/dev/null)
+install = $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet \
+	--disable-pip-version-check) -e '.[$(1)]'
+
+$(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]'
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(call install,dev)
+	touch $@
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(call install,cli)
 	touch $@
 
 lint: $(VENV)/.installed
@@ -22,7 +33,7 @@ types: $(VENV)/.installed
 tests: $(VENV)/.installed
 	$(BIN)/python -m pytest -n auto -m 'not slow and not peers'
 
-demo: $(VENV)/.installed
+demo: $(VENV)/.demo
 	$(BIN)/livetools chat examples/text_agent.py
 
 # The client of a page: its types from the Python classes, its modules from its TypeScript. Needs npm.
