@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.browser import chromium, spoken  # noqa: F401  # fixtures
 
 
 @pytest.fixture(params=["asyncio", "trio"])

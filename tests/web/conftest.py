@@ -4,28 +4,21 @@ from __future__ import annotations
 
 import functools
 import json
-import math
-import shutil
-import threading
-from array import array
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
-from pathlib import Path
 from typing import Any
 
 import pytest
-import uvicorn
 from starlette.applications import Starlette
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Mount, Route
+from support.browser import serving
 
 import livetools
 from livetools import tool
-from livetools.audio import write_wav
 from livetools.integrations.starlette import relay
 from livetools.testing import FakeLiveServer
 
-CHROMIUM = shutil.which("chromium")
 POLICY = "default-src 'none'; script-src 'self'; connect-src 'self'"  # nothing inline, nothing from elsewhere
 PAGE = (
     '<!doctype html><meta charset="utf-8"><title>test</title><script type="module" src="/page.js"></script>'
@@ -61,31 +54,6 @@ def get_weather(city: str) -> str:
     return "12 °C, rain"
 
 
-@contextmanager
-def serving(app: Any) -> Iterator[str]:
-    """The app on a port of its own, in a thread: its address."""
-    config = uvicorn.Config(
-        app, port=0, log_level="error", ws="websockets-sansio", timeout_graceful_shutdown=1
-    )
-    server = uvicorn.Server(config)
-    started = threading.Event()
-    startup = server.startup
-
-    async def told(*args: Any, **kwargs: Any) -> None:
-        await startup(*args, **kwargs)
-        started.set()
-
-    server.startup = told  # type: ignore[method-assign]
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    try:
-        assert started.wait(10)
-        yield "127.0.0.1:{1}".format(*server.servers[0].sockets[0].getsockname())
-    finally:
-        server.should_exit = True
-        thread.join(10)
-
-
 @pytest.fixture
 def model() -> Iterator[FakeLiveServer]:
     """The pretend model, in a thread."""
@@ -117,36 +85,6 @@ def site(model: FakeLiveServer) -> Callable[..., Any]:
         return serving(Starlette(routes=routes))
 
     return make
-
-
-@pytest.fixture(scope="session")
-def spoken(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the pretend microphone hears, again and again: half a second of a tone, half a second of silence."""
-    path = tmp_path_factory.mktemp("microphone") / "tone.wav"
-    tone = (int(12000 * math.sin(2 * math.pi * 440 * n / 48000)) for n in range(24000))
-    write_wav(path, array("h", tone).tobytes() + bytes(48000), rate=48000)
-    return path
-
-
-@pytest.fixture(scope="session")
-def chromium(spoken: Path) -> Iterator[Any]:
-    """A browser with a pretend microphone and camera."""
-    if CHROMIUM is None:
-        pytest.skip("chromium is not installed")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    with playwright.sync_playwright() as play:
-        browser = play.chromium.launch(
-            executable_path=CHROMIUM,
-            args=[
-                "--no-sandbox",
-                "--use-fake-device-for-media-stream",
-                "--use-fake-ui-for-media-stream",
-                f"--use-file-for-fake-audio-capture={spoken}",
-                "--autoplay-policy=no-user-gesture-required",
-            ],
-        )
-        yield browser
-        browser.close()
 
 
 class Tab:

@@ -1,0 +1,78 @@
+"""A real browser with a pretend microphone and camera, and an app that it can reach."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import threading
+from array import array
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+CHROMIUM = shutil.which("chromium")
+
+
+@contextmanager
+def serving(app: Any) -> Iterator[str]:
+    """The app on a port of its own, in a thread: its address."""
+    import uvicorn
+
+    config = uvicorn.Config(
+        app, port=0, log_level="error", ws="websockets-sansio", timeout_graceful_shutdown=1
+    )
+    server = uvicorn.Server(config)
+    started = threading.Event()
+    startup = server.startup
+
+    async def told(*args: Any, **kwargs: Any) -> None:
+        await startup(*args, **kwargs)
+        started.set()
+
+    server.startup = told  # type: ignore[method-assign]
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        assert started.wait(10)
+        yield "127.0.0.1:{1}".format(*server.servers[0].sockets[0].getsockname())
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+@pytest.fixture(scope="session")
+def spoken(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the pretend microphone hears, again and again: half a second of a tone, half a second of silence."""
+    from livetools.audio import write_wav
+
+    path = tmp_path_factory.mktemp("microphone") / "tone.wav"
+    tone = (int(12000 * math.sin(2 * math.pi * 440 * n / 48000)) for n in range(24000))
+    write_wav(path, array("h", tone).tobytes() + bytes(48000), rate=48000)
+    return path
+
+
+@pytest.fixture(scope="module")
+def chromium(spoken: Path) -> Iterator[Any]:
+    """A browser with a pretend microphone and camera.
+
+    For one module: while it is there, playwright has an event loop in this thread, and no async test may run.
+    """
+    if CHROMIUM is None:
+        pytest.skip("chromium is not installed")
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with playwright.sync_playwright() as play:
+        browser = play.chromium.launch(
+            executable_path=CHROMIUM,
+            args=[
+                "--no-sandbox",
+                "--use-fake-device-for-media-stream",
+                "--use-fake-ui-for-media-stream",
+                f"--use-file-for-fake-audio-capture={spoken}",
+                "--autoplay-policy=no-user-gesture-required",
+            ],
+        )
+        yield browser
+        browser.close()
