@@ -149,6 +149,14 @@ class Relay:
         elif scope["type"] == "lifespan":
             await self._lifespan(receive, send)
 
+    async def stop(self) -> None:
+        """End every session, those that linger too, and return when they are over: for the stop of an app around."""
+        ending = list(self._open.values())
+        for conversation in ending:
+            conversation.stop()
+        for conversation in ending:
+            await conversation.over.wait()
+
     async def _meet(self, websocket: WebSocket) -> None:
         if fault := refusal(websocket, self._origins, guarded=self._authorize is not None):
             log.warning("refused a websocket: %s", fault)
@@ -167,7 +175,7 @@ class Relay:
         return await self._converse(page, resume, deps)
 
     async def _converse(self, page: Page, resume: Resume | None, deps: object) -> None:
-        known = self._open.get(_digest(resume.token, deps)) if resume is not None else None
+        known = self._open.get(session_key(resume.token, deps)) if resume is not None else None
         if resume is not None and known is not None:
             return await known.serve(page, resume.after, resumed=True)
         try:
@@ -194,10 +202,10 @@ class Relay:
         """
         token, store, resumed = secrets.token_urlsafe(32), None, False
         if self._stores is not None:
-            if resume is not None and await self._stores(_digest(resume.token, deps)).load() is not None:
+            if resume is not None and await self._stores(session_key(resume.token, deps)).load() is not None:
                 token, resumed = resume.token, True
-            store = self._stores(_digest(token, deps))
-        key = _digest(token, deps)
+            store = self._stores(session_key(token, deps))
+        key = session_key(token, deps)
         session = open_agent(self._agent, deps=deps, handle_store=store)
         options = replace(self._options, greeting=None) if resumed else self._options
         conversation = Conversation(session, token, options, on_over=lambda: self._open.pop(key, None))
@@ -214,11 +222,7 @@ class Relay:
         while True:
             message = await receive()
             if message["type"] == "lifespan.shutdown":
-                ending = list(self._open.values())
-                for conversation in ending:
-                    conversation.stop()
-                for conversation in ending:
-                    await conversation.over.wait()
+                await self.stop()
             await send({"type": f"{message['type']}.complete"})
             if message["type"] == "lifespan.shutdown":
                 return
@@ -235,6 +239,6 @@ async def _resume(page: Page) -> Resume | None:
     return None
 
 
-def _digest(token: str, deps: object) -> str:
+def session_key(token: str, deps: object) -> str:
     """What a session is known by: whoever has the token and is not its caller finds nothing under it."""
     return hashlib.sha256(f"{token}\n{type(deps).__qualname__}\n{deps!r}".encode()).hexdigest()

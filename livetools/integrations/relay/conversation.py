@@ -24,8 +24,10 @@ from .log import Log
 from .messages import (
     INPUT_RATE,
     OUTPUT_RATE,
+    Approve,
     ErrorCode,
     Ready,
+    Text,
     closing,
     encode,
     encode_event,
@@ -234,14 +236,16 @@ class Conversation:
     async def _read(self, page: Page) -> None:
         while (message := await page.receive()) is not None:
             try:
-                text = await self._input.take(message)
+                taken = await self._input.take(message)
             except NotTaken as error:
                 page.refuse(error.code, str(error))
                 continue
             except LiveToolsError:
                 await anyio.sleep_forever()  # the session is over: the end is being written
-            if text is not None:
-                if self._idle is not None:
-                    self._idle.heard()
-                seq, at = self._stamp()
-                self._add(encode({"type": "user_text", "seq": seq, "at": at, "text": text}))
+            if isinstance(taken, Text) and self._idle is not None:
+                self._idle.heard()
+            seq, at = self._stamp()
+            if isinstance(taken, Text):
+                self._add(encode({"type": "user_text", "seq": seq, "at": at, "text": taken.text}))
+            elif isinstance(taken, Approve):
+                self._add(encode({"type": "approved", "seq": seq, "at": at, "id": taken.id}))

@@ -13,7 +13,7 @@ from livetools.protocol.events import ApprovalRequested, Call, Event, ToolCancel
 from livetools.session.session import Session
 
 from . import messages
-from .messages import INPUT_RATE, Command, ErrorCode, read_command
+from .messages import INPUT_RATE, Approve, Command, ErrorCode, Text, read_command
 
 #: Texts that wait for the line, past which a page is told to wait.
 MAX_TEXTS = 16
@@ -55,8 +55,8 @@ class Input:
             case ToolFinished(call=call) | ToolCancelled(call):
                 self._calls.pop(call.id, None)
 
-    async def take(self, message: str | bytes) -> str | None:
-        """Do what a message says; the text, if it was a typed one.
+    async def take(self, message: str | bytes) -> Text | Approve | None:
+        """Do what a message says; the command, if it is one that pages are told of.
 
         Raises :class:`NotTaken`, and what ended the session.
         """
@@ -68,10 +68,12 @@ class Input:
                 command = read_command(message)
             except ValueError as error:
                 raise NotTaken("bad_message", str(error)) from None
-            if isinstance(command, messages.Text):
+            if isinstance(command, Text):
                 self._type(command.text)
-                return command.text
+                return command
             await self._do(command)
+            if isinstance(command, Approve):
+                return command
         except ConfigError as error:
             raise NotTaken("bad_message", str(error)) from None
         except LocalProtocolError as error:
@@ -120,7 +122,7 @@ class Input:
                 await self._end_activity()
             case messages.Interrupt():
                 await session.interrupt()
-            case messages.Approve(id=call_id):
+            case Approve(id=call_id):
                 await session.approve(self._call(call_id))
             case messages.Refuse(id=call_id, reason=reason):
                 await session.refuse(self._call(call_id), reason)

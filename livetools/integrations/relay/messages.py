@@ -152,6 +152,15 @@ class UserText(TypedDict):
     text: str
 
 
+class Approved(TypedDict):
+    """A page has let the call run that waited for an approval."""
+
+    type: Literal["approved"]
+    seq: int
+    at: float
+    id: str
+
+
 class AudioFormat(TypedDict):
     """The binary messages that follow are of this rate, in Hz."""
 
@@ -189,7 +198,7 @@ class Ended(TypedDict):
     retryable: bool
 
 
-Message: TypeAlias = Ready | UserText | AudioFormat | Dropped | Refused | Ended
+Message: TypeAlias = Ready | UserText | Approved | AudioFormat | Dropped | Refused | Ended
 
 _commands: TypeAdapter[Command] = TypeAdapter(Annotated[Command, Field(discriminator="type")])
 

@@ -191,6 +191,13 @@ export interface UserText {
     at: number;
     text: string;
 }
+/** A page has let the call run that waited for an approval. */
+export interface Approved {
+    type: "approved";
+    seq: number;
+    at: number;
+    id: string;
+}
 /** The binary messages that follow are of this rate, in Hz. */
 export interface AudioFormat {
     type: "audio_format";
@@ -270,7 +277,7 @@ export interface End {
 /** An event of the session. */
 export type SessionEvent = SessionStarted | TextChunk | ThoughtChunk | VideoChunk | InputTranscript | OutputTranscript | ToolStarted | ToolProgress | ToolFinished | ToolCancelled | ToolLost | ApprovalRequested | Interrupted | GenerationComplete | TurnComplete | UsageUpdate | VoiceActivity | CodeChunk | Grounding | GoAway | Reconnecting | Reconnected | Stalled | InputDropped;
 /** What the relay sends as JSON. */
-export type RelayMessage = Ready | UserText | AudioFormat | Dropped | Refused | Ended | SessionEvent;
+export type RelayMessage = Ready | UserText | Approved | AudioFormat | Dropped | Refused | Ended | SessionEvent;
 /** What a page sends as JSON. */
 export type Command = Resume | Text | Video | AudioEnd | ActivityStart | ActivityEnd | Interrupt | Approve | Refuse | End;
 export declare const PROTOCOL = "livetools.v1";

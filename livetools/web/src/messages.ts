@@ -223,6 +223,14 @@ export interface UserText {
   text: string;
 }
 
+/** A page has let the call run that waited for an approval. */
+export interface Approved {
+  type: "approved";
+  seq: number;
+  at: number;
+  id: string;
+}
+
 /** The binary messages that follow are of this rate, in Hz. */
 export interface AudioFormat {
   type: "audio_format";
@@ -344,6 +352,7 @@ export type SessionEvent =
 export type RelayMessage =
   | Ready
   | UserText
+  | Approved
   | AudioFormat
   | Dropped
   | Refused

@@ -1,0 +1,95 @@
+"""Reading along: every frame of a session that is not open yet, told to somebody as it passes."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Literal, Protocol, TypeAlias
+
+from livetools.protocol.delivery import Pong
+
+from .session import Session
+from .transport import Dialer, Gone, SendWithPing, Transport
+
+Direction: TypeAlias = Literal["client", "server"]
+
+
+class FrameListener(Protocol):
+    """Whom a tap tells. Must not raise and must not wait: it is called on the path of every frame."""
+
+    def frame(self, direction: Direction, connection: int, data: bytes) -> None:
+        """A whole message, as sent or received. Connections count from 1."""
+        ...
+
+    def closed(self, connection: int, code: int, reason: str, by_us: bool) -> None:
+        """The end of a connection that stood."""
+        ...
+
+
+def tap(session: Session, listener: FrameListener) -> Session:
+    """Tell ``listener`` every frame of ``session``, which is returned. To be called before the session is entered.
+
+    Frames hold the arguments, the results and the media of the conversation, and session handles; no keys.
+    """
+    opening = session._opening
+    opening.dialer = _Tapped(opening.dialer, listener)
+    return session
+
+
+class _Tapped:
+    """A dialer whose transports are listened to."""
+
+    def __init__(self, dialer: Dialer, listener: FrameListener) -> None:
+        self._dialer, self._listener = dialer, listener
+        self._connections = 0
+
+    def dial(self, url: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Transport]:
+        """See :class:`~.transport.Dialer`."""
+        return self._dial(url, headers)
+
+    @asynccontextmanager
+    async def _dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
+        async with self._dialer.dial(url, headers) as transport:
+            self._connections += 1
+            pinging: SendWithPing | None = getattr(transport, "send_with_ping", None)
+            kind = _Listened if pinging is None else _ListenedWithPing
+            yield kind(transport, self._listener, self._connections)
+
+
+class _Listened:
+    """A transport, and who is told of its frames."""
+
+    def __init__(self, transport: Transport, listener: FrameListener, connection: int) -> None:
+        self._transport, self._listener, self._connection = transport, listener, connection
+        self._open = True
+
+    async def send(self, frame: bytes) -> None:
+        """See :class:`~.transport.Transport`. The frame is told before it is sent, and so before its answer."""
+        self._listener.frame("client", self._connection, frame)
+        await self._transport.send(frame)
+
+    async def receive(self) -> bytes:
+        """See :class:`~.transport.Transport`."""
+        try:
+            data = await self._transport.receive()
+        except Gone as end:
+            if self._open:
+                self._open = False
+                self._listener.closed(self._connection, end.code, end.reason, end.by_us)
+            raise
+        self._listener.frame("server", self._connection, data)
+        return data
+
+    async def aclose(self) -> None:
+        """See :class:`~.transport.Transport`."""
+        await self._transport.aclose()
+
+
+class _ListenedWithPing(_Listened):
+    """The same, of a transport that can tell what the other end has received."""
+
+    async def send_with_ping(self, frame: bytes) -> Pong | None:
+        """See :data:`~.transport.SendWithPing`."""
+        self._listener.frame("client", self._connection, frame)
+        sending: SendWithPing = getattr(self._transport, "send_with_ping")  # noqa: B009  # not in the protocol
+        return await sending(frame)
