@@ -1,0 +1,138 @@
+"""A conversation as a pytest test: a script for ``live_server``, and the questions that the user asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from livetools.testing.wire import Frame
+
+from .agent import Choices
+from .scripting import Script, script_of
+
+TEST = '''\
+"""{title}, as it was held on the page of `livetools web`. Run it with pytest; it needs `livetools[cli]`."""
+
+{imports}
+
+{constants}
+
+
+@pytest.fixture
+def anyio_backend():
+    return "asyncio"
+
+
+@pytest.mark.anyio
+async def test_the_conversation(live_server):
+    {events} = {made}
+
+    @live_server.conversation
+    async def script(user):
+{script}
+        over.set()
+
+    session = sessions(TARGET, {choices}, {{}})()  # to where the fixture's environment points
+    async with session{deciding}:
+{asking}
+'''
+
+DECIDE = '''
+
+REFUSED = {refused!r}
+
+
+async def decide(session):
+    """Approve what was approved then, refuse what was refused."""
+    async for event in session:
+        if isinstance(event, livetools.ApprovalRequested):
+            call = event.call
+            refused = (call.name, dict(call.args)) in REFUSED
+            await (session.refuse(call) if refused else session.approve(call))'''
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """Who was talked to: the target and the options of the command; ``asks_approval``: a tool may wait for a person."""
+
+    target: str | None
+    choices: Choices = field(default_factory=Choices)
+    asks_approval: bool = False
+
+
+def as_test(frames: Iterable[Frame], subject: Subject) -> str:
+    """The source of a test that holds this conversation with the agent again.
+
+    Raises ``ValueError`` when no question has been answered yet.
+    """
+    script = script_of(frames)
+    if not script.asked:
+        raise ValueError("no question has been answered yet: there is nothing to test")
+    names = [*(f"past{n}" for n in _cuts(script)), "over"]
+    imports, constants = _head(subject)
+    about = subject.target or subject.choices.model or "a model"
+    return TEST.format(
+        title=f"A conversation with {about}".replace("\\", "/").replace('"', "'"),
+        imports="\n".join(imports),
+        constants="\n".join(constants)
+        + (DECIDE.format(refused=_decided(script)) if subject.asks_approval else ""),
+        events=", ".join(names),
+        made=", ".join(["anyio.Event()"] * len(names)),
+        script="\n".join(f"        {line}" for line in script.lines),
+        choices=_choices(subject.choices),
+        deciding=", anyio.create_task_group() as group" if subject.asks_approval else "",
+        asking="\n".join(f"        {line}" for line in _asking(script, subject.asks_approval)),
+    )
+
+
+def _head(subject: Subject) -> tuple[list[str], list[str]]:
+    """The imports, and the constants below them: the target stands with its whole path, wherever the test lies."""
+    imports = ["import anyio", "import pytest", ""]
+    if subject.asks_approval:
+        imports.append("import livetools")
+    imports.append("from livetools.cli.agent import Choices, sessions")
+    if subject.choices.config is not None:
+        imports = ["from pathlib import Path", "", *imports]
+    target = subject.target
+    place, colon, names = (target or "").partition(".py")
+    if colon:
+        return imports, [f"TARGET = {str(Path(place + colon).resolve()) + names!r}"]
+    if target is None:
+        return imports, ["TARGET = None"]
+    return ["import sys", "", *imports], [f"sys.path.insert(0, {str(Path.cwd())!r})", f"TARGET = {target!r}"]
+
+
+def _choices(choices: Choices) -> str:
+    """The options that were given, as they are written in Python."""
+    given = {each.name: getattr(choices, each.name) for each in fields(choices)}
+    written = [f"{name}={_written(value)}" for name, value in given.items() if value is not None]
+    return f"Choices({', '.join(written)})"
+
+
+def _written(value: object) -> str:
+    return f"Path({str(value.resolve())!r})" if isinstance(value, Path) else repr(value)
+
+
+def _decided(script: Script) -> list[tuple[str, dict[str, Any]]]:
+    return [(name, dict(args)) for name, args in script.refused]
+
+
+def _cuts(script: Script) -> list[int]:
+    """The numbers of the questions that the line cut short, but for the last, behind which all is over."""
+    return [n for n, asked in enumerate(script.asked[:-1], 1) if asked.cut]
+
+
+def _asking(script: Script, deciding: bool) -> list[str]:
+    lines = ["group.start_soon(decide, session)"] if deciding else []
+    for n, asked in enumerate(script.asked, 1):
+        lines.append(f"reply = await session.ask({asked.text!r}){'  # spoken' if asked.spoken else ''}")
+        if asked.interrupted or asked.cut:
+            lines.append("assert reply.interrupted")
+            lines += [f"await past{n}.wait()"] if n in _cuts(script) else []
+            continue
+        lines.append(f"assert [call.name for call in reply.calls] == {asked.calls!r}")
+        lines += [f"assert {text!r} in str(reply)" for text in asked.says]
+    lines += ["with anyio.fail_after(60):", "    await over.wait()  # what comes after the last answer"]
+    return [*lines, "group.cancel_scope.cancel()"] if deciding else lines

@@ -1,0 +1,236 @@
+"""From the frames of a conversation to a script for ``live_server`` that plays the model's part again.
+
+The script says and calls what the model said and called, in the order of the recording. What a person said aloud is
+typed, by its transcript: whoever plays it has no voice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from livetools.testing.wire import Frame, Message
+
+#: How the results begin that a session sends as text, because their call can no longer be answered.
+LATE_RESULT = "[Result of "
+#: What is typed for speech that nobody has written down.
+UNHEARD = "(spoken)"
+#: How the answer begins that a person's, or the tool's, refusal gives.
+NOT_APPROVED = "the call was not approved"
+
+
+@dataclass(slots=True)
+class Asked:
+    """One question of the user, and what came of it."""
+
+    text: str
+    spoken: bool = False
+    says: list[str] = field(default_factory=list)
+    calls: list[str] = field(default_factory=list)
+    interrupted: bool = False
+    cut: bool = False  # the line went before it was answered: what follows is no part of the answer
+    complete: bool = False
+
+
+@dataclass(slots=True)
+class Script:
+    """The lines of the model's part, the questions of the user's, and the calls that were refused."""
+
+    lines: list[str] = field(default_factory=list)
+    asked: list[Asked] = field(default_factory=list)
+    refused: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+
+
+def script_of(frames: Iterable[Frame]) -> Script:
+    """The script of a conversation. A question that was still being answered at the end is left out."""
+    reader = _Reader()
+    for frame in frames:
+        reader.read(frame)
+    return reader.script()
+
+
+class _Reader:
+    """Reads frames in order, and writes the script. The last whole exchange ends at ``_whole``."""
+
+    def __init__(self) -> None:
+        self._script = Script()
+        self._connection = 0
+        self._moving = (
+            False  # a goAway came: the next connection is a planned one, which a script need not show
+        )
+        self._saying = ""
+        self._heard = ""
+        self._sound = False  # of the user, since the last turn
+        self._turn_open = False
+        self._queued: list[Asked] = []  # typed while the model spoke
+        self._open: dict[str, tuple[str, str, Mapping[str, Any]]] = {}  # by id: variable, name, arguments
+        self._count = 0
+        self._whole = (0, 0)  # lines, questions
+
+    def read(self, frame: Frame) -> None:
+        """Take one frame."""
+        message = frame.message
+        if "_close" in message:
+            return self._closed(frame.direction == "client", message["_close"])
+        if frame.direction == "client":
+            return self._client(message, frame.connection)
+        return self._server(message)
+
+    def script(self) -> Script:
+        """What was written, up to the last question that was answered."""
+        lines, asked = self._whole
+        return Script(self._script.lines[:lines], self._script.asked[:asked], self._script.refused)
+
+    # What the client sent
+
+    def _client(self, message: Message, connection: int) -> None:
+        if "setup" in message:
+            self._dialled(message["setup"], connection)
+        for response in (message.get("toolResponse") or {}).get("functionResponses") or []:
+            self._answered(response)
+        content = message.get("clientContent") or {}
+        realtime = message.get("realtimeInput") or {}
+        parts = [part for turn in content.get("turns") or [] for part in turn.get("parts") or []]
+        for part in parts:
+            if "functionResponse" in part:
+                self._answered(part["functionResponse"])
+        texts = [part["text"] for part in parts if part.get("text")]
+        if content.get("turnComplete") and texts:
+            self._typed("\n".join(texts))
+        elif str(realtime.get("text") or "").strip():
+            self._typed(str(realtime["text"]))
+        if "audio" in realtime:
+            self._sound = True
+
+    def _dialled(self, setup: Message, connection: int) -> None:
+        first, self._connection = not self._connection, connection
+        if first or self._moving or not self._script.asked:
+            self._moving = False
+            return
+        handle = bool((setup.get("sessionResumption") or {}).get("handle"))
+        self._write(f"await user.reconnects(handle={handle})")
+
+    def _typed(self, text: str) -> None:
+        if text.startswith(LATE_RESULT):
+            return self._write("turn = await user.says()  # the result of a call whose connection was lost")
+        self._sound, self._heard = False, ""
+        last = self._script.asked[-1] if self._script.asked else None
+        if last is not None and last.text == text and not last.complete and not last.says and not last.calls:
+            last.cut = False
+            return self._write(f"turn = await user.says({text!r})  # sent again")
+        asked = Asked(text)
+        if self._turn_open:
+            self._queued.append(asked)
+            return None
+        return self._begin(asked)
+
+    def _begin(self, asked: Asked) -> None:
+        if self._script.asked and self._script.asked[-1].cut:
+            self._write(f"past{len(self._script.asked)}.set()")
+        self._script.asked.append(asked)
+        self._turn_open = True
+        comment = "  # spoken" if asked.spoken else ""
+        self._write(f"turn = await user.says({asked.text!r}){comment}")
+
+    def _answered(self, response: Message) -> None:
+        if response.get("willContinue"):
+            return
+        known = self._open.pop(str(response.get("id") or response.get("name")), None)
+        if known is None:
+            return
+        variable, name, args = known
+        body = response.get("response") or {}
+        failed = isinstance(body, Mapping) and "error" in body
+        if failed and str(body["error"]).startswith(NOT_APPROVED):
+            self._script.refused.append((name, args))
+        answer = variable.replace("call", "answer")
+        self._write(f"{answer} = await turn.answer({variable})")
+        self._write(f'assert "error" {"in" if failed else "not in"} {answer}')
+
+    # What the server sent
+
+    def _server(self, message: Message) -> None:
+        if "goAway" in message:
+            self._moving = True
+        content = message.get("serverContent") or {}
+        if heard := (content.get("inputTranscription") or {}).get("text"):
+            self._heard += heard
+        parts = (content.get("modelTurn") or {}).get("parts") or []
+        spoken = (content.get("outputTranscription") or {}).get("text") or ""
+        said = spoken or "".join(
+            part["text"] for part in parts if part.get("text") and not part.get("thought")
+        )
+        calls = (message.get("toolCall") or {}).get("functionCalls") or []
+        if (parts or said or calls) and self._sound and not self._turn_open:
+            self._begin(Asked(self._heard.strip() or UNHEARD, spoken=True))
+            self._sound, self._heard = False, ""
+        self._saying += said
+        for call in calls:
+            self._called(call)
+        if ids := (message.get("toolCallCancellation") or {}).get("ids"):
+            self._cancelled(ids)
+        if content.get("interrupted"):
+            self._interrupted()
+        if content.get("turnComplete"):
+            self._ended(content.get("interactionStatus"))
+
+    def _say(self) -> None:
+        text, self._saying = self._saying, ""
+        if text.strip() and self._script.asked:
+            self._script.asked[-1].says.append(text.strip())
+            self._write(f"await turn.say({text!r})")
+
+    def _called(self, call: Message) -> None:
+        self._say()
+        if not self._script.asked:
+            return
+        self._count += 1
+        variable, name, args = f"call{self._count}", str(call.get("name")), call.get("args") or {}
+        self._open[str(call.get("id") or name)] = variable, name, args
+        self._script.asked[-1].calls.append(name)
+        self._write(f"{variable} = await turn.start_call({_arguments(name, args)})")
+
+    def _cancelled(self, ids: Iterable[str]) -> None:
+        for id_ in ids:
+            if (known := self._open.pop(id_, None)) is not None:
+                self._write(f"await turn.cancel({known[0]})")
+
+    def _interrupted(self) -> None:
+        self._say()
+        if self._script.asked and self._turn_open:
+            self._script.asked[-1].interrupted = True
+            self._write("await turn.interrupt()")
+
+    def _ended(self, status: str | None) -> None:
+        self._say()
+        if not self._script.asked:
+            return
+        asked = self._script.asked[-1]
+        self._turn_open = status == "IN_PROGRESS"
+        if not self._open and not self._turn_open and (asked.says or asked.calls or asked.interrupted):
+            asked.complete = True
+            self._whole = len(self._script.lines), len(self._script.asked)
+        if not self._turn_open and self._queued:
+            self._begin(self._queued.pop(0))
+
+    def _closed(self, by_us: bool, close: Message) -> None:
+        self._say()
+        if by_us or self._moving or not self._script.asked:
+            return
+        self._open.clear()  # what answers them comes as text, or not at all
+        self._script.asked[-1].cut = self._turn_open
+        code = int(close.get("code", 1006))
+        reason = str(close.get("reason", ""))
+        self._write("await turn.drop()" if code == 1006 else f"await turn.close({code}, {reason!r})")
+
+    def _write(self, line: str) -> None:
+        self._script.lines.append(line)
+
+
+def _arguments(name: str, args: Mapping[str, Any]) -> str:
+    """Positional name and keyword arguments; what cannot be a keyword goes in a dict."""
+    plain = all(key.isidentifier() and key != "self" for key in args)
+    if plain:
+        return ", ".join([repr(name), *(f"{key}={value!r}" for key, value in args.items())])
+    return f"{name!r}, **{dict(args)!r}"

@@ -1,0 +1,187 @@
+"""A conversation as a pytest test, which runs and passes."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import anyio
+import pytest
+
+from livetools import ApprovalRequested, Interrupted, Reconnected, Session, ToolFinished, TurnComplete
+from livetools.cli.exported import Subject, as_test
+from livetools.cli.journal import Journal
+from livetools.session.agents import open_agent
+from livetools.session.tap import tap
+from livetools.testing import FakeLiveServer
+
+AGENT = '''
+import asyncio, functools
+import livetools
+from livetools import ToolError, tool
+
+def get_weather(city: str) -> str:
+    """Current weather in a city."""
+    return "12 °C, rain"
+
+def get_time(city: str) -> str:
+    """The time of day in a city."""
+    raise ToolError("the clock stands still")
+
+@tool(approval=True)
+def erase(disk: str) -> str:
+    """Erase a disk."""
+    return f"{disk} is gone"
+
+async def slow(seconds: float) -> str:
+    """Sleep."""
+    await asyncio.sleep(seconds)
+    return "slept"
+
+agent = functools.partial(
+    livetools.connect, "gemini-3.8-live", tools=[get_weather, get_time, erase, slow],
+    config={"output_audio_transcription": {}},
+)
+'''
+
+
+async def until(session: Session, *kinds: type) -> object:
+    async for event in session:
+        if isinstance(event, kinds):
+            return event
+    raise AssertionError("the session has ended")
+
+
+async def plain(session: Session, server: FakeLiveServer) -> None:
+    @server.model
+    async def model(turn):
+        if "weather" in turn.text:
+            weather, time = await turn.calls(
+                ("get_weather", {"city": "Oslo"}), ("get_time", {"city": "Oslo"})
+            )
+            await turn.say(f"It is {weather['output']}; {time['error']}.")
+        else:
+            await turn.say('You "are" welcome.\n')
+
+    await session.ask("What's the weather?")
+    await session.ask("Thanks")
+
+
+async def approvals(session: Session, server: FakeLiveServer) -> None:
+    @server.model
+    async def model(turn):
+        answer = await turn.call("erase", disk=turn.text)
+        await turn.say(str(answer))
+
+    async def decide():
+        while True:
+            event = await until(session, ApprovalRequested)
+            if event.call.args["disk"] == "sda":
+                await session.refuse(event.call, "never")
+            else:
+                await session.approve(event.call)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(decide)
+        await session.ask("sda")
+        await session.ask("sdb")
+        group.cancel_scope.cancel()
+
+
+async def interrupted(session: Session, server: FakeLiveServer) -> None:
+    speaking = anyio.Event()
+
+    @server.model
+    async def model(turn):
+        if turn.text == "sing":
+            await turn.say("La la la, ")
+            await turn.start_call("slow", seconds=30)
+            speaking.set()
+            await anyio.sleep_forever()
+        await turn.say("I am silent.")
+
+    await session.send_text("sing")
+    await speaking.wait()
+    await session.send_text("stop")
+    await until(session, Interrupted)
+    await until(session, TurnComplete)
+
+
+def lost_script(server: FakeLiveServer) -> None:
+    @server.conversation
+    async def script(user):
+        turn = await user.says("slow one")
+        await turn.start_call("slow", seconds=0.05)
+        await turn.drop()
+        await user.reconnects(handle=True)
+        turn = await user.says()
+        await turn.say("It has slept.")
+        turn = await user.says("and?")
+        await turn.say("That is all.")
+
+
+async def lost(session: Session, server: FakeLiveServer) -> None:
+    await session.send_text("slow one")
+    expected = {Reconnected, ToolFinished, TurnComplete}
+    while expected:  # the line and the tool are ready in any order; the turn about the result is the last
+        expected.discard(type(await until(session, *expected)))
+    await session.ask("and?")
+
+
+CONVERSATIONS = [plain, approvals, interrupted, lost]
+
+
+async def record(conversation: Callable[..., object], agent: object) -> Journal:
+    journal = Journal()
+    async with FakeLiveServer() as server:
+        if conversation is lost:
+            lost_script(server)  # a script is there before its client
+        async with tap(open_agent(agent, **server.options), journal) as session:
+            await conversation(session, server)
+    return journal
+
+
+def run_pytest(folder: Path) -> subprocess.CompletedProcess[str]:
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        str(folder),
+        str(folder),
+    ]
+    return subprocess.run(command, capture_output=True, text=True, timeout=100)
+
+
+def test_what_was_said_and_called_can_be_held_again(tmp_path):
+    file = tmp_path / "agent.py"
+    file.write_text(AGENT, encoding="utf-8")
+    scope: dict[str, object] = {"__name__": "agent"}
+    exec(compile(AGENT, str(file), "exec"), scope)
+    for conversation in CONVERSATIONS:
+        journal = anyio.run(record, conversation, scope["agent"])
+        subject = Subject(f"{file}:agent", asks_approval=conversation is approvals)
+        source = as_test(journal.frames(), subject)
+        (tmp_path / f"test_{conversation.__name__}.py").write_text(source, encoding="utf-8")
+    result = run_pytest(tmp_path)
+    assert result.returncode == 0, result.stdout[-3000:]
+    assert f"{len(CONVERSATIONS)} passed" in result.stdout
+    assert 'REFUSED = [("erase"' in (tmp_path / "test_approvals.py").read_text().replace("'", '"')
+    assert "reply.interrupted" in (tmp_path / "test_interrupted.py").read_text()
+    assert "turn.drop()" in (tmp_path / "test_lost.py").read_text()
+
+    broken = AGENT.replace('return "12 °C, rain"', 'raise ToolError("no weather today")')
+    file.write_text(broken, encoding="utf-8")
+    result = run_pytest(tmp_path)
+    assert result.returncode == 1
+    assert "no weather today" in result.stdout
+
+
+def test_nothing_can_be_made_of_no_conversation():
+    with pytest.raises(ValueError, match="no question has been answered"):
+        as_test([], Subject(None))
