@@ -11,6 +11,7 @@ import pytest
 from livetools.web import BUILT
 
 WEB = BUILT.parent
+PAGE = WEB / "page"
 BUILD_FILES = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.worklet.json"]
 
 
@@ -21,10 +22,11 @@ def contents(folder: Path) -> dict[str, str]:
 def test_every_source_has_a_module_and_its_types_and_nothing_else_stands_there() -> None:
     sources = {path.stem for path in (WEB / "src").glob("*.ts")}
     assert set(contents(BUILT)) == {f"{name}{end}" for name in sources for end in (".js", ".d.ts")}
+    assert set(contents(PAGE / "dist")) == {f"{path.stem}.js" for path in (PAGE / "src").glob("*.ts")}
 
 
 def test_no_module_loads_anything_from_elsewhere() -> None:
-    for text in contents(BUILT).values():
+    for text in [*contents(BUILT).values(), *contents(PAGE / "dist").values()]:
         assert "http://" not in text
         assert "https://" not in text
         assert "eval(" not in text
@@ -35,6 +37,8 @@ def test_the_build_is_fresh(tmp_path: Path) -> None:
     if npm is None:
         pytest.skip("npm is not installed")
     shutil.copytree(WEB / "src", tmp_path / "src")
+    shutil.copytree(PAGE / "src", tmp_path / "page" / "src")
+    shutil.copy(PAGE / "tsconfig.json", tmp_path / "page")
     for name in BUILD_FILES:
         shutil.copy(WEB / name, tmp_path)
     if (WEB / "node_modules" / ".bin" / "tsc").exists():
@@ -45,3 +49,4 @@ def test_the_build_is_fresh(tmp_path: Path) -> None:
             pytest.skip("npm cannot install the compiler")
     subprocess.run([npm, "run", "--silent", "build"], cwd=tmp_path, check=True, timeout=60)
     assert contents(tmp_path / "dist") == contents(BUILT), "stale: run `make web`"
+    assert contents(tmp_path / "page" / "dist") == contents(PAGE / "dist"), "stale: run `make web`"

@@ -1,0 +1,137 @@
+// Where one types, speaks and stops.
+import { LiveError } from "../../dist/client.js";
+import { byId, setAttribute, setText } from "./dom.js";
+export class Composer {
+    actions;
+    message = byId("message");
+    stop = byId("stop");
+    hold = byId("hold");
+    open = byId("microphone");
+    preview = byId("preview");
+    videos = { camera: byId("camera"), screen: byId("screen") };
+    held = false;
+    listening = false; // the microphone was opened, not only held
+    seen = null;
+    constructor(actions) {
+        this.actions = actions;
+        byId("composer").addEventListener("submit", (event) => {
+            event.preventDefault();
+            this.attempt(() => this.send());
+        });
+        this.message.addEventListener("keydown", (event) => {
+            if (event.key !== "Enter" || event.shiftKey || event.isComposing)
+                return;
+            event.preventDefault();
+            this.attempt(() => this.send());
+        });
+        this.stop.addEventListener("click", () => actions.stop());
+        document.addEventListener("keydown", (event) => {
+            if (event.key === "Escape" && !this.stop.disabled)
+                actions.stop();
+        });
+        this.listenToHold();
+        this.open.addEventListener("click", () => this.attempt(() => this.toggleMicrophone()));
+        for (const kind of ["camera", "screen"]) {
+            this.videos[kind].addEventListener("click", () => this.attempt(() => actions.video(this.seen === kind ? null : kind)));
+        }
+    }
+    /** What is possible as the line stands. */
+    enable(state) {
+        const gone = state === "ended" || state === "closed";
+        for (const button of [this.hold, this.open, ...Object.values(this.videos)])
+            button.disabled = state !== "ready";
+        this.message.placeholder = gone ? "New session begins another one" : "Message";
+    }
+    /** Whether there is something to stop. */
+    busy(busy) {
+        if (this.stop.disabled !== busy)
+            return;
+        const focused = document.activeElement === this.stop;
+        this.stop.disabled = !busy;
+        if (focused && !busy)
+            this.message.focus();
+    }
+    microphone(on, sending) {
+        if (!on)
+            this.listening = false;
+        setAttribute(this.open, "aria-pressed", String(this.listening && sending));
+        setAttribute(this.hold, "aria-pressed", String(!this.listening && sending));
+    }
+    video(kind, stream) {
+        this.seen = kind;
+        this.preview.hidden = stream === null;
+        this.preview.srcObject = stream;
+        if (stream !== null)
+            void this.preview.play();
+        for (const [name, button] of Object.entries(this.videos))
+            setAttribute(button, "aria-pressed", String(name === kind));
+    }
+    levels({ input, output }) {
+        show(byId("level-in"), input);
+        show(byId("level-out"), output);
+    }
+    /** A sentence on what went wrong; none takes it away. */
+    trouble(text) {
+        const shown = byId("trouble");
+        shown.hidden = text === "";
+        setText(shown, text);
+    }
+    async send() {
+        const text = this.message.value;
+        if (text.trim() === "")
+            return;
+        this.message.value = "";
+        try {
+            await this.actions.send(text);
+        }
+        catch (error) {
+            this.message.value = text;
+            throw error;
+        }
+    }
+    async toggleMicrophone() {
+        this.listening = !this.listening;
+        try {
+            await this.actions.microphone(this.listening);
+        }
+        catch (error) {
+            this.listening = false;
+            throw error;
+        }
+    }
+    listenToHold() {
+        const { hold } = this;
+        hold.addEventListener("pointerdown", (event) => {
+            hold.setPointerCapture(event.pointerId);
+            this.press(true);
+        });
+        for (const up of ["pointerup", "pointercancel", "blur"])
+            hold.addEventListener(up, () => this.press(false));
+        hold.addEventListener("keydown", (event) => {
+            if (event.key !== " " && event.key !== "Enter")
+                return;
+            event.preventDefault();
+            if (!event.repeat)
+                this.press(true);
+        });
+        hold.addEventListener("keyup", () => this.press(false));
+        hold.addEventListener("contextmenu", (event) => event.preventDefault()); // a long touch
+    }
+    press(down) {
+        if (down === this.held || (down && this.listening))
+            return;
+        this.held = down;
+        this.attempt(() => this.actions.hold(down));
+    }
+    attempt(act) {
+        this.trouble("");
+        act().catch((error) => this.trouble(error instanceof LiveError ? error.message : String(error)));
+    }
+}
+/** A level as a bar: its square root, for the ear hears loudness so. */
+function show(meter, level) {
+    const share = Math.min(1, Math.sqrt(level) * 1.4);
+    setAttribute(meter, "aria-valuenow", String(Math.round(share * 100)));
+    const bar = meter.firstElementChild;
+    bar.style.transform = `scaleX(${share.toFixed(3)})`;
+}

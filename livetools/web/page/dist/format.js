@@ -1,0 +1,50 @@
+// How values are written for people.
+const SHORT = 160; // characters of a value within a line
+/** `203 ms`, `1.24 s`, `2 min 5 s`. */
+export function duration(seconds) {
+    if (seconds < 1)
+        return `${Math.max(0, Math.round(seconds * 1000))} ms`;
+    if (seconds < 60)
+        return `${seconds < 10 ? seconds.toFixed(2) : seconds.toFixed(1)} s`;
+    return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}
+/** A call as Python would write it: `get_weather(city="Oslo")`. */
+export function called(call) {
+    const given = Object.entries(call.args).map(([name, value]) => `${name}=${short(value)}`);
+    return `${call.name}(${given.join(", ")})`;
+}
+/** A value in a line. */
+export function short(value) {
+    const text = JSON.stringify(value) ?? "null";
+    return text.length <= SHORT ? text : `${text.slice(0, SHORT)}…`;
+}
+/** A value over several lines. */
+export const pretty = (value) => JSON.stringify(value, null, 2) ?? "null";
+/** The value of a response, without its wrapping. */
+export function result(response) {
+    const keys = Object.keys(response);
+    const [key] = keys;
+    const wrapped = keys.length === 1 && key !== undefined && ["output", "result", "content", "error"].includes(key);
+    return wrapped ? response[key] : response;
+}
+/** Text as it is, everything else as JSON. */
+export const plain = (value) => (typeof value === "string" ? value : short(value));
+/** What a state is called, and the sign that tells it apart without its colour. */
+export const STATES = {
+    approval: { word: "waiting for approval", sign: "?" },
+    running: { word: "running", sign: "▶" },
+    finished: { word: "finished", sign: "✓" },
+    failed: { word: "failed", sign: "✗" },
+    refused: { word: "refused", sign: "⊘" },
+    cancelled: { word: "cancelled", sign: "–" },
+    lost: { word: "lost", sign: "⚡" },
+};
+/** The state of a call, with what becomes of a lost one. */
+export function stateOf(run) {
+    const { word } = STATES[run.state];
+    if (run.state !== "lost")
+        return word;
+    if (run.ended === null)
+        return "lost with the line, still running";
+    return run.delivery === "text" ? "lost with the line, result sent as text" : "lost with the line, result dropped";
+}

@@ -1,0 +1,386 @@
+// What the page shows, as one value, and how each entry of the log changes it. No DOM, no clock, no network: the same
+// entries make the same state, live and after a reload.
+/** Seconds after the end of an exchange from which on what the model says is an exchange of its own. */
+const AFTERTHOUGHT = 5;
+export const initial = () => ({
+    line: "closed",
+    lineNote: "",
+    exchanges: [],
+    tokens: 0,
+    cost: null,
+    latency: null,
+    time: 0,
+    spoken: null,
+    keys: 0,
+});
+const OVER = new Set(["finished", "failed", "refused", "cancelled"]);
+/** Whether a call has come to its end; one that is lost may still run. */
+export const isOver = (run) => OVER.has(run.state) || run.ended !== null;
+export function runs(exchange) {
+    return exchange.items.flatMap((item) => (item.kind === "call" ? [item.run] : []));
+}
+export function current(state) {
+    return state.exchanges[state.exchanges.length - 1];
+}
+/** Whether an answer is under way: something is said, or a call that it waits for is open. */
+export function isBusy(state) {
+    const exchange = current(state);
+    if (exchange === undefined || exchange.interrupted || state.line === "ended")
+        return false;
+    return exchange.ended === null || runs(exchange).some((run) => !isOver(run) && run.state !== "lost");
+}
+/** When everything of an exchange is over, or `now` while something is not. */
+export function endOf(exchange, now) {
+    const open = runs(exchange).some((run) => !isOver(run));
+    if (open || (exchange.ended === null && !exchange.interrupted))
+        return Math.max(now, exchange.began);
+    const last = exchange.items.flatMap((item) => item.kind === "call" ? [item.run.ended ?? item.run.began] : item.kind === "said" ? [item.last] : []);
+    return Math.max(exchange.began, exchange.ended ?? exchange.began, ...last);
+}
+/** The state after one more entry. Changes `state` in place and returns it: entries come by the thousand. */
+export function reduce(state, entry) {
+    const time = entry.at;
+    state.time = Math.max(state.time, time);
+    switch (entry.type) {
+        case "SessionStarted":
+            return line(state, "connected");
+        case "ended":
+            return ended(state, entry.message, time);
+        case "user_text": {
+            close(state, time);
+            const exchange = begin(state, "text", time);
+            exchange.asked = time;
+            say(state, exchange, "user", entry.text, time, false).open = false;
+            return state;
+        }
+        case "VoiceActivity":
+            return entry.kind === "start" ? speechBegan(state, time) : speechEnded(state, time, false);
+        case "speech_ended":
+            state.spoken = time;
+            return speechEnded(state, time, true);
+        case "InputTranscript":
+            return heard(state, entry.text, entry.interim ?? false, time);
+        case "sound":
+            answers(state, time);
+            return state;
+        case "TextChunk":
+        case "OutputTranscript":
+            if (entry.text)
+                say(state, answers(state, time), "model", entry.text, time, entry.type === "OutputTranscript");
+            return state;
+        case "ThoughtChunk":
+            say(state, underWay(state, time), "thought", entry.text, time, false);
+            return state;
+        case "CodeChunk":
+            say(state, underWay(state, time), "code", entry.code, time, false).open = false;
+            return state;
+        case "ToolStarted":
+        case "ApprovalRequested":
+        case "ToolProgress":
+        case "ToolFinished":
+        case "ToolCancelled":
+        case "ToolLost":
+            return called(state, entry);
+        case "approved":
+            return approved(state, entry.id, time);
+        case "Interrupted":
+            return interrupted(state, time);
+        case "TurnComplete":
+            return turnComplete(state, entry.reason, entry.status, time);
+        case "UsageUpdate":
+            return counted(state, entry.usage);
+        default:
+            return remark(state, entry);
+    }
+}
+/** The remarks of events that are neither said nor called. */
+function remark(state, entry) {
+    const time = entry.at;
+    switch (entry.type) {
+        case "GoAway":
+            return note(state, `the service ends this connection${inSeconds(entry.time_left)}`, time);
+        case "Reconnecting":
+            line(state, "reconnecting", `attempt ${entry.attempt}`);
+            return note(state, `the line is away: ${entry.cause}`, time, "warning");
+        case "Reconnected":
+            line(state, "connected");
+            return note(state, `connected again${entry.state_restored ? "" : ", to a session that begins anew"}`, time);
+        case "Stalled":
+            return note(state, `waiting for ${entry.waiting_for} since ${Math.round(entry.seconds)} s`, time, "warning");
+        case "InputDropped":
+            return note(state, `input was not sent: ${entry.reason}`, time, "warning");
+        default:
+            return state;
+    }
+}
+const inSeconds = (seconds) => (seconds === null ? "" : ` in ${Math.round(seconds)} s`);
+function line(state, to, note = "") {
+    state.line = to;
+    state.lineNote = note;
+    return state;
+}
+function ended(state, reason, time) {
+    const exchange = current(state);
+    if (exchange !== undefined)
+        finish(exchange, time);
+    for (const each of state.exchanges) {
+        for (const run of runs(each)) {
+            if (!isOver(run))
+                Object.assign(run, { state: run.state === "lost" ? "lost" : "cancelled", ended: time });
+        }
+    }
+    line(state, "ended", reason);
+    return reason ? note(state, `the session has ended: ${reason}`, time, "error") : state;
+}
+const key = (state) => ++state.keys;
+function begin(state, origin, time) {
+    const exchange = {
+        key: key(state),
+        origin,
+        began: time,
+        asked: null,
+        measured: false,
+        answered: null,
+        ended: null,
+        interrupted: false,
+        items: [],
+    };
+    state.exchanges.push(exchange);
+    return exchange;
+}
+/** End what is said in the running exchange: something else begins. */
+function close(state, time) {
+    const exchange = current(state);
+    if (exchange === undefined)
+        return;
+    for (const item of exchange.items)
+        if (item.kind === "said" && item.open)
+            settle(item);
+    if (exchange.answered !== null)
+        exchange.ended ??= time;
+}
+function settle(item) {
+    item.open = false;
+    item.text += item.interim;
+    item.interim = "";
+}
+/** The exchange that the model goes on with, or one that it begins by itself. */
+function underWay(state, time) {
+    const exchange = current(state);
+    const asked = state.spoken; // aloud, where neither the service nor a transcript has told of it
+    if (exchange !== undefined) {
+        const over = exchange.ended !== null || exchange.interrupted;
+        const end = endOf(exchange, time);
+        const spoken = asked !== null && asked > end;
+        if (!over || (!spoken && end + AFTERTHOUGHT >= time))
+            return exchange;
+        if (!spoken)
+            return begin(state, "model", time);
+    }
+    if (asked === null)
+        return begin(state, "model", time);
+    return Object.assign(begin(state, "voice", asked), { asked, measured: true });
+}
+/** The same, for what the user hears or reads: the first of it gives the latency. */
+function answers(state, time) {
+    const exchange = underWay(state, time);
+    if (exchange.ended !== null && !exchange.interrupted)
+        exchange.ended = null;
+    if (exchange.answered === null) {
+        exchange.answered = time;
+        if (exchange.asked !== null)
+            state.latency = Math.max(0, Math.round((time - exchange.asked) * 1000));
+    }
+    return exchange;
+}
+function say(state, exchange, role, text, time, voice) {
+    const last = exchange.items[exchange.items.length - 1];
+    if (last?.kind === "said" && last.role === role && last.open) {
+        last.text += text;
+        last.last = time;
+        return last;
+    }
+    if (last?.kind === "said" && last.open)
+        settle(last);
+    const item = said(state, role, text, time, voice);
+    exchange.items.push(item);
+    return item;
+}
+const said = (state, role, text, time, voice) => ({
+    kind: "said",
+    key: key(state),
+    role,
+    voice,
+    text,
+    interim: "",
+    began: time,
+    last: time,
+    open: true,
+    interrupted: false,
+});
+function speechBegan(state, time) {
+    const exchange = current(state);
+    // Speech that begins, ends and begins again before anything was answered is one question.
+    if (exchange?.origin === "voice" && exchange.answered === null && exchange.ended === null && !exchange.interrupted) {
+        exchange.asked = null;
+        return state;
+    }
+    close(state, time);
+    begin(state, "voice", time);
+    return state;
+}
+function speechEnded(state, time, measured) {
+    const exchange = current(state);
+    if (exchange?.origin !== "voice" || exchange.answered !== null || (exchange.measured && !measured))
+        return state;
+    Object.assign(exchange, { asked: time, measured });
+    return state;
+}
+/** The user's words, as the service heard them: they may come in the middle of the answer, or after it. */
+function heard(state, text, interim, time) {
+    let exchange = current(state);
+    const mine = exchange?.items.find((item) => item.kind === "said" && item.role === "user" && item.voice);
+    if (exchange === undefined || exchange.interrupted || (exchange.ended !== null && exchange.origin !== "voice")) {
+        exchange = begin(state, "voice", time);
+    }
+    else if (mine?.open) {
+        if (interim)
+            mine.interim = text;
+        else
+            Object.assign(mine, { text: mine.text + text, interim: "", last: time });
+        return state;
+    }
+    else if (mine !== undefined && exchange.ended !== null) {
+        exchange = begin(state, "voice", time);
+    }
+    const item = said(state, "user", interim ? "" : text, time, true);
+    if (interim)
+        item.interim = text;
+    const typed = exchange.items.findIndex((each) => !(each.kind === "said" && each.role === "user"));
+    exchange.items.splice(typed < 0 ? exchange.items.length : typed, 0, item);
+    return state;
+}
+function find(state, id) {
+    for (let n = state.exchanges.length - 1; n >= 0; n--) {
+        const exchange = state.exchanges[n];
+        const run = exchange && runs(exchange).reverse().find((each) => each.call.id === id);
+        if (run !== undefined)
+            return run;
+    }
+    return undefined;
+}
+function start(state, call, time) {
+    const exchange = underWay(state, time);
+    const last = exchange.items[exchange.items.length - 1];
+    if (last?.kind === "said" && last.open && last.role !== "user")
+        settle(last);
+    const run = {
+        key: key(state),
+        call,
+        state: "running",
+        began: time,
+        approved: null,
+        ended: null,
+        progress: [],
+        response: null,
+        error: null,
+        delivery: null,
+    };
+    exchange.items.push({ kind: "call", key: run.key, run });
+    return run;
+}
+function called(state, entry) {
+    const { call, at: time } = entry;
+    if (entry.type === "ToolStarted") {
+        start(state, call, time);
+        return state;
+    }
+    const run = find(state, call.id) ?? start(state, call, time);
+    switch (entry.type) {
+        case "ApprovalRequested":
+            run.state = "approval";
+            break;
+        case "ToolProgress":
+            run.progress.push({ time, value: entry.value });
+            break;
+        case "ToolFinished":
+            toolFinished(run, entry.response, entry.error, time);
+            break;
+        case "ToolCancelled":
+            Object.assign(run, { state: "cancelled", ended: time });
+            break;
+        case "ToolLost":
+            Object.assign(run, { state: "lost", delivery: entry.delivery });
+            break;
+    }
+    return state;
+}
+/** How the answer begins where a person, or the tool's own rule, said no. */
+const NOT_APPROVED = "the call was not approved";
+function toolFinished(run, response, error, time) {
+    run.response = response;
+    run.error = error;
+    run.ended ??= time;
+    if (run.state === "cancelled" || run.state === "lost")
+        return;
+    if (error === null)
+        run.state = "finished";
+    else
+        run.state = String(response["error"] ?? "").startsWith(NOT_APPROVED) ? "refused" : "failed";
+}
+function approved(state, id, time) {
+    const run = find(state, id);
+    if (run?.state === "approval")
+        Object.assign(run, { state: "running", approved: time });
+    return state;
+}
+function finish(exchange, time) {
+    for (const item of exchange.items)
+        if (item.kind === "said")
+            settle(item);
+    exchange.ended ??= time;
+}
+function interrupted(state, time) {
+    const open = [...state.exchanges].reverse().find((each) => each.answered !== null || runs(each).length > 0);
+    if (open === undefined)
+        return state;
+    const last = [...open.items].reverse().find((item) => item.kind === "said" && item.role === "model");
+    open.interrupted = true;
+    if (last !== undefined)
+        last.interrupted = true;
+    finish(open, time);
+    return state;
+}
+function turnComplete(state, reason, status, time) {
+    const exchange = current(state);
+    if (exchange === undefined)
+        return state;
+    const before = state.exchanges[state.exchanges.length - 2];
+    const silent = exchange.answered === null && runs(exchange).length === 0;
+    if (silent && before?.interrupted) {
+        before.interrupted = true; // this end is the interrupted turn's: the new question has not been answered yet
+        return state;
+    }
+    for (const item of exchange.items)
+        if (item.kind === "said" && item.role !== "user")
+            settle(item);
+    if (status !== "IN_PROGRESS")
+        finish(exchange, time);
+    if (reason !== null && reason !== "CONNECTION_REPLACED")
+        note(state, `the turn ended: ${reason}`, time, "warning");
+    return state;
+}
+function counted(state, usage) {
+    state.tokens += usage.total_tokens;
+    if (typeof usage.cost === "number")
+        state.cost = (state.cost ?? 0) + usage.cost;
+    return state;
+}
+function note(state, text, time, tone = "info") {
+    const exchange = current(state) ?? begin(state, "model", time);
+    const item = { kind: "note", key: key(state), text, time, tone };
+    if (exchange.items.length === 0 && exchange.origin === "model")
+        exchange.ended = time;
+    exchange.items.push(item);
+    return state;
+}

@@ -1,0 +1,197 @@
+// The right side: each exchange with a scale of time of its own, what was said and called as bars on it.
+import { element, List, setAttribute, setText } from "./dom.js";
+import { called, duration, pretty, short, STATES, stateOf } from "./format.js";
+import { endOf, isOver } from "./state.js";
+const SHORTEST = 0.25; // seconds that a scale shows at least
+const ORIGINS = { text: "typed", voice: "spoken", model: "by the model" };
+export class ExchangeBars {
+    root;
+    title = element("h3", "title");
+    axis = element("div", "axis", { "aria-hidden": "true" });
+    rows = element("ol", "rows");
+    list;
+    scale = { began: 0, length: SHORTEST };
+    constructor(number, framesOf) {
+        this.root = element("li", "turn", {}, this.title, this.axis, this.rows);
+        this.list = new List(this.rows, (row) => {
+            const scale = () => this.scale;
+            return "run" in row ? new CallRow(scale, framesOf) : new SaidRow(scale);
+        });
+        this.number = number;
+    }
+    number;
+    update(exchange, now) {
+        const end = endOf(exchange, now);
+        this.scale = { began: exchange.began, length: Math.max(SHORTEST, end - exchange.began) };
+        const took = end > exchange.began ? ` · ${duration(end - exchange.began)}` : "";
+        setText(this.title, `Turn ${this.number} · ${ORIGINS[exchange.origin]}${took}${exchange.interrupted ? " · interrupted" : ""}`);
+        this.draw();
+        this.list.update(rowsOf(exchange, end), now);
+    }
+    draw() {
+        const step = niceStep(this.scale.length);
+        const ticks = [];
+        for (let n = 0; n * step < this.scale.length * 0.95; n++)
+            ticks.push(n === 0 ? "0" : duration(n * step));
+        const drawn = `${ticks.join("|")}/${this.scale.length}`;
+        if (this.axis.dataset["drawn"] === drawn)
+            return;
+        this.axis.dataset["drawn"] = drawn;
+        this.axis.replaceChildren(...ticks.map((tick, n) => {
+            const made = element("span", "", {}, tick);
+            made.style.left = `${((n * step) / this.scale.length) * 100}%`;
+            return made;
+        }));
+    }
+}
+/** A step between ticks: 1, 2 or 5 times a power of ten, so that at most five of them stand on a scale. */
+function niceStep(length) {
+    const least = length / 4;
+    const power = 10 ** Math.floor(Math.log10(least));
+    return power * ([1, 2, 5].find((times) => times * power >= least) ?? 10);
+}
+function rowsOf(exchange, end) {
+    const rows = [];
+    for (const item of exchange.items) {
+        if (item.kind === "call") {
+            rows.push({ key: item.key, from: item.run.began, until: item.run.ended ?? end, run: item.run });
+        }
+        else if (item.kind === "said") {
+            rows.push({ key: item.key, from: item.began, until: item.open ? end : item.last, said: item });
+        }
+    }
+    return rows;
+}
+function place(bar, scale, from, until) {
+    const left = Math.min(1, Math.max(0, (from - scale.began) / scale.length));
+    const right = Math.min(1, Math.max(left, (until - scale.began) / scale.length));
+    bar.style.left = `${(left * 100).toFixed(2)}%`;
+    bar.style.width = `${((right - left) * 100).toFixed(2)}%`;
+}
+const NAMES = { user: "you", model: "model", thought: "thought", code: "code" };
+class SaidRow {
+    scale;
+    root;
+    name = element("span", "name");
+    bar = element("span", "bar");
+    constructor(scale) {
+        this.scale = scale;
+        this.root = element("li", "row", {}, this.name, element("span", "track", {}, this.bar));
+    }
+    update(row) {
+        if (!("said" in row))
+            return;
+        setText(this.name, NAMES[row.said.role]);
+        setAttribute(this.root, "data-role", row.said.role);
+        setAttribute(this.root, "title", row.said.text.slice(0, 300));
+        this.root.classList.toggle("interrupted", row.said.interrupted);
+        place(this.bar, this.scale(), row.from, row.until);
+    }
+}
+class CallRow {
+    scale;
+    framesOf;
+    root = element("li", "row call");
+    button;
+    name = element("span", "name");
+    bar = element("span", "bar");
+    wait = element("span", "wait");
+    ticks = element("span", "ticks");
+    state = element("span", "state");
+    details = null;
+    constructor(scale, framesOf) {
+        this.scale = scale;
+        this.framesOf = framesOf;
+        this.button = element("button", "open", { type: "button", "aria-expanded": "false" }, this.name, element("span", "track", {}, this.wait, this.bar, this.ticks), this.state);
+        this.root.append(this.button);
+    }
+    update(row) {
+        if (!("run" in row))
+            return;
+        const { run } = row;
+        if (!this.button.id)
+            this.listen(run);
+        const took = isOver(run) || run.state === "lost" ? ` · ${duration(row.until - row.from)}` : "";
+        setAttribute(this.root, "data-state", run.state);
+        setText(this.name, run.call.name);
+        setText(this.state, `${STATES[run.state].sign} ${stateOf(run)}${took}`);
+        setAttribute(this.button, "aria-label", `Call ${called(run.call)}: ${stateOf(run)}${took}`);
+        place(this.wait, this.scale(), row.from, run.approved ?? row.from);
+        place(this.bar, this.scale(), run.approved ?? row.from, row.until);
+        this.drawProgress(run);
+        this.details?.update(run);
+    }
+    drawProgress(run) {
+        const { began, length } = this.scale();
+        while (this.ticks.childElementCount < run.progress.length)
+            this.ticks.append(element("i"));
+        run.progress.forEach(({ time, value }, n) => {
+            const tick = this.ticks.children[n];
+            tick.style.left = `${((time - began) / length) * 100}%`;
+            tick.title = short(value);
+        });
+    }
+    listen(run) {
+        this.button.id = `call-${run.key}`;
+        this.button.addEventListener("click", () => {
+            if (this.details === null) {
+                this.details = new Details(run, this.framesOf);
+                this.root.append(this.details.root);
+            }
+            else {
+                this.details.root.remove();
+                this.details = null;
+            }
+            this.button.setAttribute("aria-expanded", String(this.details !== null));
+            setAttribute(this.button, "aria-controls", this.details?.root.id ?? null);
+        });
+    }
+}
+/** What a click on a call opens: arguments, progress, result or error, frames. */
+class Details {
+    framesOf;
+    root;
+    parts = new Map();
+    shown = "";
+    constructor(run, framesOf) {
+        this.framesOf = framesOf;
+        this.root = element("div", "details", { id: `details-${run.key}` });
+        this.update(run);
+    }
+    update(run) {
+        const shown = `${run.state} ${run.progress.length} ${run.ended}`;
+        if (shown === this.shown)
+            return;
+        this.shown = shown;
+        this.part("Arguments", pretty(run.call.args));
+        if (run.progress.length > 0) {
+            this.part("Progress", run.progress.map(({ time, value }) => `${duration(time - run.began)}  ${short(value)}`).join("\n"));
+        }
+        if (run.response !== null)
+            this.part(run.error === null ? "Result" : `Error (${run.error})`, pretty(run.response));
+        void this.showFrames(run.call);
+    }
+    part(title, text) {
+        let body = this.parts.get(title);
+        if (body === undefined) {
+            body = element("pre", "", { tabindex: "0", "aria-label": title });
+            const frames = this.parts.get("Frames")?.parentElement ?? null; // they stay the last
+            this.root.insertBefore(element("section", "", {}, element("h4", "", {}, title), body), frames);
+            this.parts.set(title, body);
+        }
+        setText(body, text);
+    }
+    async showFrames(call) {
+        try {
+            const frames = await this.framesOf(call);
+            this.part("Frames", frames.map(frameText).join("\n\n") || "no frame names this call");
+        }
+        catch (error) {
+            this.part("Frames", `the frames cannot be had: ${error instanceof Error ? error.message : String(error)}`);
+        }
+    }
+}
+function frameText({ time, direction, connection, frame }) {
+    const arrow = direction === "client" ? "→ sent" : "← received";
+    return `${time.toFixed(3)} s  ${arrow}, connection ${connection}\n${pretty(frame)}`;
+}

@@ -1,0 +1,45 @@
+// What a screen reader is told: whole answers, questions, and the state of the line; never word by word.
+
+import type { Entry, State } from "./state.js";
+import { current } from "./state.js";
+
+export class Announcer {
+  constructor(private readonly region: HTMLElement) {}
+
+  /** Tell what an entry means, if a person should hear of it. */
+  tell(state: State, entry: Entry): void {
+    const text = spoken(state, entry);
+    if (text) this.region.textContent = text;
+  }
+}
+
+function spoken(state: State, entry: Entry): string {
+  switch (entry.type) {
+    case "ApprovalRequested":
+      return `${entry.call.name} waits for your approval`;
+    case "ToolFinished":
+      return entry.error === null ? "" : `${entry.call.name} failed`;
+    case "Interrupted":
+      return "interrupted";
+    case "TurnComplete":
+      return answer(state);
+    case "Reconnecting":
+      return "the model's line is away";
+    case "Reconnected":
+      return "connected again";
+    case "ended":
+      return `the session has ended ${entry.message}`;
+    default:
+      return "";
+  }
+}
+
+/** What the model has said in this exchange since the last call. */
+function answer(state: State): string {
+  let said: string[] = [];
+  for (const item of current(state)?.items ?? []) {
+    if (item.kind === "call" || (item.kind === "said" && item.role === "user")) said = [];
+    else if (item.kind === "said" && item.role === "model") said.push(`Model: ${item.text}`);
+  }
+  return said.join(" ");
+}

@@ -1,0 +1,41 @@
+// What the page itself makes of the conversation.
+
+import { called, duration, plain, result, stateOf } from "./format.js";
+import type { Item, State } from "./state.js";
+
+/** Hand a text to the user as a file. */
+export function download(name: string, text: string, type: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = name;
+  link.click();
+  window.setTimeout(() => URL.revokeObjectURL(url), 1000);
+}
+
+/** The conversation as Markdown: what was said, and each call with its end. */
+export function transcriptOf(state: State, title: string): string {
+  const turns = state.exchanges.map(
+    ({ items }, n) => `## Turn ${n + 1}\n\n${items.map(written).filter(Boolean).join("\n\n")}\n`,
+  );
+  return `# ${title}\n\n${turns.join("\n")}`;
+}
+
+function written(item: Item): string {
+  switch (item.kind) {
+    case "said": {
+      const who = { user: "You", model: "Model", thought: "Thought", code: "Code" }[item.role];
+      const how = [item.voice ? "spoken" : "", item.interrupted ? "interrupted" : ""].filter(Boolean).join(", ");
+      const text = item.role === "code" ? `\n\n\`\`\`\n${item.text}\n\`\`\`` : ` ${item.text}${item.interim}`;
+      return `**${who}**${how ? ` (${how})` : ""}:${text}`;
+    }
+    case "note":
+      return `*${item.text}*`;
+    case "call": {
+      const { run } = item;
+      const took = run.ended === null ? "" : `, ${duration(run.ended - run.began)}`;
+      const came = run.response === null ? "" : ` → ${plain(result(run.response))}`;
+      return `\`${called(run.call)}\`${came} (${stateOf(run)}${took})`;
+    }
+  }
+}

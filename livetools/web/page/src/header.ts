@@ -1,0 +1,76 @@
+// The top of the page: who is talked to, how the line stands, what it costs.
+
+import type { State as LineState } from "../../dist/client.js";
+import { byId, element, setAttribute, setText } from "./dom.js";
+import type { State } from "./state.js";
+
+/** What is known before a session stands. */
+export interface Facts {
+  /** The agent, as on the command line. */
+  title: string;
+  model: string;
+  tools: { name: string; description: string }[];
+  pretend: boolean;
+}
+
+export interface HeaderActions {
+  renew(): void;
+  export(kind: string): void;
+}
+
+const LINES: Record<LineState, string> = {
+  closed: "not connected",
+  connecting: "connecting…",
+  ready: "connected",
+  reconnecting: "page reconnecting…",
+  ended: "ended",
+};
+const COUNT = new Intl.NumberFormat("en");
+
+export class Header {
+  private page: LineState = "closed";
+  private reason = "";
+
+  constructor(facts: Facts, actions: HeaderActions) {
+    document.title = `${facts.title} · livetools`;
+    setText(byId("agent"), facts.title);
+    setText(byId("model"), facts.model);
+    byId("pretend").hidden = !facts.pretend;
+    const tools = facts.tools.map(({ name, description }) => element("li", "", { title: description || null }, name));
+    byId("tools").replaceChildren(...(tools.length > 0 ? tools : [element("li", "none", {}, "no tools")]));
+    byId("renew").addEventListener("click", () => actions.renew());
+    const menu = byId<HTMLDetailsElement>("export");
+    for (const button of menu.querySelectorAll<HTMLButtonElement>("[data-export]")) {
+      button.addEventListener("click", () => {
+        menu.open = false;
+        actions.export(button.dataset["export"] ?? "");
+      });
+    }
+    menu.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !menu.open) return;
+      menu.open = false;
+      menu.querySelector("summary")?.focus();
+      event.stopPropagation();
+    });
+    document.addEventListener("pointerdown", ({ target }) => {
+      if (!menu.contains(target as Node)) menu.open = false;
+    });
+  }
+
+  /** How this page's own line to the relay stands. */
+  line(state: LineState, reason: string): void {
+    this.page = state;
+    this.reason = reason;
+  }
+
+  update(state: State): void {
+    const away = this.page === "ready" && state.line === "reconnecting";
+    const badge = byId("line");
+    setAttribute(badge, "data-line", away ? "reconnecting" : this.page === "ready" ? "connected" : this.page);
+    setAttribute(badge, "title", (away ? state.lineNote : this.reason) || null);
+    setText(byId("line-text"), away ? `model reconnecting, ${state.lineNote}` : LINES[this.page]);
+    setText(byId("latency"), state.latency === null ? "–" : `${state.latency} ms`);
+    setText(byId("tokens"), COUNT.format(state.tokens));
+    setText(byId("price"), state.cost === null ? "price unknown" : `$${state.cost.toFixed(state.cost < 1 ? 4 : 2)}`);
+  }
+}

@@ -1,0 +1,480 @@
+// What the page shows, as one value, and how each entry of the log changes it. No DOM, no clock, no network: the same
+// entries make the same state, live and after a reload.
+
+import type { Call, Ended, RelayMessage, Usage } from "../../dist/client.js";
+
+export type { Call };
+
+/** What the page itself hears: the first sound of an answer, the end of what its user says. */
+export type Heard = { type: "sound" } | { type: "speech_ended" };
+
+/** One thing that happened: `at` in seconds since the session was opened. */
+export type Entry = { at: number } & (Extract<RelayMessage, { at: number }> | Ended | Heard);
+
+export type CallState = "approval" | "running" | "finished" | "failed" | "refused" | "cancelled" | "lost";
+
+/** A call, from its arrival to its end. Times as in `Entry`. */
+export interface Run {
+  key: number;
+  call: Call;
+  state: CallState;
+  began: number;
+  /** When a person let it run. */
+  approved: number | null;
+  ended: number | null;
+  progress: { time: number; value: unknown }[];
+  response: Record<string, unknown> | null;
+  error: string | null;
+  /** How the result of a lost call reaches the model. */
+  delivery: string | null;
+}
+
+/** Something said: by whom, how, and whether more may come. */
+export interface Said {
+  kind: "said";
+  key: number;
+  role: "user" | "model" | "thought" | "code";
+  voice: boolean;
+  text: string;
+  /** Words that the service may still take back. */
+  interim: string;
+  began: number;
+  last: number;
+  open: boolean;
+  interrupted: boolean;
+}
+
+/** A remark on the line or the turn. */
+export interface Note {
+  kind: "note";
+  key: number;
+  text: string;
+  time: number;
+  tone: "info" | "warning" | "error";
+}
+
+export interface CallItem {
+  kind: "call";
+  key: number;
+  run: Run;
+}
+
+export type Item = Said | Note | CallItem;
+
+/** One exchange: what the user said, and all that came of it. */
+export interface Exchange {
+  key: number;
+  origin: "text" | "voice" | "model";
+  began: number;
+  /** When the user had finished speaking; typed text is finished when it is sent. */
+  asked: number | null;
+  /** Whether the page's own microphone has told so, which knows it before the service does. */
+  measured: boolean;
+  /** The first sound or word of the answer. */
+  answered: number | null;
+  ended: number | null;
+  interrupted: boolean;
+  items: Item[];
+}
+
+export type Line = "closed" | "connecting" | "connected" | "reconnecting" | "ending" | "ended";
+
+export interface State {
+  line: Line;
+  lineNote: string;
+  exchanges: Exchange[];
+  tokens: number;
+  /** US dollars; null while no turn has named a price. */
+  cost: number | null;
+  /** Milliseconds of the last turn that was answered. */
+  latency: number | null;
+  time: number;
+  /** When the page's microphone last heard the end of something said. */
+  spoken: number | null;
+  keys: number;
+}
+
+/** Seconds after the end of an exchange from which on what the model says is an exchange of its own. */
+const AFTERTHOUGHT = 5;
+
+export const initial = (): State => ({
+  line: "closed",
+  lineNote: "",
+  exchanges: [],
+  tokens: 0,
+  cost: null,
+  latency: null,
+  time: 0,
+  spoken: null,
+  keys: 0,
+});
+
+const OVER: ReadonlySet<CallState> = new Set(["finished", "failed", "refused", "cancelled"]);
+
+/** Whether a call has come to its end; one that is lost may still run. */
+export const isOver = (run: Run): boolean => OVER.has(run.state) || run.ended !== null;
+
+export function runs(exchange: Exchange): Run[] {
+  return exchange.items.flatMap((item) => (item.kind === "call" ? [item.run] : []));
+}
+
+export function current(state: State): Exchange | undefined {
+  return state.exchanges[state.exchanges.length - 1];
+}
+
+/** Whether an answer is under way: something is said, or a call that it waits for is open. */
+export function isBusy(state: State): boolean {
+  const exchange = current(state);
+  if (exchange === undefined || exchange.interrupted || state.line === "ended") return false;
+  return exchange.ended === null || runs(exchange).some((run) => !isOver(run) && run.state !== "lost");
+}
+
+/** When everything of an exchange is over, or `now` while something is not. */
+export function endOf(exchange: Exchange, now: number): number {
+  const open = runs(exchange).some((run) => !isOver(run));
+  if (open || (exchange.ended === null && !exchange.interrupted)) return Math.max(now, exchange.began);
+  const last = exchange.items.flatMap((item) =>
+    item.kind === "call" ? [item.run.ended ?? item.run.began] : item.kind === "said" ? [item.last] : [],
+  );
+  return Math.max(exchange.began, exchange.ended ?? exchange.began, ...last);
+}
+
+/** The state after one more entry. Changes `state` in place and returns it: entries come by the thousand. */
+export function reduce(state: State, entry: Entry): State {
+  const time = entry.at;
+  state.time = Math.max(state.time, time);
+  switch (entry.type) {
+    case "SessionStarted":
+      return line(state, "connected");
+    case "ended":
+      return ended(state, entry.message, time);
+    case "user_text": {
+      close(state, time);
+      const exchange = begin(state, "text", time);
+      exchange.asked = time;
+      say(state, exchange, "user", entry.text, time, false).open = false;
+      return state;
+    }
+    case "VoiceActivity":
+      return entry.kind === "start" ? speechBegan(state, time) : speechEnded(state, time, false);
+    case "speech_ended":
+      state.spoken = time;
+      return speechEnded(state, time, true);
+    case "InputTranscript":
+      return heard(state, entry.text, entry.interim ?? false, time);
+    case "sound":
+      answers(state, time);
+      return state;
+    case "TextChunk":
+    case "OutputTranscript":
+      if (entry.text) say(state, answers(state, time), "model", entry.text, time, entry.type === "OutputTranscript");
+      return state;
+    case "ThoughtChunk":
+      say(state, underWay(state, time), "thought", entry.text, time, false);
+      return state;
+    case "CodeChunk":
+      say(state, underWay(state, time), "code", entry.code, time, false).open = false;
+      return state;
+    case "ToolStarted":
+    case "ApprovalRequested":
+    case "ToolProgress":
+    case "ToolFinished":
+    case "ToolCancelled":
+    case "ToolLost":
+      return called(state, entry);
+    case "approved":
+      return approved(state, entry.id, time);
+    case "Interrupted":
+      return interrupted(state, time);
+    case "TurnComplete":
+      return turnComplete(state, entry.reason, entry.status, time);
+    case "UsageUpdate":
+      return counted(state, entry.usage);
+    default:
+      return remark(state, entry);
+  }
+}
+
+/** The remarks of events that are neither said nor called. */
+function remark(state: State, entry: Entry): State {
+  const time = entry.at;
+  switch (entry.type) {
+    case "GoAway":
+      return note(state, `the service ends this connection${inSeconds(entry.time_left)}`, time);
+    case "Reconnecting":
+      line(state, "reconnecting", `attempt ${entry.attempt}`);
+      return note(state, `the line is away: ${entry.cause}`, time, "warning");
+    case "Reconnected":
+      line(state, "connected");
+      return note(state, `connected again${entry.state_restored ? "" : ", to a session that begins anew"}`, time);
+    case "Stalled":
+      return note(state, `waiting for ${entry.waiting_for} since ${Math.round(entry.seconds)} s`, time, "warning");
+    case "InputDropped":
+      return note(state, `input was not sent: ${entry.reason}`, time, "warning");
+    default:
+      return state;
+  }
+}
+
+const inSeconds = (seconds: number | null): string => (seconds === null ? "" : ` in ${Math.round(seconds)} s`);
+
+function line(state: State, to: Line, note = ""): State {
+  state.line = to;
+  state.lineNote = note;
+  return state;
+}
+
+function ended(state: State, reason: string, time: number): State {
+  const exchange = current(state);
+  if (exchange !== undefined) finish(exchange, time);
+  for (const each of state.exchanges) {
+    for (const run of runs(each)) {
+      if (!isOver(run)) Object.assign(run, { state: run.state === "lost" ? "lost" : "cancelled", ended: time });
+    }
+  }
+  line(state, "ended", reason);
+  return reason ? note(state, `the session has ended: ${reason}`, time, "error") : state;
+}
+
+const key = (state: State): number => ++state.keys;
+
+function begin(state: State, origin: Exchange["origin"], time: number): Exchange {
+  const exchange: Exchange = {
+    key: key(state),
+    origin,
+    began: time,
+    asked: null,
+    measured: false,
+    answered: null,
+    ended: null,
+    interrupted: false,
+    items: [],
+  };
+  state.exchanges.push(exchange);
+  return exchange;
+}
+
+/** End what is said in the running exchange: something else begins. */
+function close(state: State, time: number): void {
+  const exchange = current(state);
+  if (exchange === undefined) return;
+  for (const item of exchange.items) if (item.kind === "said" && item.open) settle(item);
+  if (exchange.answered !== null) exchange.ended ??= time;
+}
+
+function settle(item: Said): void {
+  item.open = false;
+  item.text += item.interim;
+  item.interim = "";
+}
+
+/** The exchange that the model goes on with, or one that it begins by itself. */
+function underWay(state: State, time: number): Exchange {
+  const exchange = current(state);
+  const asked = state.spoken; // aloud, where neither the service nor a transcript has told of it
+  if (exchange !== undefined) {
+    const over = exchange.ended !== null || exchange.interrupted;
+    const end = endOf(exchange, time);
+    const spoken = asked !== null && asked > end;
+    if (!over || (!spoken && end + AFTERTHOUGHT >= time)) return exchange;
+    if (!spoken) return begin(state, "model", time);
+  }
+  if (asked === null) return begin(state, "model", time);
+  return Object.assign(begin(state, "voice", asked), { asked, measured: true });
+}
+
+/** The same, for what the user hears or reads: the first of it gives the latency. */
+function answers(state: State, time: number): Exchange {
+  const exchange = underWay(state, time);
+  if (exchange.ended !== null && !exchange.interrupted) exchange.ended = null;
+  if (exchange.answered === null) {
+    exchange.answered = time;
+    if (exchange.asked !== null) state.latency = Math.max(0, Math.round((time - exchange.asked) * 1000));
+  }
+  return exchange;
+}
+
+function say(state: State, exchange: Exchange, role: Said["role"], text: string, time: number, voice: boolean): Said {
+  const last = exchange.items[exchange.items.length - 1];
+  if (last?.kind === "said" && last.role === role && last.open) {
+    last.text += text;
+    last.last = time;
+    return last;
+  }
+  if (last?.kind === "said" && last.open) settle(last);
+  const item = said(state, role, text, time, voice);
+  exchange.items.push(item);
+  return item;
+}
+
+const said = (state: State, role: Said["role"], text: string, time: number, voice: boolean): Said => ({
+  kind: "said",
+  key: key(state),
+  role,
+  voice,
+  text,
+  interim: "",
+  began: time,
+  last: time,
+  open: true,
+  interrupted: false,
+});
+
+function speechBegan(state: State, time: number): State {
+  const exchange = current(state);
+  // Speech that begins, ends and begins again before anything was answered is one question.
+  if (exchange?.origin === "voice" && exchange.answered === null && exchange.ended === null && !exchange.interrupted) {
+    exchange.asked = null;
+    return state;
+  }
+  close(state, time);
+  begin(state, "voice", time);
+  return state;
+}
+
+function speechEnded(state: State, time: number, measured: boolean): State {
+  const exchange = current(state);
+  if (exchange?.origin !== "voice" || exchange.answered !== null || (exchange.measured && !measured)) return state;
+  Object.assign(exchange, { asked: time, measured });
+  return state;
+}
+
+/** The user's words, as the service heard them: they may come in the middle of the answer, or after it. */
+function heard(state: State, text: string, interim: boolean, time: number): State {
+  let exchange = current(state);
+  const mine = exchange?.items.find((item): item is Said => item.kind === "said" && item.role === "user" && item.voice);
+  if (exchange === undefined || exchange.interrupted || (exchange.ended !== null && exchange.origin !== "voice")) {
+    exchange = begin(state, "voice", time);
+  } else if (mine?.open) {
+    if (interim) mine.interim = text;
+    else Object.assign(mine, { text: mine.text + text, interim: "", last: time });
+    return state;
+  } else if (mine !== undefined && exchange.ended !== null) {
+    exchange = begin(state, "voice", time);
+  }
+  const item = said(state, "user", interim ? "" : text, time, true);
+  if (interim) item.interim = text;
+  const typed = exchange.items.findIndex((each) => !(each.kind === "said" && each.role === "user"));
+  exchange.items.splice(typed < 0 ? exchange.items.length : typed, 0, item);
+  return state;
+}
+
+function find(state: State, id: string): Run | undefined {
+  for (let n = state.exchanges.length - 1; n >= 0; n--) {
+    const exchange = state.exchanges[n];
+    const run = exchange && runs(exchange).reverse().find((each) => each.call.id === id);
+    if (run !== undefined) return run;
+  }
+  return undefined;
+}
+
+function start(state: State, call: Call, time: number): Run {
+  const exchange = underWay(state, time);
+  const last = exchange.items[exchange.items.length - 1];
+  if (last?.kind === "said" && last.open && last.role !== "user") settle(last);
+  const run: Run = {
+    key: key(state),
+    call,
+    state: "running",
+    began: time,
+    approved: null,
+    ended: null,
+    progress: [],
+    response: null,
+    error: null,
+    delivery: null,
+  };
+  exchange.items.push({ kind: "call", key: run.key, run });
+  return run;
+}
+
+type CallEvent = Extract<Entry, { call: Call }>;
+
+function called(state: State, entry: CallEvent): State {
+  const { call, at: time } = entry;
+  if (entry.type === "ToolStarted") {
+    start(state, call, time);
+    return state;
+  }
+  const run = find(state, call.id) ?? start(state, call, time);
+  switch (entry.type) {
+    case "ApprovalRequested":
+      run.state = "approval";
+      break;
+    case "ToolProgress":
+      run.progress.push({ time, value: entry.value });
+      break;
+    case "ToolFinished":
+      toolFinished(run, entry.response, entry.error, time);
+      break;
+    case "ToolCancelled":
+      Object.assign(run, { state: "cancelled", ended: time });
+      break;
+    case "ToolLost":
+      Object.assign(run, { state: "lost", delivery: entry.delivery });
+      break;
+  }
+  return state;
+}
+
+/** How the answer begins where a person, or the tool's own rule, said no. */
+const NOT_APPROVED = "the call was not approved";
+
+function toolFinished(run: Run, response: Record<string, unknown>, error: string | null, time: number): void {
+  run.response = response;
+  run.error = error;
+  run.ended ??= time;
+  if (run.state === "cancelled" || run.state === "lost") return;
+  if (error === null) run.state = "finished";
+  else run.state = String(response["error"] ?? "").startsWith(NOT_APPROVED) ? "refused" : "failed";
+}
+
+function approved(state: State, id: string, time: number): State {
+  const run = find(state, id);
+  if (run?.state === "approval") Object.assign(run, { state: "running", approved: time });
+  return state;
+}
+
+function finish(exchange: Exchange, time: number): void {
+  for (const item of exchange.items) if (item.kind === "said") settle(item);
+  exchange.ended ??= time;
+}
+
+function interrupted(state: State, time: number): State {
+  const open = [...state.exchanges].reverse().find((each) => each.answered !== null || runs(each).length > 0);
+  if (open === undefined) return state;
+  const last = [...open.items].reverse().find((item): item is Said => item.kind === "said" && item.role === "model");
+  open.interrupted = true;
+  if (last !== undefined) last.interrupted = true;
+  finish(open, time);
+  return state;
+}
+
+function turnComplete(state: State, reason: string | null, status: string | null, time: number): State {
+  const exchange = current(state);
+  if (exchange === undefined) return state;
+  const before = state.exchanges[state.exchanges.length - 2];
+  const silent = exchange.answered === null && runs(exchange).length === 0;
+  if (silent && before?.interrupted) {
+    before.interrupted = true; // this end is the interrupted turn's: the new question has not been answered yet
+    return state;
+  }
+  for (const item of exchange.items) if (item.kind === "said" && item.role !== "user") settle(item);
+  if (status !== "IN_PROGRESS") finish(exchange, time);
+  if (reason !== null && reason !== "CONNECTION_REPLACED") note(state, `the turn ended: ${reason}`, time, "warning");
+  return state;
+}
+
+function counted(state: State, usage: Usage & { cost?: unknown }): State {
+  state.tokens += usage.total_tokens;
+  if (typeof usage.cost === "number") state.cost = (state.cost ?? 0) + usage.cost;
+  return state;
+}
+
+function note(state: State, text: string, time: number, tone: Note["tone"] = "info"): State {
+  const exchange = current(state) ?? begin(state, "model", time);
+  const item: Note = { kind: "note", key: key(state), text, time, tone };
+  if (exchange.items.length === 0 && exchange.origin === "model") exchange.ended = time;
+  exchange.items.push(item);
+  return state;
+}

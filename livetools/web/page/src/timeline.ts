@@ -1,0 +1,239 @@
+// The right side: each exchange with a scale of time of its own, what was said and called as bars on it.
+
+import { element, List, setAttribute, setText, type View } from "./dom.js";
+import { called, duration, pretty, short, STATES, stateOf } from "./format.js";
+import { endOf, isOver, type Call, type Exchange, type Run, type Said } from "./state.js";
+
+/** One frame of the session, as the server kept it: media are left out. */
+export interface Frame {
+  time: number;
+  direction: "client" | "server";
+  connection: number;
+  frame: unknown;
+}
+
+/** Fetches the frames of a call. */
+export type FramesOf = (call: Call) => Promise<Frame[]>;
+
+const SHORTEST = 0.25; // seconds that a scale shows at least
+const ORIGINS: Record<Exchange["origin"], string> = { text: "typed", voice: "spoken", model: "by the model" };
+
+/** One row of an exchange: something said, or a call. */
+type Row = { key: number; from: number; until: number } & ({ said: Said } | { run: Run });
+
+/** The scale of an exchange, from its beginning to its end. */
+interface Scale {
+  began: number;
+  length: number;
+}
+
+export class ExchangeBars implements View<Exchange> {
+  readonly root: HTMLElement;
+  private readonly title = element("h3", "title");
+  private readonly axis = element("div", "axis", { "aria-hidden": "true" });
+  private readonly rows = element("ol", "rows");
+  private readonly list: List<Row>;
+  private scale: Scale = { began: 0, length: SHORTEST };
+
+  constructor(number: number, framesOf: FramesOf) {
+    this.root = element("li", "turn", {}, this.title, this.axis, this.rows);
+    this.list = new List<Row>(this.rows, (row) => {
+      const scale = () => this.scale;
+      return "run" in row ? new CallRow(scale, framesOf) : new SaidRow(scale);
+    });
+    this.number = number;
+  }
+
+  private readonly number: number;
+
+  update(exchange: Exchange, now: number): void {
+    const end = endOf(exchange, now);
+    this.scale = { began: exchange.began, length: Math.max(SHORTEST, end - exchange.began) };
+    const took = end > exchange.began ? ` · ${duration(end - exchange.began)}` : "";
+    setText(this.title, `Turn ${this.number} · ${ORIGINS[exchange.origin]}${took}${exchange.interrupted ? " · interrupted" : ""}`);
+    this.draw();
+    this.list.update(rowsOf(exchange, end), now);
+  }
+
+  private draw(): void {
+    const step = niceStep(this.scale.length);
+    const ticks: string[] = [];
+    for (let n = 0; n * step < this.scale.length * 0.95; n++) ticks.push(n === 0 ? "0" : duration(n * step));
+    const drawn = `${ticks.join("|")}/${this.scale.length}`;
+    if (this.axis.dataset["drawn"] === drawn) return;
+    this.axis.dataset["drawn"] = drawn;
+    this.axis.replaceChildren(
+      ...ticks.map((tick, n) => {
+        const made = element("span", "", {}, tick);
+        made.style.left = `${((n * step) / this.scale.length) * 100}%`;
+        return made;
+      }),
+    );
+  }
+}
+
+/** A step between ticks: 1, 2 or 5 times a power of ten, so that at most five of them stand on a scale. */
+function niceStep(length: number): number {
+  const least = length / 4;
+  const power = 10 ** Math.floor(Math.log10(least));
+  return power * ([1, 2, 5].find((times) => times * power >= least) ?? 10);
+}
+
+function rowsOf(exchange: Exchange, end: number): Row[] {
+  const rows: Row[] = [];
+  for (const item of exchange.items) {
+    if (item.kind === "call") {
+      rows.push({ key: item.key, from: item.run.began, until: item.run.ended ?? end, run: item.run });
+    } else if (item.kind === "said") {
+      rows.push({ key: item.key, from: item.began, until: item.open ? end : item.last, said: item });
+    }
+  }
+  return rows;
+}
+
+function place(bar: HTMLElement, scale: Scale, from: number, until: number): void {
+  const left = Math.min(1, Math.max(0, (from - scale.began) / scale.length));
+  const right = Math.min(1, Math.max(left, (until - scale.began) / scale.length));
+  bar.style.left = `${(left * 100).toFixed(2)}%`;
+  bar.style.width = `${((right - left) * 100).toFixed(2)}%`;
+}
+
+const NAMES: Record<Said["role"], string> = { user: "you", model: "model", thought: "thought", code: "code" };
+
+class SaidRow implements View<Row> {
+  readonly root: HTMLElement;
+  private readonly name = element("span", "name");
+  private readonly bar = element("span", "bar");
+
+  constructor(private readonly scale: () => Scale) {
+    this.root = element("li", "row", {}, this.name, element("span", "track", {}, this.bar));
+  }
+
+  update(row: Row): void {
+    if (!("said" in row)) return;
+    setText(this.name, NAMES[row.said.role]);
+    setAttribute(this.root, "data-role", row.said.role);
+    setAttribute(this.root, "title", row.said.text.slice(0, 300));
+    this.root.classList.toggle("interrupted", row.said.interrupted);
+    place(this.bar, this.scale(), row.from, row.until);
+  }
+}
+
+class CallRow implements View<Row> {
+  readonly root = element("li", "row call");
+  private readonly button: HTMLButtonElement;
+  private readonly name = element("span", "name");
+  private readonly bar = element("span", "bar");
+  private readonly wait = element("span", "wait");
+  private readonly ticks = element("span", "ticks");
+  private readonly state = element("span", "state");
+  private details: Details | null = null;
+
+  constructor(
+    private readonly scale: () => Scale,
+    private readonly framesOf: FramesOf,
+  ) {
+    this.button = element(
+      "button",
+      "open",
+      { type: "button", "aria-expanded": "false" },
+      this.name,
+      element("span", "track", {}, this.wait, this.bar, this.ticks),
+      this.state,
+    );
+    this.root.append(this.button);
+  }
+
+  update(row: Row): void {
+    if (!("run" in row)) return;
+    const { run } = row;
+    if (!this.button.id) this.listen(run);
+    const took = isOver(run) || run.state === "lost" ? ` · ${duration(row.until - row.from)}` : "";
+    setAttribute(this.root, "data-state", run.state);
+    setText(this.name, run.call.name);
+    setText(this.state, `${STATES[run.state].sign} ${stateOf(run)}${took}`);
+    setAttribute(this.button, "aria-label", `Call ${called(run.call)}: ${stateOf(run)}${took}`);
+    place(this.wait, this.scale(), row.from, run.approved ?? row.from);
+    place(this.bar, this.scale(), run.approved ?? row.from, row.until);
+    this.drawProgress(run);
+    this.details?.update(run);
+  }
+
+  private drawProgress(run: Run): void {
+    const { began, length } = this.scale();
+    while (this.ticks.childElementCount < run.progress.length) this.ticks.append(element("i"));
+    run.progress.forEach(({ time, value }, n) => {
+      const tick = this.ticks.children[n] as HTMLElement;
+      tick.style.left = `${((time - began) / length) * 100}%`;
+      tick.title = short(value);
+    });
+  }
+
+  private listen(run: Run): void {
+    this.button.id = `call-${run.key}`;
+    this.button.addEventListener("click", () => {
+      if (this.details === null) {
+        this.details = new Details(run, this.framesOf);
+        this.root.append(this.details.root);
+      } else {
+        this.details.root.remove();
+        this.details = null;
+      }
+      this.button.setAttribute("aria-expanded", String(this.details !== null));
+      setAttribute(this.button, "aria-controls", this.details?.root.id ?? null);
+    });
+  }
+}
+
+/** What a click on a call opens: arguments, progress, result or error, frames. */
+class Details {
+  readonly root: HTMLElement;
+  private readonly parts = new Map<string, HTMLElement>();
+  private shown = "";
+
+  constructor(
+    run: Run,
+    private readonly framesOf: FramesOf,
+  ) {
+    this.root = element("div", "details", { id: `details-${run.key}` });
+    this.update(run);
+  }
+
+  update(run: Run): void {
+    const shown = `${run.state} ${run.progress.length} ${run.ended}`;
+    if (shown === this.shown) return;
+    this.shown = shown;
+    this.part("Arguments", pretty(run.call.args));
+    if (run.progress.length > 0) {
+      this.part("Progress", run.progress.map(({ time, value }) => `${duration(time - run.began)}  ${short(value)}`).join("\n"));
+    }
+    if (run.response !== null) this.part(run.error === null ? "Result" : `Error (${run.error})`, pretty(run.response));
+    void this.showFrames(run.call);
+  }
+
+  private part(title: string, text: string): void {
+    let body = this.parts.get(title);
+    if (body === undefined) {
+      body = element("pre", "", { tabindex: "0", "aria-label": title });
+      const frames = this.parts.get("Frames")?.parentElement ?? null; // they stay the last
+      this.root.insertBefore(element("section", "", {}, element("h4", "", {}, title), body), frames);
+      this.parts.set(title, body);
+    }
+    setText(body, text);
+  }
+
+  private async showFrames(call: Call): Promise<void> {
+    try {
+      const frames = await this.framesOf(call);
+      this.part("Frames", frames.map(frameText).join("\n\n") || "no frame names this call");
+    } catch (error) {
+      this.part("Frames", `the frames cannot be had: ${error instanceof Error ? error.message : String(error)}`);
+    }
+  }
+}
+
+function frameText({ time, direction, connection, frame }: Frame): string {
+  const arrow = direction === "client" ? "→ sent" : "← received";
+  return `${time.toFixed(3)} s  ${arrow}, connection ${connection}\n${pretty(frame)}`;
+}
+

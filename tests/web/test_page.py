@@ -1,0 +1,353 @@
+"""The page of `livetools web`, in a real browser."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from livetools.cli.page import About, page_app
+from livetools.testing import FakeLiveServer, Recording
+from livetools.web import BUILT
+
+from .conftest import serving
+
+AXE = BUILT.parent / "node_modules" / "axe-core" / "axe.min.js"
+PCM = b"\x00\x20" * 24000 * 4  # four seconds that are loud all along
+
+AGENT = '''
+import asyncio, functools
+import livetools
+from livetools import ReconnectPolicy, ToolContext, tool
+
+def get_weather(city: str) -> str:
+    """Current weather in a city."""
+    return "12 °C, rain"
+
+@tool(approval=True)
+def erase(disk: str) -> str:
+    """Erase a disk."""
+    return f"{disk} is gone"
+
+@tool
+async def scan(context: ToolContext, disk: str, seconds: float = 0.3) -> str:
+    """Scan a disk."""
+    for step in range(3):
+        await asyncio.sleep(seconds / 3)
+        await context.progress({"step": step})
+    return "no errors"
+
+agent = functools.partial(
+    livetools.connect, "gemini-3.8-live", tools=[get_weather, erase, scan],
+    config={"output_audio_transcription": {}, "input_audio_transcription": {}},
+    reconnect=ReconnectPolicy(initial=0.05, jitter=0.0),
+)
+'''
+
+
+class Dev:
+    """A tab with the page, as a person sees it."""
+
+    def __init__(self, page: Any, address: str) -> None:
+        self.page = page
+        self.complaints: list[str] = []
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        page.on("console", lambda line: self.complaints.append(line.text) if line.type == "error" else None)
+        page.goto(f"http://{address}/")
+        self.wait("connected")
+
+    def button(self, name: str) -> Any:
+        return self.page.get_by_role("button", name=re.compile(f"^{name}"))
+
+    def say(self, text: str) -> None:
+        message = self.page.get_by_role("textbox", name="Message")
+        message.fill(text)
+        message.press("Enter")
+
+    def wait(self, text: str) -> None:
+        self.page.get_by_text(text).first.wait_for()
+
+    def until(self, expression: str) -> None:
+        """Wait for a truth. (Playwright's own way to do so asks for `unsafe-eval`.)"""
+        deadline = time.monotonic() + 15
+        while not self.page.evaluate(expression):
+            assert time.monotonic() < deadline, f"never true: {expression}"
+            self.page.wait_for_timeout(20)
+
+    def idle(self) -> None:
+        self.until("document.getElementById('stop').disabled")
+
+    def seen(self) -> str:
+        return str(self.page.inner_text("body"))
+
+
+@pytest.fixture
+def agent_file(tmp_path: Path) -> Path:
+    file = tmp_path / "house.py"
+    file.write_text(AGENT, encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def address(model: FakeLiveServer, agent_file: Path) -> Iterator[str]:
+    scope: dict[str, Any] = {"__name__": "house"}
+    exec(compile(AGENT, str(agent_file), "exec"), scope)
+    open_session = functools.partial(scope["agent"], **model.options)
+    about = About(pretend=True, target=f"{agent_file}:agent")
+    with serving(page_app(open_session, about)) as address:
+        yield address
+
+
+@pytest.fixture
+def open_page(chromium: Any, address: str) -> Iterator[Callable[..., Dev]]:
+    """Opens tabs; each must end without an error in its console."""
+    tabs: list[Dev] = []
+    contexts: list[Any] = []
+
+    def open_page(**options: Any) -> Dev:
+        context = chromium.new_context(**{"viewport": {"width": 1280, "height": 800}, **options})
+        context.set_default_timeout(15000)
+        contexts.append(context)
+        tabs.append(Dev(context.new_page(), address))
+        return tabs[-1]
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not [line for tab in tabs for line in tab.complaints]
+
+
+def scripted(model: FakeLiveServer) -> None:
+    @model.model
+    async def answer(turn: Any) -> None:
+        word, _, rest = turn.text.partition(" ")
+        if word == "weather":
+            weather = await turn.call("get_weather", city=rest)
+            await turn.say(f"It is {weather['output']}.")
+        elif word == "erase":
+            await turn.say(str(await turn.call("erase", disk=rest)))
+        elif word == "scan":
+            await turn.say(str(await turn.call("scan", disk=rest)))
+        elif word == "sing":
+            await turn.say("La la la.", audio=PCM)
+            await asyncio.sleep(60)
+        elif word == "cancel":
+            id = await turn.start_call("scan", disk=rest, seconds=60)
+            await asyncio.sleep(0.3)
+            await turn.cancel(id)
+            await turn.say("Never mind.")
+        elif word == "drop":
+            await turn.start_call("scan", disk=rest, seconds=1)
+            await asyncio.sleep(0.2)
+            await turn.drop()
+        else:
+            await turn.say(f"I heard {turn.text or f'{len(turn.audio)} bytes'}.")
+
+
+def test_a_typed_question_is_seen_from_all_sides(model, open_page, address):
+    scripted(model)
+    dev = open_page()
+    shown = dev.seen()
+    for word in ("gemini-3.8-live", "pretend", "get_weather", "erase", "scan", "tokens", "price unknown"):
+        assert word in shown
+    assert dev.button("Stop").is_disabled()
+    dev.say("weather Oslo")
+    dev.wait("It is 12 °C, rain.")
+    dev.idle()
+    assert re.search(r"\b\d+ ms", dev.page.inner_text("#latency"))
+    assert int(dev.page.inner_text("#tokens").replace(",", "")) > 0
+    call = dev.button("Call get_weather")
+    call.click()
+    details = dev.page.locator(".details")
+    details.get_by_text("toolResponse").wait_for()
+    assert call.get_attribute("aria-expanded") == "true"
+    for part in ("Arguments", '"city": "Oslo"', "Result", "12 °C, rain", "Frames", "toolCall"):
+        assert part in details.inner_text()
+    before = dev.page.inner_text("#conversation")
+
+    dev.page.reload()
+    dev.wait("It is 12 °C, rain.")
+    assert dev.page.inner_text("#conversation") == before
+    assert re.search(r"\b\d+ ms", dev.page.inner_text("#latency"))
+    dev.say("hello")
+    dev.wait("I heard hello.")
+    assert len(model.sessions) == 1
+
+    other = Dev(dev.page.context.new_page(), address)
+    assert "weather Oslo" not in other.seen()
+    assert len(model.sessions) == 2
+    dev.button("New session").click()
+    dev.until("!document.body.innerText.includes('weather Oslo')")
+    dev.wait("connected")
+    dev.say("again")
+    dev.wait("I heard again.")
+    assert len(model.sessions) == 3
+
+
+def test_a_person_approves_and_refuses_with_the_arguments_in_sight(model, open_page):
+    scripted(model)
+    dev = open_page()
+    dev.say("erase sda")
+    refuse = dev.button("Refuse")
+    refuse.wait_for()
+    assert '"disk": "sda"' in dev.page.get_by_role("group", name="erase waits for your approval").inner_text()
+    assert dev.page.locator('.row.call[data-state="approval"]').count() == 1
+    assert dev.button("Stop").is_enabled()
+    dev.page.get_by_role("textbox", name="Reason to refuse erase").fill("not today")
+    refuse.click()
+    dev.wait("not approved: not today")
+    assert "refused" in dev.page.inner_text("#timeline")
+    dev.idle()
+
+    dev.say("erase sdb")
+    dev.button("Approve").focus()
+    dev.page.keyboard.press("Enter")
+    dev.wait("sdb is gone")
+    assert dev.page.locator('.row.call[data-state="finished"] .wait').evaluate("it => it.offsetWidth > 0")
+    assert dev.button("Approve").count() == dev.button("Refuse").count() == 0
+
+
+def test_a_call_is_followed_until_it_is_cancelled_or_lost_with_the_line(model, open_page):
+    scripted(model)
+    dev = open_page()
+    dev.say("scan sda")
+    dev.page.locator('.row.call[data-state="running"]').wait_for()
+    dev.page.locator('.row.call[data-state="finished"]').wait_for()
+    assert dev.page.locator(".row.call .ticks i").count() == 3
+    dev.say("cancel sda")
+    dev.page.locator('.row.call[data-state="cancelled"]').wait_for()
+    dev.wait("Never mind.")
+    dev.say("drop sda")
+    dev.page.locator('.row.call[data-state="lost"]').wait_for()
+    dev.wait("connected again")
+    dev.wait("I heard [Result of scan")  # what the session tells the model of the lost call
+    dev.idle()
+    looks = dev.page.evaluate(
+        """() => Object.fromEntries([...document.querySelectorAll('.row.call')].map((row) => {
+            const style = getComputedStyle(row.querySelector('.bar'));
+            return [row.dataset.state, [style.borderStyle, style.backgroundImage, style.clipPath].join()];
+        }))"""
+    )
+    assert len(looks) == len(set(looks.values())) == 3  # told apart without their colours
+
+
+def test_the_model_is_stopped_and_silent_at_once(model, open_page):
+    scripted(model)
+    dev = open_page()
+    dev.say("sing")
+    dev.wait("La la la.")
+    dev.until("Number(document.getElementById('level-out').ariaValueNow) > 10")
+    dev.button("Stop").click()
+    dev.wait("interrupted")
+    dev.idle()
+    dev.until("Number(document.getElementById('level-out').ariaValueNow) === 0")
+    dev.say("sing")
+    dev.until("!document.getElementById('stop').disabled")
+    dev.page.keyboard.press("Escape")
+    dev.idle()
+
+
+def test_what_is_said_while_the_button_is_held_is_heard(model, open_page):
+    scripted(model)
+    model.transcriber = lambda pcm, rate: "what is this sound"
+    dev = open_page()
+    hold = dev.button("Hold to talk")
+    hold.hover()
+    dev.page.mouse.down()
+    dev.until("Number(document.getElementById('level-in').ariaValueNow) > 10")
+    assert hold.get_attribute("aria-pressed") == "true"
+    dev.page.wait_for_timeout(600)  # somebody speaks for a while
+    dev.page.mouse.up()
+    dev.wait("I heard what is this sound.")
+    assert "what is this sound" in dev.page.inner_text(".item.user")
+    assert "spoken" in dev.page.inner_text("#timeline .title")
+    dev.idle()
+    opened = dev.button("Open microphone")
+    opened.click()
+    dev.until("document.getElementById('microphone').ariaPressed === 'true'")
+    opened.click()
+    dev.until("document.getElementById('microphone').ariaPressed === 'false'")
+
+
+def test_a_conversation_is_exported(model, open_page, agent_file, tmp_path):
+    scripted(model)
+    dev = open_page()
+    for text, answer in (
+        ("weather Oslo", "12 °C, rain."),
+        ("erase sda", "not approved"),
+        ("erase sdb", "is gone"),
+    ):
+        dev.say(text)
+        if text.startswith("erase"):
+            dev.button("Refuse" if "sda" in text else "Approve").click()
+        dev.wait(answer)
+        dev.idle()
+    dev.until("document.querySelectorAll('.turn').length === 3")
+    files = {}
+    for kind in ("Recording", "Transcript", "Test"):
+        dev.page.get_by_text("Export").click()
+        with dev.page.expect_download() as download:
+            dev.button(kind).click()
+        files[kind] = tmp_path / download.value.suggested_filename
+        download.value.save_as(files[kind])
+    assert any("toolCall" in frame.message for frame in Recording.load(files["Recording"]).frames)
+    transcript = files["Transcript"].read_text(encoding="utf-8")
+    assert "**You**: weather Oslo" in transcript
+    assert '`get_weather(city="Oslo")` → 12 °C, rain (finished' in transcript
+    assert "not approved (refused" in transcript
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", str(files["Test"])]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"color_scheme": "light"}, {"color_scheme": "dark"}, {"viewport": {"width": 390, "height": 844}}],
+    ids=["light", "dark", "phone"],
+)
+def test_it_is_accessible(model, open_page, options):
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed: cd livetools/web && npm ci")
+    scripted(model)
+    dev = open_page(**options)
+    dev.say("weather Oslo")
+    dev.wait("It is 12 °C, rain.")
+    dev.say("erase sda")
+    dev.button("Approve").wait_for()
+    if "viewport" in options:
+        check(dev)
+        dev.button("Timeline").click()
+    dev.button("Call get_weather").click()
+    dev.page.locator(".details").get_by_text("toolResponse").wait_for()
+    dev.page.get_by_text("Export").click()
+    check(dev)
+    wide = dev.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+    assert wide == 0
+    dev.page.keyboard.press("Escape")
+    if "viewport" in options:
+        dev.button("Conversation").click()
+    dev.button("Refuse").click()
+    dev.idle()
+
+
+def check(dev: Dev) -> None:
+    """axe-core finds nothing, and names that begin with a verb of ours are those buttons'."""
+    dev.page.evaluate(AXE.read_text(encoding="utf-8"))
+    violations = dev.page.evaluate("axe.run().then((found) => found.violations)")
+    assert [
+        (each["id"], each["impact"], [node["html"] for node in each["nodes"]]) for each in violations
+    ] == []
+    background = dev.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert re.fullmatch(r"rgb\(\d+, \d+, \d+\)", background)
+    names = [
+        each.get_attribute("aria-label") or each.inner_text() for each in dev.page.get_by_role("button").all()
+    ]
+    assert len([name for name in names if name.startswith("Stop")]) == 1
