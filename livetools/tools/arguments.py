@@ -59,10 +59,18 @@ def _place(detail: ErrorDetails, args: Mapping[str, Any]) -> tuple[str, object]:
             value, path = value[step], f"{path}.{step}" if path else str(step)
         elif isinstance(step, int) and isinstance(value, list) and step < len(value):
             value, path = value[step], f"{path}[{step}]"
+    if detail["loc"][-1:] == ("[key]",) and len(detail["loc"]) > 1:
+        key = detail["loc"][-2]
+        return f"the key {_echo(key)} of {_without(path, key)}", key
     if detail["type"] == "missing":
         last = detail["loc"][-1]
         path = f"{path}[{last}]" if isinstance(last, int) else f"{path}.{last}" if path else str(last)
     return path, value
+
+
+def _without(path: str, key: object) -> str:
+    """The path of what holds the key."""
+    return path.removesuffix(f".{key}")
 
 
 WANTED = {

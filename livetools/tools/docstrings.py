@@ -1,82 +1,120 @@
 """A docstring → what goes into the declaration: the description, and a text for each argument.
 
-Google, NumPy and Sphinx styles, read by griffe. It costs some 40 ms to import and is loaded only for a
-docstring that has sections at all.
+The sections of arguments are read first, in any layout (:mod:`.argument_sections`). Of the rest griffe reads the
+Google, NumPy and Sphinx sections (results, errors, examples). It costs some 40 ms to import and is loaded only for a
+docstring that has such sections.
 """
 
 from __future__ import annotations
 
+import inspect
 import re
+from collections.abc import Collection
 from typing import Any, NamedTuple
 
+from . import argument_sections
+
 GOOGLE = re.compile(
-    r"^[ \t]*(args|arguments|params|parameters|keyword args|keyword arguments|other parameters"
-    r"|returns|yields|raises):[ \t]*$",
+    r"^[ \t]*(?:\#{1,6}[ \t]*|[*_]{1,2})?(?P<title>returns?|yields?|raises|exceptions|receives|warns|examples?|notes?)"
+    r"[*_]{0,2}:[*_]{0,2}[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 NUMPY = re.compile(
-    r"^[ \t]*(parameters|other parameters|returns|yields|raises)[ \t]*\n[ \t]*-{3,}[ \t]*$",
+    r"^[ \t]*(returns|yields|raises|receives|warns|examples|notes)[ \t]*\n[ \t]*-{3,}[ \t]*$",
     re.IGNORECASE | re.MULTILINE,
 )
-SPHINX = re.compile(
-    r"^[ \t]*:(param|parameter|arg|argument|key|keyword|type|returns?|rtype|raises?|except|exception)\b"
-    r"[^:\n]*:",
-    re.MULTILINE,
-)
+SPHINX = re.compile(r"^[ \t]*:(returns?|yields?|raises?|except|exception)\b[^:\n]*:", re.MULTILINE)
+TITLES = {"return": "Returns", "yield": "Yields", "example": "Examples", "notes": "Note"}
+HEAD = re.compile(r"[\s#*_`'\"+•–—:@.\d)-]*(?:\w+[ ,]*){0,4}[`*'\"]*\s*(?:\([^)]*\))?[\s*_`'\"]*")
 
 
 class Described(NamedTuple):
-    """The description, without the sections of arguments, and a text for each argument."""
+    """The description, without the sections of arguments, and a text for each argument.
+
+    ``unread``: the headings of sections in which no argument was found; they stay in the description, at its end.
+    """
 
     text: str
     arguments: dict[str, str]
+    unread: tuple[str, ...] = ()
 
 
-def read(docstring: str | None) -> Described:
-    """Never raises: what griffe cannot read stays in the description."""
+def read(docstring: str | None, names: Collection[str] = ()) -> Described:
+    """Read a docstring of a function with these parameters.
+
+    Never raises: what cannot be read stays in the description.
+    """
     if not docstring:
         return Described("", {})
-    style = _style(docstring)
-    if style is None:
-        return Described(docstring.strip(), {})
+    lines = inspect.cleandoc("\n".join(docstring.splitlines())).splitlines()
+    sections = argument_sections.split([_narrow(line).rstrip() for line in lines], names)
+    arguments = {name: text for name, text in sections.arguments.items() if text}
+    text = "\n\n".join(part for part in (_rest(sections.rest), *sections.unread) if part)
+    return Described(text, arguments, tuple(section.partition("\n")[0] for section in sections.unread))
+
+
+def _narrow(line: str) -> str:
+    """With plain spaces, and plain colons behind a heading or a name; those of a sentence stay."""
+    line = line.translate({0x3000: " ", 0xA0: " "})
+    while (head := line.partition("\uff1a")[0]) != line and HEAD.fullmatch(head):
+        text = line[len(head) + 1 :]
+        line = f"{head}: {text}" if text and head.strip() else f"{head}:{text}"
+    return line
+
+
+def _rest(lines: list[str]) -> str:
+    """What is not about arguments, its sections put into a form that griffe reads."""
+    text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
+    for style, pattern in (("numpy", NUMPY), ("sphinx", SPHINX), ("google", GOOGLE)):
+        if pattern.search(text):
+            return _sections(text if style != "google" else _set_off(text), style)
+    return text
+
+
+def _set_off(text: str) -> str:
+    """Google's sections as PEP 257 has them: a blank line above the heading, none below, the text indented."""
+    made: list[str] = []
+    inside = False
+    for line in text.split("\n"):
+        heading = GOOGLE.match(line)
+        if heading is not None:
+            title = heading["title"].lower()
+            made += ["", f"{TITLES.get(title, title.capitalize())}:"]
+            inside = True
+        elif inside and not line.strip() and made[-1].endswith(":") and not made[-1].startswith(" "):
+            continue
+        elif inside and line.strip() and not line.startswith(" ") and made[-1].strip():
+            made.append(f"    {line}")
+        else:
+            inside = inside and line.startswith(" ")
+            made.append(line)
+    return "\n".join(made).strip()
+
+
+def _sections(text: str, style: Any) -> str:  # griffe's Literal of style names
     import griffe
 
     try:
-        return _collect(griffe.Docstring(docstring).parse(style, warnings=False))
+        return _collect(griffe.Docstring(text).parse(style, warnings=False))
     except Exception:  # a parser's fault must not cost the user a tool
-        return Described(docstring.strip(), {})
+        return text
 
 
-def _style(docstring: str) -> Any:  # griffe's Literal of style names
-    for style, pattern in (("numpy", NUMPY), ("sphinx", SPHINX), ("google", GOOGLE)):
-        if pattern.search(docstring):
-            return style
-    return None
-
-
-def _collect(sections: Any) -> Described:  # griffe's sections
+def _collect(sections: Any) -> str:  # griffe's sections
     texts: list[str] = []
-    arguments: dict[str, str] = {}
     for section in sections:
         kind = section.kind.value
         if kind == "text":
             texts.append(section.value.strip())
-        elif kind in ("parameters", "other parameters"):
-            for item in section.value:
-                arguments[item.name.lstrip("*")] = _line(item.description)
         elif kind in ("returns", "yields", "raises"):
             texts.extend(_outcome(kind, item) for item in section.value if item.description)
         elif kind == "admonition":
             texts.append(f"{section.title}: {section.value.description.strip()}")
         elif kind == "examples":
             texts.append("Examples:\n" + "\n".join(text.strip() for _, text in section.value))
-    return Described("\n\n".join(t for t in texts if t), {k: v for k, v in arguments.items() if v})
+    return "\n\n".join(t for t in texts if t)
 
 
 def _outcome(kind: str, item: Any) -> str:  # griffe's DocstringReturn, DocstringYield or DocstringRaise
     name = f"{item.annotation}: " if kind == "raises" and item.annotation else ""
-    return f"{kind.capitalize()}: {name}{_line(item.description)}"
-
-
-def _line(text: str) -> str:
-    return " ".join(text.split())
+    return f"{kind.capitalize()}: {name}{' '.join(item.description.split())}"

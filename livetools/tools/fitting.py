@@ -18,6 +18,7 @@ import typing_extensions
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, WrapValidator
 
 from .annotations import fields_of
+from .generate import as_key
 
 
 class _Typed(typing.TypedDict):
@@ -55,8 +56,9 @@ def fit(annotation: Any, seen: dict[Any, Any] | None = None) -> Any:
 def _fit_generic(annotation: Any, seen: dict[Any, Any]) -> Any:
     origin, inner = typing.get_origin(annotation), typing.get_args(annotation)
     if origin is Annotated:
-        metadata = (Field(description=m) if isinstance(m, str) else m for m in inner[1:])
-        return Annotated[(fit(inner[0], seen), *metadata)]
+        return _annotated(
+            fit(inner[0], seen), [Field(description=m) if isinstance(m, str) else m for m in inner[1:]]
+        )
     if origin in (Union, types.UnionType):
         return Union[tuple(fit(a, seen) for a in inner)]  # noqa: UP007  # made of a tuple
     if origin is Literal:
@@ -71,9 +73,35 @@ def _fit_generic(annotation: Any, seen: dict[Any, Any]) -> Any:
         return annotation
     listed = LISTED.get(generic, generic)
     fitted = tuple(a if a is Ellipsis else fit(a, seen) for a in inner)
+    if inner and issubclass(generic, collections.abc.Mapping):
+        fitted = (_fit_key(inner[0], fitted[0]), *fitted[1:])
     if fitted == inner and listed is generic:
         return annotation
     return listed[fitted] if fitted else listed
+
+
+def _fit_key(annotation: Any, fitted: Any) -> Any:
+    """The key of a mapping: enums and literals of other values than texts come as texts all the same."""
+    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
+        members = {as_key(m.value): m for m in annotation if isinstance(m.value, int | float)}
+    elif typing.get_origin(annotation) is Literal:
+        members = {as_key(m): m for m in typing.get_args(annotation) if type(m) in (int, bool)}
+    else:
+        return fitted
+    return Annotated[fitted, BeforeValidator(functools.partial(_member, members))] if members else fitted
+
+
+def _annotated(fitted: Any, metadata: list[Any]) -> Any:
+    """``Annotated``, where what :func:`fit` has put around the type stands behind the bounds on the type itself.
+
+    ``Strict()`` goes on an enum, and on nothing that is wrapped around it; validators of the user's come before ours.
+    """
+    if typing.get_origin(fitted) is not Annotated:
+        return Annotated[(fitted, *metadata)]
+    base, *ours = typing.get_args(fitted)
+    bounds = [m for m in metadata if not hasattr(m, "__get_pydantic_core_schema__")]
+    validators = [m for m in metadata if hasattr(m, "__get_pydantic_core_schema__")]
+    return Annotated[(base, *bounds, *ours, *validators)]
 
 
 def _typed_dict(annotation: Any, seen: dict[Any, Any]) -> Any:
@@ -87,6 +115,8 @@ def _typed_dict(annotation: Any, seen: dict[Any, Any]) -> Any:
     }
     again = typing_extensions.TypedDict(annotation.__name__, fields)  # type: ignore[misc]  # made at run time
     again.__doc__, again.__module__ = annotation.__doc__, annotation.__module__
+    if hasattr(annotation, "__pydantic_config__"):
+        again.__pydantic_config__ = annotation.__pydantic_config__  # type: ignore[attr-defined]  # for pydantic
     seen[annotation] = again
     return again
 
@@ -100,7 +130,7 @@ def _by_name(kind: type[enum.Enum], value: object, validate: Callable[[object], 
         raise
 
 
-def _member(members: Mapping[object, enum.Enum], value: object) -> object:
+def _member(members: Mapping[Any, object], value: object) -> object:
     return members.get(value, value) if isinstance(value, str | int | float) else value
 
 

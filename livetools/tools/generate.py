@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
-from pydantic.json_schema import GenerateJsonSchema, JsonSchemaValue
+from pydantic.json_schema import GenerateJsonSchema, JsonRef, JsonSchemaValue
 from pydantic_core import core_schema
+
+NAMES: Mapping[str, Mapping[str, Any]] = {
+    "integer": {"pattern": "^-?[0-9]+$", "description": "a whole number"},
+    "number": {"description": "a number"},
+    "boolean": {"enum": ["true", "false"]},
+}
+"""Keys of a kind that is not text, as they stand in a JSON object."""
+
+
+def as_key(value: object) -> str:
+    """A value as the key of a JSON object."""
+    return value if isinstance(value, str) else json.dumps(value)
 
 
 class ToolSchema(GenerateJsonSchema):
@@ -28,6 +42,34 @@ class ToolSchema(GenerateJsonSchema):
         if not all(isinstance(member.value, str) for member in schema["members"]):
             made["x-enum-varnames"] = [member.name for member in schema["members"]]
         return made
+
+    def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
+        """With ``propertyNames`` for every kind of key that is not free text; pydantic says only some."""
+        made = super().dict_schema(schema)
+        if "keys_schema" not in schema or "patternProperties" in made:
+            return made
+        names = self._names(self.generate_inner(schema["keys_schema"]))
+        made.pop("propertyNames", None)
+        return made | {"propertyNames": names} if names else made
+
+    def _names(self, keys: JsonSchemaValue) -> JsonSchemaValue:
+        """The schema of the keys as one of texts, for the keys of a JSON object are texts."""
+        if "$ref" in keys:
+            target = self.get_schema_from_definitions(JsonRef(keys["$ref"])) or {}
+            if not all(isinstance(value, str) for value in target.get("enum", ())):
+                keys = target
+        values = [keys["const"]] if "const" in keys else keys.get("enum")
+        if values is not None:
+            return {"enum": [as_key(value) for value in values]}
+        if "anyOf" in keys:
+            texts = [one for one in keys["anyOf"] if one.get("type") != "null"]
+            return {"anyOf": [self._names(one) or {"type": "string"} for one in texts]}
+        kind = str(keys.get("type"))
+        if kind in ("array", "object"):
+            return {}
+        if kind in NAMES:
+            return dict(NAMES[kind])
+        return {k: v for k, v in keys.items() if k not in ("type", "title")}
 
     def field_title_should_be_set(self, schema: Any) -> bool:  # pydantic's union of all its schemas
         return False

@@ -20,7 +20,8 @@ ALLOWED = frozenset(_FIELDS.split())
 _READ = """
     $schema $id $comment $anchor $defs definitions $ref deprecated examples readOnly writeOnly
     enumDescriptions x-enum-varnames contentMediaType contentEncoding const oneOf allOf prefixItems
-    additionalProperties discriminator exclusiveMinimum exclusiveMaximum uniqueItems
+    additionalProperties propertyNames patternProperties discriminator
+    exclusiveMinimum exclusiveMaximum uniqueItems
 """
 SILENT = ALLOWED | frozenset(_READ.split())
 """Keywords that are dealt with, or say nothing that a model needs. Any other is a loss."""
@@ -58,7 +59,7 @@ _KINDS: Mapping[str, type] = {
     **dict.fromkeys(("$ref", "format", "title", "description", "pattern", "contentEncoding"), str),
     **dict.fromkeys(("anyOf", "oneOf", "allOf", "enum", "prefixItems", "required", "propertyOrdering"), list),
     "x-enum-varnames": list,
-    "properties": Mapping,
+    **dict.fromkeys(("properties", "patternProperties", "propertyNames"), Mapping),
     "discriminator": Mapping,
 }
 _SNAKE = {re.sub(r"[A-Z]", lambda m: f"_{m[0].lower()}", k): k for k in ALLOWED if not k.islower()}
@@ -83,7 +84,7 @@ def kind_of(flat: Mapping[str, Any]) -> str | None:
     kind = flat.get("type")
     if isinstance(kind, str) and (kind.upper() in PASSED or kind.upper() == "NULL"):
         return kind.upper()
-    if "properties" in flat or "additionalProperties" in flat:
+    if {"properties", "additionalProperties", "patternProperties", "propertyNames"} & flat.keys():
         return "OBJECT"
     if "items" in flat or "prefixItems" in flat:
         return "ARRAY"

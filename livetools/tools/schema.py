@@ -45,6 +45,8 @@ DEPTH = 3  # levels of a type that holds itself
 NODES = 400  # schemas in a reduction, beyond which it is done again with fewer levels
 NESTED = 40  # levels in all
 
+LENGTHS = {"minLength": "at least", "maxLength": "at most"}
+
 Refs = tuple[str, ...]  # the references followed on the way to a place
 
 
@@ -273,7 +275,8 @@ class _Reducer:
         return reduced | {"items": distinct[0] if len(distinct) == 1 else {"anyOf": distinct}}
 
     def _object(self, reduced: Schema, flat: Schema, path: str, refs: Refs) -> Schema | None:
-        source = flat.get("properties", {})
+        rest, names = _open_part(flat)
+        source = flat.get("properties") or dict.fromkeys(self._keys(names, path, refs), rest)
         required = [n for n in flat.get("required", ()) if n in source]
         properties: Schema = {}
         for name, inner in source.items():
@@ -282,10 +285,9 @@ class _Reducer:
                 properties[name] = one
             elif name in required:
                 return None
-        rest = flat.get("additionalProperties")
         if not properties:
-            return self._free(reduced, rest, path, refs)
-        if rest not in (None, False):
+            return self._free(reduced, rest, self._key_kind(names, path, refs), path, refs)
+        if rest not in (None, False) and flat.get("properties"):
             self.lose(path, "further properties are accepted, but cannot be declared")
         reduced["properties"] = properties
         if required:
@@ -295,7 +297,34 @@ class _Reducer:
             reduced["propertyOrdering"] = ordering + [n for n in properties if n not in ordering]
         return reduced
 
-    def _free(self, reduced: Schema, rest: object, path: str, refs: Refs) -> Schema | None:
+    def _keys(self, names: Mapping[str, Any], path: str, refs: Refs) -> list[str]:
+        """The keys of an object that may have a few by name only; empty where they are not known."""
+        flat, refs = self._flat(names, path, refs)
+        members = (flat or {}).get("anyOf") or (flat or {}).get("oneOf")
+        if members:
+            found = [
+                self._keys(tidy(m), path, refs) for m in members if isinstance(m, Mapping) and not is_null(m)
+            ]
+            return [key for keys in found for key in keys] if all(found) else []
+        return [value for value in values_of(flat or {}) or () if isinstance(value, str) and value]
+
+    def _key_kind(self, names: Mapping[str, Any], path: str, refs: Refs) -> str:
+        """What the keys of an object are, in words; empty where any text will do."""
+        flat, refs = self._flat(names, path, refs)
+        flat = flat or {}
+        kinds = [self._key_kind(tidy(m), path, refs) for m in flat.get("anyOf", ()) if isinstance(m, Mapping)]
+        if kinds:
+            return " or ".join(kinds) if all(kinds) else ""
+        values = values_of(flat)
+        if values is not None:
+            return f"one of {', '.join(map(str, values))}"
+        said = [flat.get("description"), FORMATS.get(flat.get("format", ""))]
+        if not any(said) and "pattern" in flat:
+            said.append(f"text that matches {flat['pattern']}")
+        said += [f"{word} {flat[k]} characters long" for k, word in LENGTHS.items() if k in flat]
+        return ", ".join(str(one) for one in said if one)
+
+    def _free(self, reduced: Schema, rest: object, keys: str, path: str, refs: Refs) -> Schema | None:
         """An object of unknown keys, declared by an example.
 
         Without properties it is refused, or comes back empty (livekit/agents#7170).
@@ -304,8 +333,23 @@ class _Reducer:
         if values is None:
             return None
         self.lose(path, f"any keys, only described; a model may send none but {ANY_NAME!r}. A list is safer")
-        about = f"an object with keys of your choice, not only {ANY_NAME!r}; each value: {word(values)}"
+        kind = f"keys of your choice, not only {ANY_NAME!r}"
+        if keys:
+            kind = f"keys of your choice in place of {ANY_NAME!r}; each key: {keys}"
+        about = f"an object with {kind}; each value: {word(values)}"
         return reduced | {"properties": {ANY_NAME: values}, "description": about}
+
+
+def _open_part(flat: Schema) -> tuple[Any, Mapping[str, Any]]:
+    """What an object may hold beside its properties: the schema of the values, and that of their keys."""
+    names = flat.get("propertyNames", {})
+    rest = flat.get("additionalProperties")
+    patterns = flat.get("patternProperties")
+    if patterns and rest in (None, False, True):
+        values = list(patterns.values())
+        rest = values[0] if len(values) == 1 else {"anyOf": values}
+        names = names or {"anyOf": [{"pattern": pattern} for pattern in patterns]}
+    return (True if rest is None and names else rest), names
 
 
 def _members(flat: Schema) -> list[Any] | None:

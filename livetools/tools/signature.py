@@ -134,7 +134,8 @@ class Signature:
 
         Builds nothing for annotations that are known to be fine.
         """
-        if not all(a.annotation is EMPTY or is_plain(a.annotation) for a in self.arguments.values()):
+        annotations = [a.annotation for a in self.arguments.values()] + ([self._rest] if self.open else [])
+        if not all(annotation is EMPTY or is_plain(annotation) for annotation in annotations):
             self.json_schema()
 
     def json_schema(self) -> dict[str, Any]:

@@ -180,7 +180,10 @@ class Tool:
 
     @functools.cached_property
     def _documented(self) -> docstrings.Described:
-        return docstrings.read(None if self.handler is None else _docstring(self.handler))
+        if self.handler is None or self._signature is None:
+            return docstrings.read(None)
+        names = {*self._signature.arguments, self._signature.context or ""}
+        return docstrings.read(_docstring(self.handler), names)
 
     @functools.cached_property
     def _json_schema(self) -> Mapping[str, Any]:
@@ -235,10 +238,16 @@ class Tool:
                 lines.append(
                     f"{name}: the service documents [A-Za-z_][A-Za-z0-9_]* for the names of parameters"
                 )
+            if not _described(properties[name], self._json_schema):
+                lines.append(f"{name}: no description; a line in the docstring tells the model what to send")
         if self._declared is None and self._signature is not None:
             known = {*properties, self._signature.context}
             described = (name for name in self._documented.arguments if name not in known)
             lines.extend(f"{name}: in the docstring, but no parameter" for name in described)
+            lines.extend(
+                f"the section {heading!r} of the docstring was not read: write `name: text` lines, indented, under it"
+                for heading in self._documented.unread
+            )
         return [f"{self.name}: {line}" for line in lines]
 
     def bind(
@@ -299,6 +308,20 @@ class Tool:
         if hooks is not None:
             other.hooks = hooks
         return other
+
+
+def _described(schema: object, root: Mapping[str, Any]) -> bool:
+    """Whether a model is told what a parameter is for: by its own description, or by that of its type."""
+    if not isinstance(schema, Mapping):
+        return False
+    if schema.get("description"):
+        return True
+    ref = schema.get("$ref")
+    if isinstance(ref, str):
+        kind, _, name = ref.removeprefix("#/").partition("/")
+        return _described(root.get(kind, {}).get(name), {})
+    members = [one for word in ("anyOf", "oneOf", "allOf") for one in schema.get(word) or ()]
+    return any(_described(one, root) for one in members)
 
 
 def _handler(target: Any, handler: Any, declared: object) -> Callable[..., Any] | None:

@@ -15,7 +15,6 @@ from typing import Any, cast
 
 import typing_extensions
 from pydantic import ConfigDict, TypeAdapter, ValidationError
-from pydantic.errors import PydanticUserError
 
 from livetools.protocol.errors import ToolDefinitionError
 
@@ -23,6 +22,7 @@ from .annotations import Argument
 from .arguments import explain
 from .fitting import fit
 from .generate import ToolSchema
+from .strictness import is_strict, strict_fields
 
 
 class Validator:
@@ -41,12 +41,24 @@ class Validator:
     def _adapter(self) -> TypeAdapter[dict[str, Any]]:
         try:
             return _adapter(self._arguments)
-        except (PydanticUserError, TypeError, NameError, ValueError) as error:
+        except Exception as error:  # pydantic raises many kinds, and an annotation may bring code of its own
             raise self._blame(error) from error
 
     @functools.cached_property
     def _rest_adapter(self) -> TypeAdapter[dict[str, Any]]:
-        return TypeAdapter(dict[str, fit(self._rest)])  # type: ignore[misc, arg-type]  # the user's annotation
+        try:
+            return TypeAdapter(dict[str, fit(self._rest)])  # type: ignore[misc, arg-type]  # the user's annotation
+        except Exception as error:
+            raise self._fail(f"the annotation of ** cannot be declared to a model ({error})") from error
+
+    @functools.cached_property
+    def _strict(self) -> frozenset[str]:
+        """The parameters in which something is strict, which are read by JSON's rules."""
+        return strict_fields(self._adapter.core_schema)
+
+    @functools.cached_property
+    def _rest_strict(self) -> bool:
+        return is_strict(self._rest_adapter.core_schema)
 
     def _blame(self, error: Exception) -> ToolDefinitionError:
         """The error with the name of the parameter that causes it."""
@@ -65,7 +77,7 @@ class Validator:
         """The arguments as plain JSON Schema, with their defaults. A new dict each time."""
         try:
             schema = self._adapter.json_schema(schema_generator=ToolSchema)
-        except PydanticUserError as error:
+        except Exception as error:
             raise self._blame(error) from error
         for name, inner in schema.get("properties", {}).items():
             argument = self._arguments.get(name)
@@ -80,25 +92,28 @@ class Validator:
     def validate(self, name: str, args: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments as the function wants them; those left out stay out, so that its own defaults hold.
 
-        A value that does not fit is looked at again: a text that holds JSON, a whole number written ``3.0``,
-        ``null`` for a parameter that has a default. Raises ``InvalidArguments``.
+        A value that does not fit is looked at again: a text that holds an array or an object, a whole number written
+        ``3.0``, ``null`` for a parameter that has a default. What is strict is read by the rules of JSON. Raises
+        ``InvalidArguments``.
         """
         if self._rest is None:
-            return self._fitted(name, self._adapter, dict(args))
+            return self._fitted(name, self._adapter, bool(self._strict), dict(args))
         own = {k: v for k, v in args.items() if k in self._arguments}
         rest = {k: v for k, v in args.items() if k not in self._arguments}
-        return {**self._fitted(name, self._rest_adapter, rest), **self._fitted(name, self._adapter, own)}
+        return {
+            **self._fitted(name, self._rest_adapter, self._rest_strict, rest),
+            **self._fitted(name, self._adapter, bool(self._strict), own),
+        }
 
     def _fitted(
-        self, name: str, adapter: TypeAdapter[dict[str, Any]], args: dict[str, Any]
+        self, name: str, adapter: TypeAdapter[dict[str, Any]], strict: bool, args: dict[str, Any]
     ) -> dict[str, Any]:
-        validate = adapter.validator.validate_python
         try:
-            return validate(args)  # type: ignore[no-any-return]  # a dict by construction
+            return _read(adapter, args, strict)
         except ValidationError as error:
             again = self._second_reading(args, error)
         try:
-            return validate(again)  # type: ignore[no-any-return]  # a dict by construction
+            return _read(adapter, again, strict)
         except ValidationError as error:
             as_sent = {k: v for k, v in args.items() if not isinstance(again.get(k), list | dict)}
             raise explain(name, error, {**again, **as_sent}, list(self._arguments)) from None
@@ -113,8 +128,25 @@ class Validator:
             if args[name] is None and argument is not None and not argument.required:
                 del again[name]
             else:
-                again[name] = _patient(args[name])
+                strict = name in self._strict if argument is not None else self._rest_strict
+                again[name] = _patient(args[name], numbers=not strict)
         return again
+
+
+def _read(adapter: TypeAdapter[dict[str, Any]], args: dict[str, Any], strict: bool) -> dict[str, Any]:
+    """The arguments, validated; where something is strict, as the JSON that they came in.
+
+    Raises ``ValidationError``.
+    """
+    if strict:
+        try:
+            return adapter.validator.validate_json(json.dumps(args))  # type: ignore[no-any-return]  # a dict by construction
+        except ValidationError as error:
+            if error.errors(include_url=False, include_context=False)[0]["type"] != "json_invalid":
+                raise
+        except (TypeError, ValueError, RecursionError):  # not from a model: a test passes a date itself
+            pass
+    return adapter.validator.validate_python(args)  # type: ignore[no-any-return]  # a dict by construction
 
 
 def _adapter(arguments: Mapping[str, Argument]) -> TypeAdapter[dict[str, Any]]:
@@ -142,17 +174,25 @@ def _sayable(default: object) -> str | float | None:
     return None
 
 
-def _patient(value: object) -> object:
-    """A text that holds JSON as that JSON; a number such as 3.0 as 3, at any depth."""
+def _patient(value: object, *, numbers: bool) -> object:
+    """A text that holds an array, an object or null as that; with ``numbers`` 3.0 as 3, at any depth."""
     if isinstance(value, str):
         try:
-            value = json.loads(value)
+            held = json.loads(value)
         except (ValueError, RecursionError):
             return value
+        if held is not None and not isinstance(held, list | dict):
+            return value
+        value = held
+    return _whole(value) if numbers else value
+
+
+def _whole(value: object) -> object:
+    """Numbers such as 3.0 as 3, at any depth."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):
-        return [_patient(v) if not isinstance(v, str) else v for v in value]
+        return [_whole(v) for v in value]
     if isinstance(value, dict):
-        return {k: _patient(v) if not isinstance(v, str) else v for k, v in value.items()}
+        return {k: _whole(v) for k, v in value.items()}
     return value

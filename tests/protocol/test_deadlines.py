@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import inf
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from livetools.protocol.deadlines import Deadlines
@@ -40,6 +40,7 @@ def test_calls_that_share_a_run_share_its_deadline() -> None:
     assert held[2].deadline == 7.0
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.tuples(st.integers(1, 5), st.floats(0, 100) | st.just(inf)), max_size=30), st.floats(0, 100)
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from livetools.protocol.events import Call
@@ -71,6 +71,7 @@ JSON = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(st.dictionaries(st.text(max_size=3), JSON, max_size=3))
 def test_equal_arguments_are_found_whatever_they_hold(args: dict[str, Any]) -> None:
     shared = SharedRuns()

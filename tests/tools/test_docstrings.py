@@ -94,7 +94,7 @@ def test_examples_stay_in_the_description() -> None:
 
 @pytest.mark.parametrize("docstring", [None, ""])
 def test_no_docstring_says_nothing(docstring: str | None) -> None:
-    assert read(docstring) == ("", {})
+    assert read(docstring) == ("", {}, ())
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_no_docstring_says_nothing(docstring: str | None) -> None:
     ],
 )
 def test_a_text_without_sections_is_taken_as_it_is(docstring: str) -> None:
-    assert read(docstring) == (docstring, {})
+    assert read(docstring) == (docstring, {}, ())
 
 
 @pytest.mark.parametrize(
@@ -127,6 +127,7 @@ def test_a_broken_section_costs_nothing(docstring: str) -> None:
 def test_griffe_is_loaded_only_for_sections() -> None:
     code = (
         "import sys; from livetools.tools.docstrings import read; read('One line.'); "
-        "assert 'griffe' not in sys.modules; read('Args:\\n    x: y\\n'); assert 'griffe' in sys.modules"
+        "assert 'griffe' not in sys.modules; "
+        "read('Adds.\\n\\nReturns:\\n    The sum.\\n'); assert 'griffe' in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
