@@ -12,11 +12,12 @@ from . import outgoing
 from .calls import Calls
 from .connection import Connection
 from .delivery import Batch, Posted
+from .expected import Exchange
 from .held import TEXTS, Frame, Held, Item, Receipt
 from .quiet import Quiet
 from .replies import Reply
 from .terms import Plan
-from .turns import Exchange, Turns
+from .turns import Turns
 
 
 class Dispatch:

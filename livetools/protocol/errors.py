@@ -5,6 +5,7 @@
     LiveToolsError
     ├── ConfigError (ValueError)            what you passed cannot work
     │   └── ToolDefinitionError             a function that cannot be declared as a tool
+    ├── NoAnswer (TimeoutError)             a question of which nothing came until the stall timeout
     ├── ConnectFailed                       no session came to be
     │   ├── SetupTimeout                    the service did not complete the setup in time
     │   └── SetupRejected                   it refused, for a reason that no class below fits
@@ -36,6 +37,10 @@ class ConfigError(LiveToolsError, ValueError):
 
 class ToolDefinitionError(ConfigError):
     """A function that cannot be declared as a tool; the text names the file, the function and the parameter."""
+
+
+class NoAnswer(LiveToolsError, TimeoutError):
+    """Nothing was said and no call was made in answer to a question, until ``stall_timeout``."""
 
 
 class ConnectFailed(LiveToolsError):

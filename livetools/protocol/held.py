@@ -23,8 +23,8 @@ from .delivery import Batch, Posted, handed
 from .events import Event, InputDropped
 
 if TYPE_CHECKING:
+    from .expected import Exchange
     from .replies import Reply
-    from .turns import Exchange
 
 #: Bytes of frames of media that wait for the line: about 45 s of audio at 16 kHz.
 MEDIA_BOUND = 2 * 1024 * 1024

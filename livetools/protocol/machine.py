@@ -25,13 +25,14 @@ from .calls import Calls
 from .connection import Connection, Standing
 from .dispatch import Dispatch
 from .errors import LocalProtocolError
-from .events import Call, Event, Interrupted, Reconnected, Stalled, TurnComplete, Usage
+from .events import Call, Event, Interrupted, Reconnected, TurnComplete, Usage
+from .expected import Exchange
 from .held import Frame, Held, Item, Receipt
 from .link import Line, On, ReconnectPolicy
 from .quiet import Quiet
 from .reception import Reception
 from .terms import Plan
-from .turns import Exchange, Turns
+from .turns import Turns
 
 
 class Machine:
@@ -264,10 +265,9 @@ class Machine:
             return
         self.calls.tick(now)
         served = self.calls.blocking()
-        waiting_for = self.turns.waiting_for()
-        silence = self.turns.tick(now, served)
-        if silence is not None:
-            self._tell(Stalled(waiting_for, silence))
+        stalled = self.turns.tick(now, served)
+        if stalled is not None:
+            self._tell(stalled)
             self.reception.muted = self.reception.muted and not self.turns.idle  # of a turn that has no end
         self.connection.tick(now)
         self._after(now)
@@ -373,7 +373,7 @@ class Machine:
     def _tell(self, event: Event) -> None:
         self._events.append(event)
         exchange = self.turns.exchange
-        if exchange is not None and exchange.began and not exchange.skip:
+        if exchange is not None and exchange.listens:
             exchange.hear(event)
 
     def _put(self, item: Item, now: float) -> Receipt:

@@ -1,160 +1,181 @@
-"""Whose move it is: what ends an exchange, and when silence is a stall.
+"""Whose turn it is: the turns that are expected of the model, what ends an exchange, when silence is a stall.
 
 The service never says "your turn" in so many words. ``turnComplete`` ends a turn, but a call may end its turn by
 itself and bring another with its answer; with background reasoning ``turnComplete`` is not the end and ``IDLE`` is.
-So what is *due* is counted:
+So the turns that are expected stand in a queue (``Expected``), and one state says what the model does now:
 
-``prompts``      turn ends until the last user turn that was written has been answered
-``owed``         turn ends until the answers that went out have been spoken of (answers with nothing heard between
-                 them count as one)
-``open``         the model is in the middle of something: content came, or a call that will end its turn
-``missing``      turn ends that a stall has given up: late ones come before those that are due
-``forgiven``     those of them that count as come: a turn has ended since, and then it was quiet
-``most``         turn ends that can come at most: each answer that the model did not stand still for may bring one
+==========  ==========================================================================================
+QUIET       nothing of a turn has come since the last one ended
+CALLING     the model has made a call for which it stands still, and said nothing yet
+SPEAKING    it is in the middle of a turn
+THINKING    it said that it goes on by itself (IN_PROGRESS)
+==========  ==========================================================================================
 
-The move is the user's (``idle``) when none of these is left.
+A turn that ends is the first of the queue. Some turns may never come: of a question that the user gave up or that a
+stall has ended, of a text that may not start a turn at all, of one of two texts that are answered together. Nobody
+waits for the first two kinds (``until``), and where several questions were written before a turn began, its end may be
+that of all of them (``doubtful``): if it is quiet behind it, they are over, and the whole turn was the answer. If not,
+the next turn is the next question's, so that a late answer to what was given up never becomes another's.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum, auto
+from itertools import islice, takewhile
 from math import inf
 
 from .errors import ConcurrencyError
-from .events import (
-    AudioChunk,
-    Event,
-    OutputTranscript,
-    TextChunk,
-    ToolStarted,
-    TurnComplete,
-    UsageUpdate,
-)
+from .events import Stalled
+from .expected import Exchange, Expected, no_answer
 
-#: Seconds to wait for the spoken turn of an answer, when what was heard may have been it already: an answer that went
-#: out before its call's turn had ended cannot be told apart from one that was spoken of in that same turn.
+#: Seconds of quiet behind a turn after which no other is expected, where that is in doubt: the turn was ended by what
+#: nobody waited for, or it may have spoken of an answer that went out before its call's turn had ended.
 AMBIGUOUS = 2.0
-
-BOUND = 64 * 1024 * 1024  # bytes of audio that an exchange keeps
-FLAT = 200  # what a chunk weighs beside its data
-KEPT = (
-    TextChunk,
-    OutputTranscript,
-    AudioChunk,
-    ToolStarted,
-    UsageUpdate,
-    TurnComplete,
-)  # what a reply is made of
+#: The same where two questions are waited for: a model may think for longer between two answers.
+PAUSE = 3.0
 
 
-class Exchange:
-    """One ``ask``: its prompt, what came of it, and whether it is over.
+class Model(Enum):
+    """What the model does."""
 
-    ``events`` are those of this exchange alone that a reply is made of. Past :data:`BOUND` the oldest audio is
-    emptied: ``dropped`` counts those chunks. ``notify`` is called when ``events`` or ``done`` changed.
-    """
+    __hash__ = object.__hash__  # Enum's own is Python code
 
-    def __init__(self) -> None:
-        self.events: list[Event] = []
-        self.dropped = 0
-        self._audio: deque[int] = deque()  # where the chunks stand that are not empty
-        self._size = 0
-        self.done = False
-        self.interrupted = False
-        self.began = False  # its text was written
-        self.skip = 0  # earlier turns that end first
-        self.calls: set[int] = set()  # runs whose answer is still owed
-        self.notify: Callable[[], None] | None = None
-        self.changed = False
+    QUIET = auto()
+    CALLING = auto()
+    SPEAKING = auto()
+    THINKING = auto()
 
-    def hear(self, event: Event) -> None:
-        """Keep what the reply needs of what was told."""
-        if not isinstance(event, KEPT):
-            return
-        self.changed = True
-        if isinstance(event, UsageUpdate) and self.events and type(self.events[-1]) is UsageUpdate:
-            self.events[-1] = event  # the last count of a turn holds
-            return
-        self.events.append(event)
-        if isinstance(event, AudioChunk):
-            self._audio.append(len(self.events) - 1)
-            self._size += FLAT + len(event.data)
-            while self._size > BOUND and len(self._audio) > 1:
-                self._empty(self._audio.popleft())
 
-    def _empty(self, index: int) -> None:
-        chunk = self.events[index]
-        assert isinstance(chunk, AudioChunk)
-        self._size -= FLAT + len(chunk.data)
-        self.events[index] = replace(chunk, data=b"")
-        self.dropped += 1
+class On(Enum):
+    """What can happen."""
 
-    def end(self, interrupted: bool = False) -> None:
-        """Over, with what was heard."""
-        self.done = self.changed = True
-        self.interrupted = self.interrupted or interrupted
+    __hash__ = object.__hash__
+
+    PROMPT = auto()  # a user turn was written
+    OUTPUT = auto()  # the model said something
+    CALL = auto()  # it made a call that ends its turn
+    STAND = auto()  # it made a call for which it stands still, in the turn that goes on with the answer
+    END = auto()  # turnComplete, or IDLE
+    GO_ON = auto()  # turnComplete with IN_PROGRESS
+    BUSY = auto()  # IN_PROGRESS by itself
+    CALLED_OFF = auto()  # no call is left to stand still for: the server took it back
+    STALL = auto()  # it was silent for too long
+    LOSE = auto()  # the connection is gone
+
+
+class Do(Enum):
+    """What follows."""
+
+    BEGIN = auto()  # a turn begins
+    PLACE = auto()  # the turn under way gets a place in the queue, if it has none
+    EXPECT = auto()  # a turn is expected, behind all others
+    POP = auto()  # the first of the queue is over
+    GIVE_UP = auto()  # nobody waits for what is in the queue
+    CLEAR = auto()  # nothing is expected any more
+
+
+_Q, _C, _S, _T = Model
+
+#: Where each input leads, and what follows. What is not in the table does nothing.
+TABLE: Mapping[tuple[Model, On], tuple[Model, tuple[Do, ...]]] = {
+    (_Q, On.PROMPT): (_Q, (Do.EXPECT,)),
+    (_C, On.PROMPT): (_C, (Do.PLACE, Do.EXPECT)),
+    (_S, On.PROMPT): (_S, (Do.PLACE, Do.EXPECT)),
+    (_T, On.PROMPT): (_T, (Do.PLACE, Do.EXPECT)),
+    (_Q, On.OUTPUT): (_S, (Do.BEGIN,)),
+    (_C, On.OUTPUT): (_S, ()),
+    (_T, On.OUTPUT): (_S, ()),
+    (_Q, On.CALL): (_S, (Do.BEGIN,)),
+    (_C, On.CALL): (_S, ()),
+    (_T, On.CALL): (_S, ()),
+    (_Q, On.STAND): (_C, (Do.BEGIN,)),
+    (_Q, On.END): (_Q, (Do.POP,)),
+    (_C, On.END): (_Q, (Do.POP,)),
+    (_S, On.END): (_Q, (Do.POP,)),
+    (_T, On.END): (_Q, (Do.POP,)),
+    (_Q, On.GO_ON): (_T, (Do.BEGIN,)),
+    (_C, On.GO_ON): (_T, ()),
+    (_S, On.GO_ON): (_T, ()),
+    (_Q, On.BUSY): (_T, (Do.BEGIN,)),
+    (_C, On.BUSY): (_T, ()),
+    (_C, On.CALLED_OFF): (_Q, ()),
+    (_Q, On.STALL): (_Q, (Do.GIVE_UP,)),
+    (_C, On.STALL): (_Q, (Do.GIVE_UP,)),
+    (_S, On.STALL): (_Q, (Do.PLACE, Do.GIVE_UP)),
+    (_T, On.STALL): (_Q, (Do.PLACE, Do.GIVE_UP)),
+    (_Q, On.LOSE): (_Q, (Do.CLEAR,)),
+    (_C, On.LOSE): (_Q, (Do.CLEAR,)),
+    (_S, On.LOSE): (_Q, (Do.CLEAR,)),
+    (_T, On.LOSE): (_Q, (Do.CLEAR,)),
+}
 
 
 class Turns:
-    """The count of what is due. Every method is an input; ``idle`` and ``exchange`` are what they come to."""
+    """The queue of expected turns. Every method is an input; ``idle`` and ``exchange`` are what they come to."""
 
     def __init__(self, stall_timeout: float, status_signal: bool) -> None:
         self.stall_timeout = stall_timeout
         self.status_signal = status_signal
-        self.prompts = 0
-        self.owed = 0
-        self.missing = self.forgiven = 0
-        self.most = 0
-        self.open = False
-        self.thinking = False  # IN_PROGRESS was said, and no end since
+        self.model = Model.QUIET
         self.exchange: Exchange | None = None
         self.ends = 0
-        self.ended_at = self._gave_up_at = -inf
+        self.counted = 0  # turns that have ended, or will not come any more
+        self.speech = False  # audio went out on this connection: turns may begin without a prompt
+        self.most = (
+            0  # turns that may come at most: each answer that the model did not stand still for may bring one
+        )
+        self.ended_at = -inf
+        self._queue: deque[Expected] = deque()
+        self._known = 0  # of the queue, the turns that were expected when the turn under way began
         self._unspoken: set[int] = set()  # runs whose answers are still to be spoken of
-        self._either = 0  # ends that were a missing one's, or a prompt's
-        self._heard = False  # content since the last answer
+        self._heard = False  # the model said something since the last answer
         self._cutting = False  # an answer was sent that may itself cut the model off
         self._progress = 0.0
         self._playing = 0.0  # until when the audio that came would play
-        self._patience = inf  # AMBIGUOUS runs out
+        self._patience = inf  # seconds of quiet that settle what is in doubt
+        self._spoken = False  # what is in doubt is whether the answers have been spoken of
         self._stalled = False
 
-    @property
-    def due(self) -> int:
-        """Turn ends that are still to come, as far as is known."""
-        return max(self.prompts, self.owed, self.open or self.thinking)
+    # Facts
 
     @property
-    def counted(self) -> int:
-        """Turns that have ended, or will not any more."""
-        return self.ends + self.forgiven
+    def under_way(self) -> bool:
+        """Whether the model is in the middle of a turn, which will end."""
+        return self.model is Model.SPEAKING or self.model is Model.THINKING
+
+    @property
+    def idle(self) -> bool:
+        """Nothing is due from the model that anybody waits for."""
+        if not self._queue:
+            return not self.under_way
+        return not (self.under_way or any(turn.answer or turn.wanted for turn in self._queue))
 
     @property
     def ahead(self) -> int:
         """Turn ends that come before the model can read what is written now."""
-        return self.due + self.missing
+        return max(len(self._queue), self.under_way)
 
     @property
     def upmost(self) -> int:
-        """Turn ends that may still come: never less than what is due."""
+        """Turn ends that may still come: never less than what is expected."""
         return max(self.most, self.ahead)
 
     @property
-    def idle(self) -> bool:
-        """Nothing is due from the model."""
-        return not self.due
+    def owed(self) -> bool:
+        """Whether the model is still to speak of an answer."""
+        return any(turn.answer for turn in self._queue)
 
     def waiting_for(self) -> str:
         """What is due, in words."""
         if self.owed:
             return "the model's words on a function response"
-        if self.open or self.thinking:
+        if self.under_way:
             return "the end of the model's turn"
-        return "the model's answer to the user's turn" if self.prompts else ""
+        return "" if self.idle else "the model's answer to the user's turn"
 
-    # Inputs
+    # What the user does
 
     def ask(self) -> Exchange:
         """Begin an exchange; its prompt is still to be written. Raises ``ConcurrencyError`` while one is under way."""
@@ -163,28 +184,79 @@ class Turns:
         self.exchange = Exchange()
         return self.exchange
 
-    def prompted(self, now: float, exchange: Exchange | None = None) -> None:
-        """A complete user turn was written, for this exchange or for none."""
-        if exchange is not None and exchange is self.exchange:
-            exchange.began = True
-            exchange.skip = self.due
+    def prompted(self, now: float, exchange: Exchange | None = None, *, doubtful: bool = False) -> None:
+        """A user turn was written, for this exchange or for none; ``doubtful``: it may start no turn at all."""
         self.most = self.upmost + 1
-        self.prompts = self.due + 1  # what is due already ends first, whatever began it
+        self._do(On.PROMPT, now)
+        turn = self._queue[-1]
+        if doubtful:
+            turn.until = now + AMBIGUOUS
+        elif exchange is not None and exchange is self.exchange:
+            exchange.turn = turn
+            if self._queue[0] is turn:
+                exchange.listens = exchange.sure = True
+        elif exchange is not None:
+            turn.until = now + self.stall_timeout  # it was given up before it was written
         self._moved(now)
+
+    def give_up(self, exchange: Exchange, now: float) -> None:
+        """Nobody waits for it any more: another may begin. Its answer may still come."""
+        if exchange is self.exchange:
+            if exchange.turn is not None:
+                exchange.turn.until = now + self.stall_timeout
+            exchange.done, self.exchange = True, None
+
+    # What the model does
 
     def content(self, now: float, seconds: float = 0.0) -> None:
         """The model said something; ``seconds`` of audio of it."""
-        self.open = self._heard = True
+        self._do(On.OUTPUT, now)
+        self._heard = True
+        if self.exchange is not None and self.exchange.listens:
+            self.exchange.heard = True
         self._playing = max(self._playing, now) + seconds
         self._moved(now)
 
     def called(self, run: int, ends_turn: bool, now: float) -> None:
         """The model made a call; ``ends_turn``: its turn ends with it, and another begins at the answer."""
-        if ends_turn and not self.status_signal:
-            self.open = True
-        if self.exchange is not None and self.exchange.began and not self.exchange.skip:
+        if not self.status_signal:
+            self._do(On.CALL if ends_turn else On.STAND, now)
+        if self.exchange is not None and self.exchange.listens:
+            self.exchange.heard = True
             self.exchange.calls.add(run)
         self._moved(now)
+
+    def interrupted(self, now: float) -> None:
+        """``interrupted``: the model was cut off; the end of its turn follows."""
+        exchange = self.exchange
+        self._known = 0  # a text that was written since has cut it off: it is not the answer to that
+        if self._cutting:
+            self._cutting = self._heard = False  # what was heard is not what the answer brings
+        elif exchange is not None and exchange.listens and exchange.sure:
+            exchange.interrupted = True
+        self._playing = now
+        self._moved(now)
+
+    def complete(self, status: str | None, now: float) -> None:
+        """``turnComplete``, with the status that stood beside it."""
+        if status == "IN_PROGRESS":
+            self._do(On.GO_ON, now)
+            self._moved(now)
+        else:
+            self._end(now)
+
+    def status(self, status: str, now: float) -> bool:
+        """A status by itself. Whether it ended a turn: IDLE does, unless ``turnComplete`` has done so before."""
+        if status == "IN_PROGRESS":
+            self._do(On.BUSY, now)
+        elif status == "IDLE" and self.under_way:
+            self._end(now)
+            return True
+        if status != "IDLE":  # which only repeats what turnComplete has said
+            self._moved(now)
+        return False
+
+    # What becomes of calls
 
     def answered(
         self,
@@ -198,13 +270,12 @@ class Turns:
     ) -> None:
         """An answer was written, the last one for its call or not.
 
-        ``stood_still``: the model waited for it, in the turn that it goes on with now.
+        ``stood_still``: the call was BLOCKING, and the model goes on with the same turn.
         """
         self.most = self.upmost + (ends_turn or not stood_still)
         if scheduling != "SILENT" or not ends_turn:
-            before = 1 if ends_turn and not self.status_signal and (self.open or self.prompts) else 0
-            self.owed = max(self.owed, before + 1)
-            self._cutting = self._cutting or (scheduling == "INTERRUPT" and self.open)
+            self._mark(self._is_next(ends_turn))
+            self._cutting = self._cutting or (scheduling == "INTERRUPT" and self.model is Model.SPEAKING)
             self._heard = False
             self._unspoken.add(run)
         self._moved(now)
@@ -215,7 +286,8 @@ class Turns:
         """The server has cancelled this call: it does not speak of an answer to it."""
         self._unspoken.discard(run)
         if not self._unspoken:
-            self.owed = 0
+            self._forget_answers()
+            self._do(On.CALLED_OFF, now)
         self.closed(run, now)
 
     def closed(self, run: int, now: float) -> None:
@@ -225,109 +297,197 @@ class Turns:
         self._moved(now)
         self._settle()
 
-    def interrupted(self, now: float) -> None:
-        """``interrupted``: the model was cut off; the end of its turn follows."""
-        exchange = self.exchange
-        if self._cutting:
-            self._cutting = self._heard = False  # what was heard is not what the answer brings
-        elif exchange is not None and exchange.began and not exchange.skip:
-            exchange.interrupted = True
-        self._playing = now
-        self._moved(now)
-
-    def complete(self, status: str | None, now: float) -> None:
-        """``turnComplete``, with the status that stood beside it."""
-        if status == "IN_PROGRESS":
-            self.open, self.thinking = False, True
-            self._moved(now)
-        else:
-            self._end(now)
-
-    def status(self, status: str, now: float) -> bool:
-        """A status by itself. Whether it ended a turn: IDLE does, unless ``turnComplete`` has done so before."""
-        if status == "IN_PROGRESS":
-            self.thinking = True
-        elif status == "IDLE" and (self.open or self.thinking):
-            self._end(now)
-            return True
-        if status != "IDLE":  # which only repeats what turnComplete has said
-            self._moved(now)
-        return False
-
     def lost(self, now: float, again: bool) -> bool:
         """The connection is gone; ``again``: the exchange's prompt will be written again. Whether a turn was cut."""
-        cut = self.open or self.thinking or self.owed > 0 or (self.prompts > 0 and not again)
-        self.prompts = self.owed = self.most = self.missing = self._either = 0
-        self.open = self.thinking = self._cutting = False
-        self._patience, self._playing = inf, now
-        self._unspoken.clear()
+        cut = self.under_way or self.owed or (not again and not self.idle)
+        self._do(On.LOSE, now)
+        self._playing = now
         exchange = self.exchange
         if exchange is not None and exchange.began:
-            exchange.began, exchange.calls = False, set()
+            exchange.turn, exchange.listens, exchange.sure = None, False, False
+            exchange.calls.clear()
             if not again:
                 self._over(interrupted=True)
         self._moved(now)
         return cut
 
-    def quiet(self, now: float) -> None:
-        """What a stall has given up is not to come any more, where a turn has ended since, and then it was quiet."""
-        quiet = self.idle and self._progress <= now - AMBIGUOUS
-        if self.missing and quiet and self.ended_at > self._gave_up_at:
-            self.forgiven += self.missing + self._either
-            self.missing = self._either = 0
+    # Time
 
-    def tick(self, now: float, served: bool) -> float | None:
-        """Seconds of silence, if it has become a stall; ``served``: a call is open that blocks the model."""
-        if self._patience <= now:
-            self._patience, self.owed = inf, 0
-            self._unspoken.clear()
-            self._settle()
+    def quiet(self, now: float) -> None:
+        """Settle what is in doubt, if it has been quiet for long enough."""
+        if self._settles_at() > now:
+            return
+        if self._patience < inf:
+            if self._spoken:
+                self._forget_answers()
+            gone = [turn for turn in self._queue if turn.doubtful and not turn.answer]
+        else:
+            gone = [turn for turn in self._queue if turn.until <= now]
+        self._patience, self._spoken = inf, False
+        for turn in gone:
+            turn.over = True
+            self._queue.remove(turn)
+        self.counted += len(gone)
+        self._settle()
+
+    def tick(self, now: float, served: bool) -> Stalled | None:
+        """What is told if the silence has become a stall; ``served``: a call is open that blocks the model."""
+        self.quiet(now)
         if served or self._stall_at() > now:
             return None
         self._stalled = True
-        exchange = self.exchange
+        exchange, waited_for, silence = self.exchange, self.waiting_for(), now - self._progress
         if exchange is None or not exchange.calls:  # what did not come by now is not counted on
-            self.missing, self._gave_up_at = self.ahead, now
-            self.prompts = self.owed = 0
-            self._unspoken.clear()
-            self.open = self.thinking = False
+            self._do(On.STALL, now)
             if exchange is not None and exchange.began:
+                exchange.stalled = True
+                if not exchange.heard:
+                    exchange.error = no_answer(waited_for, silence)
                 self._over()
-        return now - self._progress
+            self.quiet(now)
+        return Stalled(waited_for, silence)
 
     def wake_at(self, served: Callable[[], bool]) -> float:
         """When ``tick`` has something to do; ``served`` is asked only where it matters."""
-        at = self._stall_at()
-        return self._patience if at >= self._patience or served() else at
+        if not self._queue and self.model is Model.QUIET:
+            return inf
+        at, settles_at = self._stall_at(), self._settles_at()
+        return settles_at if at >= settles_at or served() else at
+
+    # The table
+
+    def _do(self, on: On, now: float) -> None:
+        entry = TABLE.get((self.model, on))
+        if entry is None:
+            return
+        was, (self.model, effects) = self.model, entry
+        for effect in effects:
+            DO[effect](self, was, now)
+
+    def _begin(self, was: Model, now: float) -> None:
+        self._known = len(self._queue)
+        self._patience, self._spoken = inf, False
+        exchange = self.exchange
+        if exchange is None or exchange.turn is None or exchange.sure:
+            return
+        first = self._queue[0]
+        if first is exchange.turn:
+            if exchange.listens and first.answer:
+                exchange.sure = (
+                    True  # the turn that went before has called, and this one speaks of the answer
+                )
+            else:
+                exchange.listen(sure=True)
+        elif all(turn.shares and not turn.answer for turn in self._before(exchange.turn)):
+            exchange.listen(sure=False)
+
+    def _place(self, was: Model, now: float) -> None:
+        if self._queue and (self._queue[0].wanted or not self.speech):
+            return
+        until = (
+            now + self.stall_timeout if was is Model.CALLING else inf
+        )  # a call that is taken back may end nothing
+        self._queue.appendleft(Expected(until=until))
+        self._known += 1
+
+    def _expect(self, was: Model, now: float) -> None:
+        self._queue.append(Expected(prompt=True))
+
+    def _pop(self, was: Model, now: float) -> None:
+        known, self._known = self._known, 0
+        if not self._queue:
+            return
+        first = self._queue.popleft()
+        first.over = True
+        if not first.shares:
+            return
+        for turn in islice(self._queue, max(0, known - 1)):
+            if turn.answer or not turn.shares:
+                return
+            turn.doubtful = True
+            self._patience = PAUSE if first.wanted else AMBIGUOUS
+
+    def _give_up(self, was: Model, now: float) -> None:
+        for turn in self._queue:
+            turn.answer, turn.until = False, min(turn.until, now + self.stall_timeout)
+        self._unspoken.clear()
+        self._known = 0
+
+    def _clear(self, was: Model, now: float) -> None:
+        self._queue.clear()
+        self._unspoken.clear()
+        self._known = self.most = 0
+        self._cutting = self._spoken = self.speech = False
+        self._patience = inf
 
     # Inside
 
+    def _before(self, turn: Expected) -> Iterator[Expected]:
+        return takewhile(lambda other: other is not turn, self._queue)
+
+    def _is_next(self, ends_turn: bool) -> bool:
+        """Whether an answer is spoken of in the turn behind the first one that is expected."""
+        if not ends_turn or self.status_signal:
+            return False
+        certain = (turn.prompt and turn.wanted and not turn.doubtful for turn in self._queue)
+        return self.model is Model.SPEAKING or any(certain)
+
+    def _mark(self, second: bool) -> None:
+        while len(self._queue) <= second:
+            self._queue.append(Expected())
+        self._queue[second].answer = True
+
+    def _forget_answers(self) -> None:
+        self._unspoken.clear()
+        for turn in [turn for turn in self._queue if turn.answer]:
+            turn.answer = False
+            if not turn.prompt:
+                self._queue.remove(turn)
+
     def _end(self, now: float) -> None:
-        # the answer met the call's own IDLE; or two ends were due, but this may be the only one
-        crossed = self.status_signal and self.owed > 0 and not self._heard
-        waits = crossed or (self.owed > 1 and self._heard)
+        # the answer met the call's own IDLE; or two turns were expected, but this may have been the only one
+        crossed = self.status_signal and self.owed and not self._heard
         self.most = max(0, self.upmost - 1)
-        self._either += bool(self.missing and self.prompts)
-        self.missing = max(0, self.missing - 1)
-        self.prompts = max(0, self.prompts - 1)
-        self.owed = self.owed if crossed else max(0, self.owed - 1)
+        exchange = self.exchange
+        cut_off = exchange is not None and exchange.sure and exchange.listens and exchange.interrupted
+        marks = [turn.answer for turn in self._queue] if crossed else []
+        self._patience = inf
+        self._do(On.END, now)
+        if crossed:
+            self._slide(marks)
+        self._spoken = self.owed and (crossed or self._heard)
+        if self._spoken and self._patience == inf:
+            self._patience = AMBIGUOUS
         if not self.owed:
             self._unspoken.clear()
-        self.open = self.thinking = self._cutting = False
-        self.ends, self.ended_at = self.ends + 1, now
+        self._cutting = False
+        self.ends, self.counted, self.ended_at = self.ends + 1, self.counted + 1, now
         self._moved(now)
-        self._patience = now + AMBIGUOUS if waits else inf
-        exchange = self.exchange
-        if exchange is not None and exchange.skip:
-            exchange.skip -= 1
-        elif exchange is not None and exchange.interrupted:
+        if cut_off:
             self._over()
         self._settle()
 
+    def _slide(self, marks: list[bool]) -> None:
+        """The turn that ended spoke of no answer: each is spoken of one turn later than was expected."""
+        for at, marked in enumerate(marks):
+            if at < len(self._queue):
+                self._queue[at].answer = marked
+            elif marked:
+                self._queue.append(Expected(answer=True))
+        for turn in [turn for turn in self._queue if not (turn.prompt or turn.answer)]:
+            self._queue.remove(turn)
+
     def _settle(self) -> None:
+        """See whether the exchange is over, or its turn is the next one."""
         exchange = self.exchange
-        if exchange is not None and exchange.began and not exchange.skip and self.idle and not exchange.calls:
-            self._over()
+        if exchange is None or exchange.turn is None:
+            return
+        if exchange.turn.over:
+            exchange.sure = exchange.listens = exchange.changed = True
+            if self.model is Model.QUIET and not exchange.calls and not self.owed:
+                self._over()
+        elif not exchange.sure and self._queue[0] is exchange.turn and not exchange.turn.doubtful:
+            exchange.listen(sure=True)
 
     def _over(self, interrupted: bool = False) -> None:
         if self.exchange is not None:
@@ -337,10 +497,26 @@ class Turns:
     def _moved(self, now: float) -> None:
         self._progress = now
         self._stalled = False
+
+    def _settles_at(self) -> float:
+        """When what is in doubt is settled, if nothing comes until then."""
         if self._patience < inf:
-            self._patience = inf if self.open else now + AMBIGUOUS
+            return self._progress + self._patience
+        if not self._queue or not self.idle:
+            return inf
+        return max(self._progress + AMBIGUOUS, min(turn.until for turn in self._queue))
 
     def _stall_at(self) -> float:
-        if self._stalled or not (self.prompts or self.owed or self.open or self.thinking):
+        if self._stalled or self.idle:
             return inf
         return (self._progress if self._progress > self._playing else self._playing) + self.stall_timeout
+
+
+DO: Mapping[Do, Callable[[Turns, Model, float], None]] = {
+    Do.BEGIN: Turns._begin,
+    Do.PLACE: Turns._place,
+    Do.EXPECT: Turns._expect,
+    Do.POP: Turns._pop,
+    Do.GIVE_UP: Turns._give_up,
+    Do.CLEAR: Turns._clear,
+}

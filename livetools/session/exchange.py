@@ -18,7 +18,7 @@ from livetools.protocol.events import (
     Usage,
     UsageUpdate,
 )
-from livetools.protocol.turns import BOUND
+from livetools.protocol.expected import BOUND
 
 from .timeslice import TimeSlice
 from .wake import make_wake
@@ -101,12 +101,14 @@ class Asking:
             if receipt.done and receipt.error is not None:
                 self._pump.seen(receipt.error)
                 raise receipt.error
-            if self._seen < len(exchange.events):
+            if exchange.sure and self._seen < len(exchange.events):
                 await self._slice.share()
                 self._seen += 1
                 return exchange.events[self._seen - 1]
             if self._pump.over.is_set() and (exchange.interrupted or not exchange.done):
                 raise self._pump.why_over()
+            if exchange.error is not None:
+                raise exchange.error
             if exchange.done:
                 self._returned()
                 return None
@@ -127,10 +129,7 @@ class Asking:
 
     def leave(self) -> None:
         """Nobody waits for it any more: the next exchange may begin."""
-        turns = self._pump.machine.turns
-        if turns.exchange is self.exchange:
-            turns.exchange = None
-            self.exchange.done = True
+        self._pump.machine.turns.give_up(self.exchange, self._pump.clock.now())
 
 
 class Stream:

@@ -11,6 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 
 from livetools.protocol.delivery import Batch, Posted
 from livetools.protocol.events import Event, InputDropped
+from livetools.protocol.expected import Exchange
 from livetools.protocol.held import (
     AWAY,
     ENDINGS_AT_MOST,
@@ -23,7 +24,6 @@ from livetools.protocol.held import (
     Item,
     Receipt,
 )
-from livetools.protocol.turns import Exchange
 
 ERROR = RuntimeError("over")
 

@@ -14,9 +14,10 @@ from support.driver import Driver, plan
 from livetools.protocol.actions import Outcome
 from livetools.protocol.errors import ConcurrencyError
 from livetools.protocol.events import OutputTranscript, Stalled, TextChunk
+from livetools.protocol.expected import Exchange
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.terms import CallPolicy
-from livetools.protocol.turns import AMBIGUOUS, Exchange, Turns
+from livetools.protocol.turns import AMBIGUOUS, Turns
 
 BLOCKING = CallPolicy("tool", timeout=None)
 ASYNC = CallPolicy("tool", timeout=None, behavior="NON_BLOCKING", ends_turn=True, takes_scheduling=True)
@@ -242,10 +243,10 @@ def test_a_stall_says_what_is_waited_for(stalls_in: str) -> None:
 def test_a_stall_is_told_once_and_again_after_the_model_went_on() -> None:
     turns = Turns(3.0, False)
     turns.prompted(0.0)
-    assert turns.tick(3.0, False) == 3.0
+    assert turns.tick(3.0, False) == Stalled("the model's answer to the user's turn", 3.0)
     assert turns.tick(60.0, False) is None
     turns.content(60.0)
-    assert turns.tick(63.5, False) == 3.5
+    assert turns.tick(63.5, False) == Stalled("the end of the model's turn", 3.5)
 
 
 def test_one_exchange_at_a_time() -> None:

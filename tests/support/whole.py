@@ -17,11 +17,11 @@ from typing import Any
 from livetools.protocol.actions import AskApproval, Close, Dial, End, Hangup, Outcome, Start, Stop
 from livetools.protocol.errors import ConcurrencyError, LocalProtocolError
 from livetools.protocol.events import InputDropped, ToolLost
+from livetools.protocol.expected import Exchange
 from livetools.protocol.held import FATAL, Frame, Receipt
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.machine import Machine
 from livetools.protocol.terms import Plan
-from livetools.protocol.turns import Exchange
 
 from .world import responses
 
