@@ -1,8 +1,8 @@
-"""Breaks both tables in every small way, and sees whether the searches notice: ``python tests/mutations.py``.
+"""Breaks the tables in every small way, and sees whether the searches notice: ``python tests/mutations.py``.
 
-Each mutant drops one line of the table of debts or of the connection, or one effect of a line, or stays where it should
-move. A mutant that survives is printed, and is either a hole in the tests or a line that nothing needs; the exit status
-is the number of survivors.
+Each mutant drops one line of the table of debts, of turns or of the connection, or one effect of a line, or stays where
+it should move. A mutant that survives is printed, and is either a hole in the tests or a line that nothing needs; the
+exit status is the number of survivors.
 """
 
 from __future__ import annotations
@@ -14,12 +14,14 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parent / "protocol"))
 
-from support import line, world
+import test_turns
+from support import asking, line, world
 from support.driver import plan
 from support.search import search
 
-from livetools.protocol import ledger, link
+from livetools.protocol import ledger, link, turns
 from livetools.protocol.terms import CallPolicy
 
 DEBTS = [
@@ -52,7 +54,34 @@ def prove_link() -> None:
                 search(make, line.World.INPUTS, depth, beginning, last=line.World.calm)
 
 
-TABLES: list[tuple[Any, Callable[[], None]]] = [(ledger.TABLE, prove_ledger), (link.TABLE, prove_link)]
+def prove_turns() -> None:
+    """Play every order of frames that was seen, and search the orders of questions and answers."""
+    for order in test_turns.ORDERS:
+        test_turns.test_an_exchange_ends_with_the_last_frame_that_is_due_and_not_before(order)
+        test_turns.test_wherever_the_model_falls_silent_a_stall_ends_the_exchange(order)
+        test_turns.test_wherever_the_line_is_cut_the_exchange_ends_or_goes_on(order)
+    for order in test_turns.UNDER_WAY:
+        test_turns.test_a_question_that_is_asked_in_the_middle_of_a_turn_is_answered_by_the_next(order)
+        test_turns.test_a_turn_that_ends_leaves_nothing_due_but_the_calls(order)
+        test_turns.test_a_turn_that_a_lost_connection_has_cut_is_not_waited_for_on_the_next(order)
+        for late in (False, True):
+            test_turns.test_a_turn_that_a_stall_has_given_up_may_still_come_before_the_next(order, late)
+        test_turns.test_a_turn_that_begins_behind_a_question_that_was_given_up_may_be_the_answer_to_the_next(
+            order
+        )
+    for end in test_turns.ENDS_OF_CALLS:
+        test_turns.test_after_a_call_without_a_word_on_it_the_next_turn_is_the_questions(end)
+    for steps, due in test_turns.ANSWERS:
+        test_turns.test_an_answer_is_spoken_of_in_the_turn_behind_the_calls_own(steps, due)
+    for inputs in (asking.World.INPUTS, asking.World.SPEECH):
+        search(asking.World, inputs, 4, last=asking.World.calm)
+
+
+TABLES: list[tuple[Any, Callable[[], None]]] = [
+    (ledger.TABLE, prove_ledger),
+    (turns.TABLE, prove_turns),
+    (link.TABLE, prove_link),
+]
 
 
 def mutants(table: Any) -> Iterator[tuple[str, Any, Any]]:

@@ -5,8 +5,10 @@ And with each of them, when the model can have read it at the earliest: what a d
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from functools import partial
 from math import inf
+from typing import Any
 
 from . import outgoing
 from .calls import Calls
@@ -43,7 +45,7 @@ class Dispatch:
         """A user turn, on the channel that the model takes."""
         build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
         said = {"role": "user", "parts": [{"text": text}]}
-        return Item("text", build(text), Receipt(), exchange, True, contents=(said,))
+        return Item("text", build(text), Receipt(), exchange, True, not text.strip(), contents=(said,))
 
     def reply(self, instructions: str | None) -> Item:
         """A turn of nobody's, which the model answers. It does not stand in the conversation."""
@@ -141,9 +143,8 @@ class Dispatch:
         return Posted(batch, surely=-inf if alone else inf, answer=answer)
 
     def _input(self, link: int, batch: Batch, now: float) -> list[Frame]:
-        items = self.held.take(self.calls.blocking())
+        items, turns = self.held.take(self.calls.blocking()), self.turns
         for item in items:
-            turns = self.turns
             after = turns.counted + turns.ahead
             most = inf if self.held.streams or not item.prompts else turns.ends + turns.upmost
             item.posted = Posted(batch, after, most, answer=after if item.prompts else -inf)
@@ -152,5 +153,14 @@ class Dispatch:
             if item.prompts:
                 self.conversing = True
                 self.quiet.said(now)
-                turns.prompted(now, item.exchange)
+                turns.prompted(now, item.exchange, doubtful=item.doubtful)
+        turns.speech = self.held.streams
         return [Frame(link, item.frame, item.receipt) for item in items]
+
+
+def says_something(contents: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether there is a word of the user's in it, or anything else that a model may answer."""
+    parts = (
+        part for content in contents if content.get("role") != "model" for part in content.get("parts") or ()
+    )
+    return any(part.keys() - {"text"} or str(part.get("text") or "").strip() for part in parts)

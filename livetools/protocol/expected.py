@@ -10,6 +10,7 @@ from math import inf
 from .errors import NoAnswer
 from .events import (
     AudioChunk,
+    Call,
     Event,
     OutputTranscript,
     TextChunk,
@@ -20,8 +21,8 @@ from .events import (
 
 BOUND = 64 * 1024 * 1024  # bytes of audio that an exchange keeps
 FLAT = 200  # what a chunk weighs beside its data
-#: What a reply is made of.
-KEPT = (TextChunk, OutputTranscript, AudioChunk, ToolStarted, UsageUpdate, TurnComplete)
+#: What a reply is made of, beside the calls.
+KEPT = (TextChunk, OutputTranscript, AudioChunk, UsageUpdate, TurnComplete)
 
 
 class Expected:
@@ -80,6 +81,7 @@ class Exchange:
         self.stalled = False
         self.error: NoAnswer | None = None
         self.calls: set[int] = set()  # runs whose answer is still owed
+        self._called: set[int] = set()
         self.notify: Callable[[], None] | None = None
         self.changed = False
 
@@ -94,8 +96,17 @@ class Exchange:
         self._audio.clear()
         self._size = self.dropped = 0
         self.calls.clear()
+        self._called.clear()
         self.heard = False
         self.listens, self.sure = True, sure
+
+    def call(self, run: int, call: Call) -> None:
+        """The model makes a call, or asks again for one on another connection."""
+        self.heard = self.changed = True
+        self.calls.add(run)
+        if run not in self._called:
+            self._called.add(run)
+            self.events.append(ToolStarted(call))
 
     def hear(self, event: Event) -> None:
         """Keep what the reply needs of what was told."""

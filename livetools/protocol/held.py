@@ -78,7 +78,8 @@ class Item:
     frame: bytes
     receipt: Receipt | None = None
     exchange: Exchange | None = None
-    prompts: bool = False  # a complete user turn: an answer is due
+    prompts: bool = False  # a complete user turn: an answer is expected
+    doubtful: bool = False  # it says nothing, and may start no turn of the model
     posted: Posted = field(default_factory=handed)  # what it was written in last
     contents: tuple[Mapping[str, Any], ...] = ()  # what of it stands in the conversation
     inside: bool = False  # sent while an activity was open

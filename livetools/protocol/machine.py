@@ -23,7 +23,7 @@ from . import close_codes, outgoing
 from .actions import Action, Close, Outcome
 from .calls import Calls
 from .connection import Connection, Standing
-from .dispatch import Dispatch
+from .dispatch import Dispatch, says_something
 from .errors import LocalProtocolError
 from .events import Call, Event, Interrupted, Reconnected, TurnComplete, Usage
 from .expected import Exchange
@@ -154,7 +154,8 @@ class Machine:
                 f"{self.plan.model} takes content only before the first turn; use send_text, or history= of connect"
             )
         frame = outgoing.client_content(turns, turn_complete)
-        item = Item("content", frame, Receipt(), prompts=turn_complete, contents=tuple(turns))
+        doubtful = not says_something(turns)
+        item = Item("content", frame, Receipt(), None, turn_complete, doubtful, contents=tuple(turns))
         return self._put(item, now)
 
     def send_media(self, frame: bytes, kind: str, now: float) -> bool:

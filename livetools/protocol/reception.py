@@ -135,7 +135,7 @@ class Reception:
 
     def _called(self, message: ServerMessage, link: int, now: float) -> None:
         for record in self.calls.offer(link, self.calls.partial.whole(message.calls), now):
-            self.turns.called(record.run, record.ends_turn, now)
+            self.turns.called(record.run, record.call, record.ends_turn, now)
 
     def _marked(self, event: Event, now: float) -> None:
         if isinstance(event, TurnComplete):

@@ -31,6 +31,7 @@ class Said:
     text: str = ""
     heard: bool = False  # from an input transcript
     finished: bool = False  # what follows is another utterance
+    aside: bool = False  # text beside speech, which counts only if its turn ends without a transcript
     weight: int = 0
 
     def rendered(self) -> list[Part]:
@@ -81,7 +82,7 @@ def render(steps: Iterable[Step]) -> list[Content]:
     out: list[Content] = []
     for step in steps:
         if isinstance(step, Said):
-            if parts := step.rendered():
+            if not step.aside and (parts := step.rendered()):
                 _append(out, step.role, parts)
             continue
         _append(out, "model", [slot.call_part() for slot in step.slots])

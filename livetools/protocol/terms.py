@@ -98,6 +98,12 @@ class Plan:
         detection = (self.setup.get("realtimeInputConfig") or {}).get("automaticActivityDetection") or {}
         return bool(detection.get("disabled"))
 
+    @property
+    def transcribed(self) -> bool:
+        """Whether the model speaks, and the setup asks for a transcript of that."""
+        speaks = self.setup.get("generationConfig", {}).get("responseModalities") != ["TEXT"]
+        return speaks and self.setup.get("outputAudioTranscription") is not None
+
     def setup_message(self, handle: str | None, *, fresh: bool) -> dict[str, Any]:
         """The first frame of a connection, with ``handle`` put in.
 

@@ -49,11 +49,12 @@ class Transcript:
 
     ``max_bytes`` bounds what is kept, roughly (a character counts a byte): the oldest whole exchanges go
     first, then the oldest steps of the only one that is left; the newest step always stays. ``dropped``
-    counts the steps that went, a batch of calls with its responses being one.
+    counts the steps that went, a batch of calls with its responses being one. ``transcribed``: the session asks for
+    a transcript of the model's speech, and text beside that counts only in turns without any.
     """
 
-    def __init__(self, *, max_bytes: int = 1 << 20) -> None:
-        self.max_bytes = max_bytes
+    def __init__(self, *, max_bytes: int = 1 << 20, transcribed: bool = False) -> None:
+        self.max_bytes, self.transcribed = max_bytes, transcribed
         self.dropped = 0
         self._steps: deque[Step] = deque()
         self._slots: dict[str, Slot] = {}  # the newest of each id
@@ -62,6 +63,8 @@ class Transcript:
         self._exchange = 0
         self._ended = False  # the next step begins an exchange
         self._batch: Batch | None = None  # still takes calls
+        self._aside: list[Said] = []  # text beside speech, in the turn that runs
+        self._spoken = False  # that turn has a transcript
         self._listeners: dict[type, Callable[[Any], object]] = {  # each by the very type it takes
             TextChunk: self._on_model_text,
             OutputTranscript: self._on_model_text,
@@ -120,9 +123,15 @@ class Transcript:
     def _on_model_text(self, event: TextChunk | OutputTranscript) -> None:
         if not event.text:
             return
+        aside = self.transcribed and isinstance(event, TextChunk)
+        self._spoken = self._spoken or not aside
         last = self._steps[-1] if self._steps and not self._ended else None
-        if not isinstance(last, Said) or last.role != "model" or last.parts or last.finished:
+        goes_on = isinstance(last, Said) and last.role == "model" and not (last.parts or last.finished)
+        if not isinstance(last, Said) or not goes_on or last.aside is not aside:
             last = self._say("model")
+            last.aside = aside
+            if aside:
+                self._aside.append(last)
         last.text += event.text
         self._grow(last, len(event.text))
 
@@ -146,8 +155,20 @@ class Transcript:
                 last.finished = True
         else:
             self._end()
+            self._decide()
 
     # steps
+
+    def _decide(self) -> None:
+        """The turn is over: the text beside its speech goes, or was all that it said."""
+        for said in self._aside:
+            if not self._spoken:
+                said.aside = False
+            elif said in self._steps:
+                self._steps.remove(said)
+                self._weight -= said.weight
+        self._aside.clear()
+        self._spoken = False
 
     def _end(self) -> None:
         self._ended, self._batch = True, None

@@ -27,7 +27,7 @@ from itertools import islice, takewhile
 from math import inf
 
 from .errors import ConcurrencyError
-from .events import Stalled
+from .events import Call, Stalled
 from .expected import Exchange, Expected, no_answer
 
 #: Seconds of quiet behind a turn after which no other is expected, where that is in doubt: the turn was ended by what
@@ -217,13 +217,12 @@ class Turns:
         self._playing = max(self._playing, now) + seconds
         self._moved(now)
 
-    def called(self, run: int, ends_turn: bool, now: float) -> None:
+    def called(self, run: int, call: Call, ends_turn: bool, now: float) -> None:
         """The model made a call; ``ends_turn``: its turn ends with it, and another begins at the answer."""
         if not self.status_signal:
             self._do(On.CALL if ends_turn else On.STAND, now)
         if self.exchange is not None and self.exchange.listens:
-            self.exchange.heard = True
-            self.exchange.calls.add(run)
+            self.exchange.call(run, call)
         self._moved(now)
 
     def interrupted(self, now: float) -> None:
@@ -315,20 +314,19 @@ class Turns:
 
     def quiet(self, now: float) -> None:
         """Settle what is in doubt, if it has been quiet for long enough."""
-        if self._settles_at() > now:
-            return
-        if self._patience < inf:
-            if self._spoken:
-                self._forget_answers()
-            gone = [turn for turn in self._queue if turn.doubtful and not turn.answer]
-        else:
-            gone = [turn for turn in self._queue if turn.until <= now]
-        self._patience, self._spoken = inf, False
-        for turn in gone:
-            turn.over = True
-            self._queue.remove(turn)
-        self.counted += len(gone)
-        self._settle()
+        while self._settles_at() <= now:
+            if self._patience < inf:
+                if self._spoken:
+                    self._forget_answers()
+                gone = [turn for turn in self._queue if turn.doubtful and not turn.answer]
+            else:
+                gone = [turn for turn in self._queue if turn.until <= now]
+            self._patience, self._spoken = inf, False
+            for turn in gone:
+                turn.over = True
+                self._queue.remove(turn)
+            self.counted += len(gone)
+            self._settle()
 
     def tick(self, now: float, served: bool) -> Stalled | None:
         """What is told if the silence has become a stall; ``served``: a call is open that blocks the model."""
@@ -382,8 +380,11 @@ class Turns:
             exchange.listen(sure=False)
 
     def _place(self, was: Model, now: float) -> None:
-        if self._queue and (self._queue[0].wanted or not self.speech):
-            return
+        if self._queue:
+            first = self._queue[0]
+            asked = self.exchange is not None and first is self.exchange.turn
+            if asked or not (self.speech and first.prompt):
+                return  # else the turn under way may be on what the user said, and not on what was written
         until = (
             now + self.stall_timeout if was is Model.CALLING else inf
         )  # a call that is taken back may end nothing
@@ -401,11 +402,12 @@ class Turns:
         first.over = True
         if not first.shares:
             return
-        for turn in islice(self._queue, max(0, known - 1)):
-            if turn.answer or not turn.shares:
-                return
+        last = takewhile(lambda turn: turn.shares and not turn.answer, islice(self._queue, max(0, known - 1)))
+        perhaps = list(last)  # those that it may have answered too
+        for turn in perhaps:
             turn.doubtful = True
-            self._patience = PAUSE if first.wanted else AMBIGUOUS
+        if perhaps:
+            self._patience = PAUSE if sum(turn.wanted for turn in (first, *perhaps)) > 1 else AMBIGUOUS
 
     def _give_up(self, was: Model, now: float) -> None:
         for turn in self._queue:

@@ -11,14 +11,13 @@ from livetools.protocol.events import (
     AudioChunk,
     Call,
     Event,
-    OutputTranscript,
-    TextChunk,
     ToolStarted,
     TurnComplete,
     Usage,
     UsageUpdate,
 )
 from livetools.protocol.expected import BOUND
+from livetools.protocol.words import Words
 
 from .timeslice import TimeSlice
 from .wake import make_wake
@@ -35,7 +34,7 @@ class Reply:
 
     ``text``: the model's text, or what it said in words. ``audio``: 16-bit little-endian mono PCM at
     ``rate`` Hz. ``calls``: the function calls it made, in their order. ``usage``: tokens. ``interrupted``:
-    it was cut off. ``str(reply)`` is the text.
+    it was cut off. ``stalled``: the model fell silent in the middle of it. ``str(reply)`` is the text.
     """
 
     text: str = ""
@@ -44,6 +43,7 @@ class Reply:
     calls: tuple[Call, ...] = ()
     usage: Usage = field(default_factory=Usage)
     interrupted: bool = False
+    stalled: bool = False
 
     def __str__(self) -> str:
         return self.text
@@ -53,13 +53,18 @@ class Reply:
         return f"Reply({self.text!r}{spoken}, calls={len(self.calls)}, interrupted={self.interrupted})"
 
 
-def reply_of(events: Sequence[Event], interrupted: bool) -> Reply:
+def reply_of(
+    events: Sequence[Event], interrupted: bool = False, stalled: bool = False, transcribed: bool = False
+) -> Reply:
     """The events of an exchange as one reply: a turn that a call divides is one answer."""
+    words = Words(transcribed)
     usage, turn = Usage(), Usage()
     rate = 24000
     audio: list[bytes] = []
     calls: list[Call] = []
+    text: list[str] = []
     for event in events:
+        text.append(words.take(event))
         match event:
             case AudioChunk(data, its_rate):
                 audio.append(data)
@@ -70,12 +75,8 @@ def reply_of(events: Sequence[Event], interrupted: bool) -> Reply:
                 turn = counted  # the last count of a turn holds
             case TurnComplete():
                 usage, turn = usage + turn, Usage()
-    return Reply("".join(words(events)), b"".join(audio), rate, tuple(calls), usage + turn, interrupted)
-
-
-def words(events: Sequence[Event]) -> list[str]:
-    """What the model said in them: its texts, or, where it speaks, the transcript."""
-    return [event.text for event in events if isinstance(event, TextChunk | OutputTranscript)]
+    said = "".join([*text, words.rest()])
+    return Reply(said, b"".join(audio), rate, tuple(calls), usage + turn, interrupted, stalled)
 
 
 class Asking:
@@ -86,6 +87,7 @@ class Asking:
         self._wake = make_wake()
         self._begun = False
         self._seen = 0
+        self.words = Words(pump.machine.plan.transcribed)
         self._slice = TimeSlice()
         self._mark = pump.inbox.mark()
         self.exchange, self._receipt = pump.machine.ask(text, pump.clock.now())
@@ -119,7 +121,8 @@ class Asking:
         """Wait for the end."""
         while await self.next() is not None:
             pass
-        return reply_of(self.exchange.events, self.exchange.interrupted)
+        exchange = self.exchange
+        return reply_of(exchange.events, exchange.interrupted, exchange.stalled, self.words.transcribed)
 
     def _returned(self) -> None:
         """Whoever asked has the answer: it is not kept for an iterator that has never been there."""
@@ -151,9 +154,12 @@ class Stream:
         try:
             if self._asking is None:
                 self._asking = self._ask()
+            words = self._asking.words
             while (event := await self._asking.next()) is not None:
-                for word in words([event]):
+                if word := words.take(event):
                     return word
+            if word := words.rest():
+                return word  # the next time there is nothing left
         except BaseException:
             await self.aclose()
             raise

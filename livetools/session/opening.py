@@ -49,8 +49,11 @@ class Opening:
     hooks: Sequence[Hooks] = ()
     clock: Clock = field(default_factory=SystemClock)
     store: HandleStore | None = None
-    transcript: Transcript = field(default_factory=Transcript)
+    transcript: Transcript = field(init=False)
     grace: float = 6.0  # seconds for the end: longer than a closing handshake
+
+    def __post_init__(self) -> None:
+        self.transcript = Transcript(transcribed=self.plan.transcribed)
 
     async def start(self, host: Host, session: SessionLike) -> Pump:
         """Open the session in the host. Returns when it stands, or has ended (``pump.error``)."""

@@ -362,3 +362,37 @@ def test_any_order_of_events_makes_a_lawful_conversation(history: list[Any], max
     transcript.to_jsonl(file)
     file.seek(0)
     assert Transcript.from_jsonl(file).contents == transcript.contents
+
+
+def beside_speech(*events: Event | str) -> list[Any]:
+    """The contents of a session that asks for a transcript of the speech."""
+    transcript = Transcript(transcribed=True)
+    for event in events:
+        transcript.user_text(event) if isinstance(event, str) else transcript.event(event)
+    return [(c["role"], [p.get("text") or next(iter(p)) for p in c["parts"]]) for c in transcript.contents]
+
+
+def test_text_beside_speech_is_no_part_of_the_conversation() -> None:
+    call = ToolStarted(Call("c1", "f", {}))
+    assert beside_speech(
+        "hi", TextChunk("**Greeting**"), OutputTranscript("Hel"), TextChunk("Hello"), OutputTranscript("lo"), TurnComplete()
+    ) == [("user", ["hi"]), ("model", ["Hel", "lo"])]  # fmt: skip
+    assert beside_speech(
+        "hi", TextChunk("**Looking**"), call, OutputTranscript("It rains"), TurnComplete()
+    ) == [
+        ("user", ["hi"]),
+        ("model", ["functionCall"]),
+        ("user", ["functionResponse"]),
+        ("model", ["It rains"]),
+    ]
+
+
+def test_text_without_any_speech_is_what_was_said_once_the_turn_has_ended() -> None:
+    said = ("hi", TextChunk("on"), TextChunk("ly text"))
+    assert beside_speech(*said) == [("user", ["hi"])]
+    assert beside_speech(*said, TurnComplete("", "IN_PROGRESS")) == [("user", ["hi"])]
+    assert beside_speech(*said, TurnComplete()) == [("user", ["hi"]), ("model", ["only text"])]
+    assert beside_speech(*said, TurnComplete(), OutputTranscript("And on"), TurnComplete())[-1] == (
+        "model",
+        ["only text", "And on"],
+    )

@@ -9,11 +9,13 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.asking import World
 from support.driver import Driver, plan
+from support.search import search
 
 from livetools.protocol.actions import Outcome
-from livetools.protocol.errors import ConcurrencyError
-from livetools.protocol.events import OutputTranscript, Stalled, TextChunk
+from livetools.protocol.errors import ConcurrencyError, NoAnswer
+from livetools.protocol.events import Call, OutputTranscript, Stalled, TextChunk
 from livetools.protocol.expected import Exchange
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.terms import CallPolicy
@@ -47,6 +49,9 @@ ALL_AT_ONCE = {
         "turnComplete": True,
     }
 }
+
+
+TOOL = Call("c1", "tool")
 
 
 def unserved() -> bool:
@@ -99,6 +104,7 @@ ORDERS = [
     Order("a call cancelled when its turn is over", [CALL, COMPLETE, CANCEL], ASYNC),
     # background reasoning: IDLE ends a turn, turnComplete does not
     Order("idle beside turnComplete", [WORDS, COMPLETE_BUSY, WORDS, COMPLETE_IDLE], THINKING, True, words=2),
+    Order("idle, and nothing said since", [WORDS, COMPLETE_BUSY, IDLE], THINKING, True),
     Order("idle by itself", [WORDS, COMPLETE_BUSY, WORDS, IDLE], THINKING, True),
     Order(
         "a call after turnComplete",
@@ -318,6 +324,274 @@ def test_one_of_two_answers_that_was_taken_back_leaves_the_other_due() -> None:
     assert d.say("on c2").turn_complete().machine.turns.idle
 
 
+# Turns that may not come
+
+
+@pytest.mark.parametrize("inputs", [World.INPUTS, World.SPEECH], ids=["text", "speech"])
+def test_in_every_order_of_questions_and_answers_each_question_is_given_its_own_answer(inputs: Any) -> None:
+    """Given up, ignored, blank, answered together, in the middle of speech: or it is given none, and says so."""
+    assert search(World, inputs, 5, last=World.calm) > 1500
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("inputs", [World.INPUTS, World.SPEECH], ids=["text", "speech"])
+def test_in_every_longer_order_of_questions_and_answers_each_question_is_given_its_own_answer(
+    inputs: Any,
+) -> None:
+    assert search(World, inputs, 7, last=World.calm) > 30_000
+
+
+OTHER_KIND = CallPolicy("other", timeout=None, behavior="NON_BLOCKING", ends_turn=True)
+OTHER = {"toolCall": {"functionCalls": [{"id": "o1", "name": "other"}]}}
+UNDER_WAY = [
+    Order("words", [WORDS]),
+    Order("a call that ends its turn", [CALL], ASYNC),
+    Order("a call that the model stands still for", [CALL]),
+    Order("words after such a call", [CALL, WORDS]),
+    Order("a status", [BUSY], THINKING, True),
+    Order("a turn that goes on", [COMPLETE_BUSY], THINKING, True),
+    Order("words, and a turn that goes on", [WORDS, COMPLETE_BUSY], THINKING, True),
+    Order("a status, then words", [BUSY, WORDS], THINKING, True),
+    Order("a call, and a turn that goes on", [CALL, COMPLETE_BUSY]),
+    Order("a call, and a status", [CALL, BUSY]),
+    Order("a turn that goes on, and a call", [COMPLETE_BUSY, CALL], ASYNC),
+    Order("such a call, words, and it is taken back", [CALL, WORDS, CANCEL]),
+    Order("such a call, a turn that goes on, and it is taken back", [CALL, COMPLETE_BUSY, CANCEL]),
+    Order("such a call, a status, and it is taken back", [CALL, BUSY, CANCEL]),
+    Order("such a call, one of the other kind, and it is taken back", [CALL, OTHER, CANCEL]),
+    Order("calls in a row", [CALL, {"toolCall": {"functionCalls": [{"id": "c2", "name": "tool"}]}}], ASYNC),
+]
+
+
+@pytest.mark.parametrize("order", UNDER_WAY, ids=lambda o: o.name)
+def test_a_question_that_is_asked_in_the_middle_of_a_turn_is_answered_by_the_next(order: Order) -> None:
+    """The turn under way was begun by speech, and is speech's."""
+    d = spoken_to(order)
+    exchange, _ = d.machine.ask("?", d.now)
+    settle_all(d.drain(), ends_turn=False)
+    d.say("to the speech").server(COMPLETE_IDLE)
+    assert not exchange.done
+    assert not exchange.events
+    d.say("to the question").server(COMPLETE_IDLE)
+    settle_all(d, ends_turn=True).later(0)
+    if not exchange.done:
+        d.say("to the calls").server(COMPLETE_IDLE)
+    assert exchange.done
+    assert "to the speech" not in [e.text for e in exchange.events if isinstance(e, OutputTranscript)]
+
+
+def spoken_to(order: Order, **fields: Any) -> Driver:
+    """The user has spoken, and so much of the answer has come."""
+    terms = plan(order.policy, OTHER_KIND, status_signal=order.status, **fields)
+    d = Driver(terms, ReconnectPolicy()).live()
+    for step in order.steps:
+        take(d, step)
+    return d
+
+
+def settle_all(d: Driver, ends_turn: bool) -> Driver:
+    """The handlers of the calls of this kind end."""
+    policies = d.machine.plan.policies
+    for call in [c for c in d.machine.stats()["calls"] if policies[c["name"]].ends_turn is ends_turn]:
+        d.settle(call["id"])
+    return d
+
+
+@pytest.mark.parametrize("order", UNDER_WAY, ids=lambda o: o.name)
+def test_a_turn_that_ends_leaves_nothing_due_but_the_calls(order: Order) -> None:
+    d = spoken_to(order).server(COMPLETE_IDLE)
+    assert d.machine.turns.idle
+    assert not d.machine.turns.ahead
+    for ends_turn in (False, True):
+        settle_all(d, ends_turn)
+    if not d.machine.turns.idle:
+        assert d.say("to the calls").server(COMPLETE_IDLE).machine.turns.idle
+    exchange, _ = d.machine.ask("?", d.now)
+    d.drain().say("an answer").server(COMPLETE_IDLE)
+    assert exchange.done
+
+
+@pytest.mark.parametrize("order", UNDER_WAY, ids=lambda o: o.name)
+def test_a_turn_that_a_lost_connection_has_cut_is_not_waited_for_on_the_next(order: Order) -> None:
+    d = spoken_to(order)
+    d.machine.send_content([{"role": "user", "parts": [{"text": " "}]}], True, d.now)
+    assert d.drain().machine.turns.ahead
+    assert d.drop().machine.turns.ahead == 0
+    d.later(0.5).establish()
+    assert d.machine.turns.idle
+    d.later(AMBIGUOUS + 0.1)
+    exchange, _ = d.machine.ask("?", d.now)
+    assert d.drain().say("an answer").server(COMPLETE_IDLE)
+    assert exchange.done
+
+
+@pytest.mark.parametrize("late", [True, False])
+@pytest.mark.parametrize("order", UNDER_WAY, ids=lambda o: o.name)
+def test_a_turn_that_a_stall_has_given_up_may_still_come_before_the_next(order: Order, late: bool) -> None:
+    d = spoken_to(order, stall_timeout=3)
+    for ends_turn in (False, True):
+        settle_all(d, ends_turn)
+    d.later(3.1)
+    assert d.machine.turns.idle
+    assert not d.machine.turns.under_way
+    exchange, _ = d.machine.ask("?", d.now)
+    d.drain()
+    if late and "Stalled" in d.names:  # a turn was expected, and may come
+        d.say("the late one").server(COMPLETE_IDLE).later(1)
+        assert not exchange.done
+    d.say("an answer").server(COMPLETE_IDLE).later(
+        2.1
+    )  # where two were expected, the other one may have come
+    assert exchange.done
+    assert [e.text for e in exchange.events if isinstance(e, OutputTranscript)] == ["an answer"]
+
+
+@pytest.mark.parametrize("order", UNDER_WAY, ids=lambda o: o.name)
+def test_a_turn_that_begins_behind_a_question_that_was_given_up_may_be_the_answer_to_the_next(
+    order: Order,
+) -> None:
+    d = Driver(plan(order.policy, OTHER_KIND, status_signal=order.status)).live()
+    first, _ = d.machine.ask("one", d.now)
+    d.drain().machine.turns.give_up(first, d.now)
+    second, _ = d.machine.ask("two", d.now)
+    d.drain()
+    for step in order.steps:
+        take(d, step)
+    settle_all(d, ends_turn=False).say("to two").server(COMPLETE_IDLE)
+    settle_all(d, ends_turn=True)
+    if not d.machine.turns.idle and not d.later(AMBIGUOUS + 0.1).machine.turns.idle:
+        d.say("and on").server(COMPLETE_IDLE).later(AMBIGUOUS + 0.1)
+    assert second.done
+    assert "to two" in [e.text for e in second.events if isinstance(e, OutputTranscript)]
+
+
+ENDS_OF_CALLS: list[list[Any]] = [[CANCEL], ["", COMPLETE_IDLE]]
+
+
+@pytest.mark.parametrize("end", ENDS_OF_CALLS)
+def test_after_a_call_without_a_word_on_it_the_next_turn_is_the_questions(end: list[Any]) -> None:
+    d = Driver(plan(BLOCKING)).live().server(CALL)
+    for step in end:
+        take(d, step)
+    exchange, _ = d.machine.ask("?", d.now)
+    assert d.drain().say("an answer").turn_complete()
+    assert exchange.done
+
+
+ANSWERS: list[tuple[list[Any], bool]] = [
+    ([WORDS, CALL, "", COMPLETE], True),  # the call's own turn has ended; the answer's is due
+    (
+        [CALL, COMPLETE_BUSY, "", WORDS, COMPLETE],
+        False,
+    ),  # it had ended before, and this one was the answer's
+    ([COMPLETE_BUSY, CALL, "", COMPLETE], True),
+    ([CALL, COMPLETE_BUSY, WORDS, "", COMPLETE], True),
+]
+
+
+@pytest.mark.parametrize(("steps", "due"), ANSWERS)
+def test_an_answer_is_spoken_of_in_the_turn_behind_the_calls_own(steps: list[Any], due: bool) -> None:
+    d = Driver(plan(ASYNC)).live()
+    for step in steps:
+        take(d, step)
+    assert d.machine.turns.idle is not due
+
+
+def test_nothing_waits_for_a_question_that_was_given_up() -> None:
+    """Neither a move nor a late result, and its silence is no stall."""
+    d = Driver(plan(stall_timeout=3), ReconnectPolicy()).live()
+    exchange, _ = d.machine.ask("?", d.now)
+    d.drain().machine.turns.give_up(exchange, d.now)
+    assert d.machine.turns.idle
+    d.server({"sessionResumptionUpdate": {"newHandle": "h", "resumable": True}}).server(GO_AWAY).later(1.0)
+    assert d.dialled == [1, 2]
+    assert "Stalled" not in d.later(2.5).names
+
+
+def test_a_question_that_was_given_up_before_it_was_written_is_not_waited_for_either() -> None:
+    d = Driver(plan(), ReconnectPolicy()).live().drop()
+    exchange, _ = d.machine.ask("one", d.now)
+    d.machine.turns.give_up(exchange, d.now)
+    d.later(0.5).establish()
+    assert d.texts() == ["one"]
+    second, _ = d.machine.ask("two", d.now)
+    d.drain().say("to one").turn_complete().later(1).say("to two").turn_complete()
+    assert [e.text for e in second.events if isinstance(e, OutputTranscript)] == ["to two"]
+
+
+def test_a_late_answer_to_a_question_that_ended_with_a_stall_is_not_the_next_ones() -> None:
+    d = Driver(plan(stall_timeout=3)).live()
+    first, _ = d.machine.ask("one", d.now)
+    d.drain().later(3.1)
+    assert isinstance(first.error, NoAnswer)
+    assert "the model's answer to the user's turn" in str(first.error)
+    second, _ = d.machine.ask("two", d.now)
+    d.drain().say("to one").turn_complete().later(1).say("to two").turn_complete()
+    assert second.done
+    assert [e.text for e in second.events if isinstance(e, OutputTranscript)] == ["to two"]
+
+
+@pytest.mark.parametrize("came", [WORDS, CALL])
+def test_a_stall_after_a_word_or_a_call_ends_the_exchange_with_what_there_is(came: object) -> None:
+    d = Driver(plan(BLOCKING, stall_timeout=3)).live()
+    exchange, _ = d.machine.ask("?", d.now)
+    d.drain().server(came)
+    if came is CALL:
+        d.settle("c1")
+    d.later(3.1)
+    assert (exchange.done, exchange.stalled, exchange.error) == (True, True, None)
+
+
+def test_a_turn_that_ended_empty_is_an_answer_and_no_stall() -> None:
+    d = Driver(plan()).live()
+    exchange, _ = d.machine.ask("?", d.now)
+    d.drain().turn_complete()
+    assert (exchange.done, exchange.stalled, exchange.error) == (True, False, None)
+
+
+def test_a_turn_that_the_next_question_cuts_off_is_not_its_answer() -> None:
+    d = Driver(plan()).live()
+    first, _ = d.machine.ask("one", d.now)
+    d.drain().machine.turns.give_up(first, d.now)
+    second, _ = d.machine.ask("two", d.now)
+    d.drain().say("to one").server(CUT).turn_complete().later(3)
+    assert not second.done
+    d.say("to two").turn_complete()
+    assert (second.done, second.interrupted) == (True, False)
+    assert [e.text for e in second.events if isinstance(e, OutputTranscript)] == ["to two"]
+
+
+def test_calls_in_a_turn_that_may_be_the_answer_are_the_exchanges_if_it_was() -> None:
+    d = Driver(plan(ASYNC)).live()
+    first, _ = d.machine.ask("one", d.now)
+    d.drain().machine.turns.give_up(first, d.now)
+    second, _ = d.machine.ask("two", d.now)
+    d.drain().server(CALL).turn_complete().later(1).settle("c1").later(1)
+    assert not second.done
+    d.say("to two").turn_complete()
+    assert second.done
+    assert [type(e).__name__ for e in second.events] == [
+        "ToolStarted",
+        "TurnComplete",
+        "OutputTranscript",
+        "TurnComplete",
+    ]
+
+
+@pytest.mark.parametrize(
+    "contents",
+    [[], [{"role": "model", "parts": [{"text": "I said"}]}], [{"role": "user", "parts": [{"text": " "}]}]],
+)
+def test_content_that_says_nothing_may_start_no_turn(contents: Any) -> None:
+    d = Driver(plan(stall_timeout=3)).live()
+    d.machine.send_content(contents, True, d.now)
+    assert d.drain().machine.turns.idle
+    exchange, _ = d.machine.ask("?", d.now)
+    d.drain().say("an answer").turn_complete()
+    assert d.later(AMBIGUOUS)
+    assert exchange.done
+
+
 # What always holds
 
 
@@ -354,7 +628,7 @@ class Model:
             self.turns.content(self.now)
         elif move == "call":
             self.called += 1
-            self.turns.called(self.called + self.answers, self.ends_turn, self.now)
+            self.turns.called(self.called + self.answers, TOOL, self.ends_turn, self.now)
         elif move == "answer":
             self.answers += 1
             self.called -= 1
@@ -421,7 +695,7 @@ def test_after_any_order_of_inputs_silence_ends_the_exchange_and_the_clock_runs_
     for n, (what, *args) in enumerate(inputs):
         now += 0.5
         if what == "called":
-            turns.called(n, ends_turn, now)
+            turns.called(n, TOOL, ends_turn, now)
         elif what == "answered":
             turns.answered(n - 1, ends_turn, args[0], now)
         elif what == "closed":

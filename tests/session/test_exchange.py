@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -14,9 +15,13 @@ from livetools import (
     AudioChunk,
     Call,
     ConcurrencyError,
+    ConfigError,
+    LocalProtocolError,
+    NoAnswer,
     OutputTranscript,
     ServerError,
     SessionClosed,
+    TextChunk,
     ToolStarted,
     TurnComplete,
     Usage,
@@ -24,6 +29,7 @@ from livetools import (
     tool,
 )
 from livetools.session.exchange import reply_of
+from livetools.testing import FakeClock
 
 pytestmark = pytest.mark.anyio
 
@@ -291,3 +297,146 @@ async def test_whoever_has_iterated_once_is_kept_the_events_of_an_ask(opened: Op
             AudioChunk,
             TurnComplete,
         ]
+
+
+# Questions that nobody answers, and turns that may not come
+
+
+async def run_on(line: Any, clock: FakeClock) -> None:
+    """Time passes whenever nothing else happens."""
+    while True:
+        await line.quiet()
+        clock.advance(0.25)
+
+
+def text_of(frame: dict[str, Any]) -> str:
+    """The text of a user turn, on whichever channel."""
+    turns = frame.get("clientContent", {}).get("turns", [])
+    texts = [part.get("text", "") for turn in turns for part in turn["parts"]]
+    return str(frame.get("realtimeInput", {}).get("text") or " ".join(texts))
+
+
+async def ask_all(session: Any, *questions: str) -> list[str]:
+    return [str(await session.ask(question, timeout=10)) for question in questions]
+
+
+async def answer_all(line: Any, ignored: str = "ignored") -> None:
+    """A model that answers each text but one, and never a blank one."""
+    while True:
+        text = text_of(await line.server.receive())
+        if text.strip() and text != ignored:
+            line.says(f"answer to {text}")
+
+
+async def give_up(session: Any) -> None:
+    with contextlib.suppress(TimeoutError):
+        await session.ask("ignored", timeout=0.01)
+
+
+async def break_off(session: Any) -> None:
+    with anyio.move_on_after(0.01):
+        async for _ in session.stream("ignored"):
+            pass
+
+
+async def send_ignored(session: Any) -> None:
+    await session.send_text("ignored")
+
+
+async def send_blank(session: Any) -> None:
+    await session.send_text(" ")
+
+
+async def send_nothing(session: Any) -> None:
+    with contextlib.suppress(LocalProtocolError):  # 3.1 takes none
+        await session.send_content([])
+
+
+MODELS = ["gemini-3.8-live", "gemini-3.1-flash-live-preview", "gemini-2.5-flash-native-audio-preview-12-2025"]
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("first", [give_up, break_off, send_ignored, send_blank, send_nothing])
+async def test_behind_a_question_without_an_answer_each_question_is_given_its_own(
+    opened: Opened, first: Any, model: str
+) -> None:
+    clock = FakeClock()
+    async with opened(model=model, clock=clock) as line, anyio.create_task_group() as group:
+        group.start_soon(answer_all, line)
+        await first(line.session)
+        group.start_soon(run_on, line, clock)
+        assert await ask_all(line.session, "two", "three") == ["answer to two", "answer to three"]
+        assert clock.now() < 5
+        group.cancel_scope.cancel()
+
+
+async def test_a_question_that_nobody_answers_raises_and_says_what_was_waited_for(opened: Opened) -> None:
+    clock = FakeClock()
+    async with opened(clock=clock, stall_timeout=7.0) as line, anyio.create_task_group() as group:
+        group.start_soon(run_on, line, clock)
+        with pytest.raises(NoAnswer, match="nothing came for 7 s, and the model's answer"):
+            await line.session.ask("anyone?")
+        with pytest.raises(TimeoutError, match="stall_timeout="):
+            async for _ in line.session.stream("anyone?"):
+                pass
+        group.cancel_scope.cancel()
+
+
+async def test_a_reply_that_breaks_off_says_that_it_stalled(opened: Opened) -> None:
+    clock = FakeClock()
+    async with opened(clock=clock) as line, anyio.create_task_group() as group:
+
+        async def half() -> None:
+            await line.receive("clientContent")
+            line.server.send({"serverContent": {"outputTranscription": {"text": "half"}}})
+            await run_on(line, clock)
+
+        group.start_soon(half)
+        reply = await line.session.ask("hi")
+        assert (reply.text, reply.stalled) == ("half", True)
+        group.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+async def test_a_question_without_a_word_is_refused(opened: Opened, text: str) -> None:
+    async with opened() as line:
+        with pytest.raises(ConfigError, match="blank"):
+            await line.session.ask(text)
+        with pytest.raises(ConfigError, match="blank"):
+            await anext(line.session.stream(text))
+
+
+# Text beside speech
+
+
+async def test_text_beside_speech_is_an_event_and_not_a_part_of_what_is_said(opened: Opened) -> None:
+    async with opened() as line, anyio.create_task_group() as group:
+
+        async def model(*contents: dict[str, Any]) -> None:
+            await line.receive("clientContent")
+            for content in contents:
+                line.server.send({"serverContent": content})
+            line.server.send({"serverContent": {"turnComplete": True}})
+
+        events: list[object] = []
+
+        async def listen() -> None:
+            async for event in line.session:
+                events.append(event)
+
+        group.start_soon(listen)
+        text = {"modelTurn": {"parts": [{"text": "**Greeting**"}]}}
+        spoken = {"outputTranscription": {"text": "Hello!"}}
+        group.start_soon(model, text, spoken)
+        assert (await line.session.ask("hi")).text == "Hello!"
+        group.start_soon(model, text, spoken, text)
+        assert [word async for word in line.session.stream("hi")] == ["Hello!"]
+        group.start_soon(model, text)
+        assert [word async for word in line.session.stream("hi")] == ["**Greeting**"]
+        group.start_soon(model, text)
+        assert (await line.session.ask("hi")).text == "**Greeting**"
+        said = [c["parts"][0]["text"] for c in line.session.transcript.contents if c["role"] == "model"]
+        assert said == ["Hello!", "Hello!", "**Greeting**", "**Greeting**"]
+        await line.quiet()
+        assert events.count(TextChunk("**Greeting**")) == 5
+        group.cancel_scope.cancel()
