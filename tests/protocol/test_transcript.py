@@ -374,9 +374,11 @@ def beside_speech(*events: Event | str) -> list[Any]:
 
 def test_text_beside_speech_is_no_part_of_the_conversation() -> None:
     call = ToolStarted(Call("c1", "f", {}))
-    assert beside_speech(
-        "hi", TextChunk("**Greeting**"), OutputTranscript("Hel"), TextChunk("Hello"), OutputTranscript("lo"), TurnComplete()
-    ) == [("user", ["hi"]), ("model", ["Hel", "lo"])]  # fmt: skip
+    twice = (OutputTranscript("Hel"), TextChunk("Hello"), OutputTranscript("lo"))
+    assert beside_speech("hi", TextChunk("**Greeting**"), *twice, TurnComplete()) == [
+        ("user", ["hi"]),
+        ("model", ["Hel", "lo"]),
+    ]
     assert beside_speech(
         "hi", TextChunk("**Looking**"), call, OutputTranscript("It rains"), TurnComplete()
     ) == [
