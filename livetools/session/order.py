@@ -44,6 +44,10 @@ class Order:
         self._pings.append(ping)
         return ping
 
+    def message(self) -> None:
+        """A whole message came."""
+        self._messages += 1
+
     def came(self, event: object) -> None:
         """Something came. A pong answers the pings before its own too (RFC 6455, 5.5.3)."""
         if not isinstance(event, Frame):
@@ -51,7 +55,7 @@ class Order:
         if event.opcode is Opcode.PONG:
             self._answered(bytes(event.data))
         elif event.fin and event.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
-            self._messages += 1
+            self.message()
 
     def _answered(self, payload: bytes) -> None:
         if any(ping.payload == payload for ping in self._pings):  # else nobody has asked for it

@@ -8,7 +8,7 @@ wait, the pen's own task writes.
 from __future__ import annotations
 
 from collections import deque
-from typing import Protocol
+from typing import Any, Protocol
 
 from livetools.protocol.delivery import Batch
 from livetools.protocol.held import Frame
@@ -18,6 +18,8 @@ from .framelog import FrameLog
 from .timeslice import TimeSlice
 from .transport import Gone, SendWithPing, Transport
 from .wake import make_wake
+
+PUT = True  # write at once where a transport can; off, every frame waits its turn
 
 
 class Owner(Protocol):
@@ -40,11 +42,13 @@ class Pen:
         self._slice = TimeSlice()
 
     def collect(self) -> None:
-        """Take the machine's frames, or leave them to the writer who is at it."""
+        """Take the machine's frames, and write at once what may be; or leave them to the writer who is at it."""
         if self._writing:
             self._more = True
-        else:
-            self._out.extend(self._machine.frames())
+            return
+        for frame in self._machine.frames():
+            if self._out or not self._put(frame):
+                self._out.append(frame)
 
     def leave(self) -> None:
         """Let the pen's own task write what was collected."""
@@ -81,6 +85,24 @@ class Pen:
             raise
         finally:
             self._writing = False
+
+    def _put(self, frame: Frame) -> bool:
+        """Write it if nobody waits for the socket to take it, and the socket takes it; False: it must be sent."""
+        if frame.receipt is not None or (frame.batch is not None and frame.batch.asks) or not PUT:
+            return False
+        transport: Any = self._owner.transport(frame.link)
+        if transport is None or not getattr(transport, "writable", False):
+            return False
+        data = frame.make()
+        if data is not None:
+            if self.log is not None:
+                self.log.sent(frame.link, data)
+            if not transport.put(data):
+                return True  # it is gone: its reader says so
+        elif frame.batch is not None:
+            frame.batch.pong = None  # no ping went behind what was written before
+        _handed(frame)
+        return True
 
     async def _send(self, frame: Frame) -> None:
         transport = self._owner.transport(frame.link)

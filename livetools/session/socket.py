@@ -21,7 +21,7 @@ from livetools.protocol.errors import ConnectFailed, LiveToolsError
 
 from .endpoint import Endpoint
 from .timeslice import TimeSlice
-from .transport import Dialer, Gone, Transport
+from .transport import Dialer, Gone, Listen, Transport
 
 log = logging.getLogger("livetools.session")
 
@@ -94,7 +94,8 @@ class Sockets:
             async with self._dialer.dial(target.url, target.headers) as transport:
                 socket.transport = transport
                 self._wire.opened(link)
-                end = await _read(transport, partial(self._wire.received, link))
+                listen: Listen = getattr(transport, "listen", partial(_read, transport))
+                end = await listen(partial(self._wire.received, link))
                 close = Close(end.code, end.reason, end.by_us)
                 del self._open[link]
                 self._changed.set()

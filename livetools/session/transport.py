@@ -1,4 +1,4 @@
-"""What a session needs of a connection: three methods and a contract, and a fourth method if it can.
+"""What a session needs of a connection: three methods and a contract, and more if it can.
 
 Everything above this line is the same for a websocket, for the in-memory pair of the tests and for whatever a
 user brings.
@@ -44,11 +44,33 @@ class Transport(Protocol):
         ...
 
 
-#: What a transport may offer beside its three methods: ``send_with_ping(frame)``, which is ``send`` with a ping behind
-#: it in the same write. What it returns says how many messages were received behind the pong, ``None`` before that has
-#: come; ``None`` instead of it: that cannot be told. Without it, what a dead line has swallowed is guessed from what
-#: the model said.
+# What a transport may offer beside its three methods. Each is used where it is there.
+
+#: ``send_with_ping(frame)``: ``send`` with a ping behind it in the same write. What it returns says how many messages
+#: were received behind the pong, ``None`` before that has come; ``None`` instead of it: that cannot be told. Without
+#: it, what a dead line has swallowed is guessed from what the model said.
 SendWithPing: TypeAlias = Callable[[bytes], Awaitable[Pong | None]]
+
+#: ``listen(feed)``: call ``feed`` with each message as it comes, in the listener's task or in a callback of its loop,
+#: and return the end. It leaves others the loop every few milliseconds. Cancelling loses nothing. What ``feed`` raises
+#: is raised here, and ends the connection.
+Listen: TypeAlias = Callable[[Callable[[bytes], None]], Awaitable[Gone]]
+
+
+class Putting(Protocol):
+    """A transport that takes a frame without waiting, as long as nothing waits in front of it."""
+
+    @property
+    def writable(self) -> bool:
+        """Whether it would take one now."""
+        ...
+
+    def put(self, frame: bytes) -> bool:
+        """Write it, whole; False: it was not taken.
+
+        It may wait in a buffer for the kernel, which ends within the write timeout.
+        """
+        ...
 
 
 class Dialer(Protocol):

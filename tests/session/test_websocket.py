@@ -195,7 +195,7 @@ async def test_a_frame_that_nobody_takes_ends_the_line_after_the_write_timeout()
 
 
 async def test_leaving_is_bounded_though_the_peer_reads_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("livetools.session.adapters.CLOSE_TIMEOUT", 0.1)
+    monkeypatch.setattr("livetools.session.adapter.CLOSE_TIMEOUT", 0.1)
     release = threading.Event()
     with server(lambda connection: release.wait() and None, max_queue=1) as url:
         with anyio.fail_after(5):

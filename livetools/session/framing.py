@@ -1,0 +1,164 @@
+"""The frames that nearly all traffic consists of: whole messages, cut and made here. Pure: bytes in, bytes out.
+
+A parser that is right for every frame costs more than the rest of a message's way. So the :class:`Cutter` cuts what
+is whole and plain, and hands everything else (control frames, fragments) piece by piece to the parser of
+``websockets``, which always finds itself at the beginning of a frame, or inside one that was begun with it. What the
+protocol forbids is refused at its first telling byte: nobody waits for the rest of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from struct import pack
+
+try:
+    from websockets.speedups import apply_mask
+except ImportError:  # no wheel for this machine
+    from websockets.utils import apply_mask
+
+CONT, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
+FIN, MASKED = 0x80, 0x80
+LAWFUL = frozenset({CONT, TEXT, BINARY, CLOSE, PING, PONG})
+POOL = 512  # bytes of randomness that are drawn at once
+
+
+class Unlawful(Exception):
+    """What came must end the connection, with this close code."""
+
+    def __init__(self, code: int, reason: str) -> None:
+        super().__init__(reason)
+        self.code, self.reason = code, reason
+
+
+class Piece(bytes):
+    """Bytes for the full parser: a control frame, or some of a fragment."""
+
+
+class Cutter:
+    """A server's stream, cut into messages. ``bound``: bytes of a message, all its fragments together.
+
+    :meth:`add` what came, then take :meth:`next` until it returns ``None``.
+    """
+
+    __slots__ = ("_at", "_bound", "_data", "_gathered", "_inside")
+
+    def __init__(self, bound: int | None) -> None:
+        self._bound = float("inf") if bound is None else bound
+        self._data: bytes | bytearray = b""
+        self._at = 0
+        self._inside = 0  # bytes that are still to come of a fragment whose beginning was handed on
+        self._gathered = -1  # bytes of the fragments so far; -1: no message is in fragments
+
+    def add(self, data: bytes) -> None:
+        """More came."""
+        if self._at == len(self._data):
+            self._data = data
+        elif type(self._data) is bytearray:
+            del self._data[: self._at]
+            self._data += data
+        else:
+            self._data = bytearray(self._data[self._at :])
+            self._data += data
+        self._at = 0
+
+    def next(self) -> bytes | None:
+        """A whole message, a :class:`Piece` for the full parser, or ``None``: more must come.
+
+        Raises :class:`Unlawful`; nothing may be asked of it after that.
+        """
+        data, at = self._data, self._at
+        left = len(data) - at
+        if left < 2 or self._inside or self._gathered >= 0 or data[at] not in (FIN | TEXT, FIN | BINARY):
+            return self._other(data, at, left)
+        size = data[at + 1]
+        begin = at + 2
+        if size > 125:
+            if size == 126:
+                begin = at + 4
+                size = int.from_bytes(data[at + 2 : begin], "big")
+            elif size == 127:
+                begin = at + 10
+                size = int.from_bytes(data[at + 2 : begin], "big")
+            else:
+                raise Unlawful(1002, "incorrect masking")
+            if begin > len(data):
+                return None
+        if size > self._bound:
+            self._too_big(size)
+        end = begin + size
+        if end > len(data):
+            return None
+        self._at = end
+        message = data[begin:end]
+        return message if type(message) is bytes else bytes(message)
+
+    def _other(self, data: bytes | bytearray, at: int, left: int) -> bytes | None:
+        if not left:
+            return None
+        if self._inside:
+            return self._piece(min(self._inside, left))
+        opcode = self._checked(data[at])
+        if left < 2:
+            return None
+        size, begin = data[at + 1], 2
+        if size & MASKED:
+            raise Unlawful(1002, "incorrect masking")
+        if opcode >= CLOSE:
+            if size > 125:
+                raise Unlawful(1002, "control frame too long")
+            return self._piece(2 + size) if left >= 2 + size else None
+        if size > 125:
+            begin = 4 if size == 126 else 10
+            if left < begin:
+                return None
+            size = int.from_bytes(data[at + 2 : at + begin], "big")
+        gathered = max(self._gathered, 0) + size
+        if gathered > self._bound:
+            self._too_big(gathered)
+        self._gathered = -1 if data[at] & FIN else gathered
+        self._inside = begin + size
+        return self._piece(min(self._inside, left))
+
+    def _checked(self, first: int) -> int:
+        """The opcode of a frame that may begin with this byte."""
+        opcode = first & 15
+        if opcode not in LAWFUL:
+            raise Unlawful(1002, "invalid opcode")
+        if first & 0x70:
+            raise Unlawful(1002, "reserved bits must be 0")
+        if opcode >= CLOSE and not first & FIN:
+            raise Unlawful(1002, "fragmented control frame")
+        if opcode == CONT and self._gathered < 0:
+            raise Unlawful(1002, "unexpected continuation frame")
+        if opcode in (TEXT, BINARY) and self._gathered >= 0:
+            raise Unlawful(1002, "expected a continuation frame")
+        return opcode
+
+    def _piece(self, size: int) -> Piece:
+        piece = Piece(self._data[self._at : self._at + size])
+        self._at += size
+        self._inside = max(0, self._inside - size)
+        return piece
+
+    def _too_big(self, size: int) -> None:
+        raise Unlawful(1009, f"a message of {size} bytes where {self._bound} are allowed")
+
+
+def masks(random: Callable[[int], bytes]) -> Iterator[bytes]:
+    """The keys that a client masks its frames with (RFC 6455, 5.3: each new, none foreseeable)."""
+    while True:
+        pool = random(POOL)
+        for at in range(0, POOL, 4):
+            yield pool[at : at + 4]
+
+
+def frame(opcode: int, data: bytes, mask: bytes) -> bytes:
+    """A whole frame of a client's."""
+    size = len(data)
+    if size < 126:
+        head = bytes((FIN | opcode, MASKED | size))
+    elif size < 65536:
+        head = pack("!BBH", FIN | opcode, MASKED | 126, size)
+    else:
+        head = pack("!BBQ", FIN | opcode, MASKED | 127, size)
+    return head + mask + apply_mask(data, mask)

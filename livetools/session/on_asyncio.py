@@ -1,0 +1,299 @@
+"""The connection of ``websockets`` on asyncio: it gives each message away as it comes, and writes at once.
+
+A message goes from the loop's callback straight to whoever listens: no queue and no task stand between. Nor do they
+where something is written: asyncio takes a frame without waiting, as long as its buffer is empty.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed
+from websockets.frames import Frame, Opcode
+from websockets.protocol import OPEN, Event
+
+from .adapter import Adapter, Noting
+from .framing import PING, TEXT, Cutter, Unlawful, frame, masks
+from .timeslice import SLICE, TimeSlice
+from .transport import Gone
+from .wake import make_wake
+
+WAITING = 16  # messages that wait for ``receive`` before reading is paused
+DATA = frozenset({Opcode.TEXT, Opcode.BINARY, Opcode.CONT})
+_HEAD_ENDS = b"\r\n\r\n"
+
+
+class PushConnection(Noting, ClientConnection):
+    """Cuts the messages out of what comes. Until somebody listens they wait in a queue.
+
+    ``write_timeout``: seconds that asyncio's buffer may stay full. The response to the upgrade, control frames and
+    fragments are read by ``websockets``, everything else by a :class:`Cutter`.
+    """
+
+    write_timeout = float("inf")
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self.inflow = _Inflow()
+        self._cutter: Cutter | None = None  # from the upgrade on
+        self._head = b""  # the last bytes of the response so far
+        self._parts = bytearray()  # of a message in fragments
+        self._ending: list[Exception | None] = []  # the line is gone, and not everything was given away
+        self._cutting: asyncio.TimerHandle | None = None
+        self._watchdog: asyncio.TimerHandle | None = None
+
+    # What comes
+
+    def data_received(self, data: bytes) -> None:
+        if self._cutter is None:
+            data = self._upgrading(data)
+        if self._cutter is not None and data:
+            self._cutter.add(data)
+            if not self.inflow.paused:
+                self.advance()
+
+    def process_event(self, event: Event) -> None:
+        if not (isinstance(event, Frame) and event.opcode in DATA):
+            return super().process_event(event)
+        self._parts += event.data
+        if event.fin:
+            message, self._parts = bytes(self._parts), bytearray()
+            self._message(message)
+        return None
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._watchdog is not None:
+            self._watchdog.cancel()
+        self._ending.append(exc)
+        if not self.inflow.paused or self.inflow.feed is None:
+            self.advance()  # else that goes on by itself: what came before the end is given away first
+
+    def advance(self) -> None:
+        """Give away what has come, but not for longer than others can wait."""
+        cutter, inflow = self._cutter, self.inflow
+        until = time.monotonic() + SLICE
+        with inflow.as_reader(self.loop):
+            while cutter is not None and (item := self._next(cutter)) is not None:
+                if type(item) is bytes:
+                    self._message(item)
+                else:
+                    self._pass_on(item)
+                if (inflow.full and not self._ending) or time.monotonic() > until:
+                    return self._pause()
+        if self._ending:
+            self._end(self._ending.pop())
+        elif inflow.paused:
+            inflow.paused = False
+            self.transport.resume_reading()
+        return None
+
+    def _next(self, cutter: Cutter) -> bytes | None:
+        if self.protocol.state is not OPEN and (self.protocol.close_rcvd or self.protocol.parser_exc):
+            return None  # nothing is read behind a close
+        try:
+            return cutter.next()
+        except Unlawful as error:
+            self.protocol.fail(error.code, error.reason)
+            self.protocol.parser_exc = error
+            self._pass_on(b"")
+            return None
+
+    def _upgrading(self, data: bytes) -> bytes:
+        """Give ``websockets`` its response, and return what came behind it."""
+        seen = self._head + data
+        end = seen.find(_HEAD_ENDS)
+        size = len(data) if end < 0 else end + len(_HEAD_ENDS) - len(self._head)
+        self._head = seen[-3:]
+        self._pass_on(data[:size])
+        if self.protocol.state is OPEN:
+            self._cutter = Cutter(self.protocol.max_message_size)
+        elif size < len(data):
+            self._pass_on(data[size:])
+        return data[size:]
+
+    def _pass_on(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._cutting is None and self.protocol.close_expected():
+            self._cutting = self.loop.call_later(
+                self.linger, self.transport.abort
+            )  # nothing, where it is closed
+
+    def _message(self, message: bytes) -> None:
+        self.order.message()
+        inflow = self.inflow
+        if inflow.feed is None:
+            inflow.waiting.append(message)
+            inflow.news.set()
+            return
+        self.order.taken += 1
+        try:
+            inflow.feed(message)
+        except Exception as error:
+            inflow.fail(error)
+
+    def _pause(self) -> None:
+        if not self.inflow.paused:
+            self.inflow.paused = True
+            self.transport.pause_reading()
+        if not self.inflow.full or self._ending:
+            self.loop.call_soon(self.advance)
+
+    def _end(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self.inflow.over = True
+        self.inflow.news.set()
+
+    # What goes
+
+    @property
+    def writable(self) -> bool:
+        """Whether nothing waits in front of the next frame."""
+        return not self.paused and self.protocol.state is OPEN and not self.transport.is_closing()
+
+    async def write(self, data: bytes) -> None:
+        """Hand it to the kernel. Raises ``ConnectionClosed``. Once begun it completes, whoever cancels."""
+        if self.protocol.state is not OPEN:
+            async with self.send_context():  # raises, once it is known how it ended
+                return
+        try:
+            self.transport.write(data)
+            await self.drain()
+        except Exception as error:
+            self.set_connection_exc(error)
+            self.transport.abort()
+            await asyncio.shield(self.connection_lost_waiter)
+            raise self.close_exc from None
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        if self.write_timeout < float("inf"):
+            self._watchdog = self.loop.call_later(self.write_timeout, self._give_up)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._watchdog is not None:
+            self._watchdog.cancel()
+            self._watchdog = None
+
+    def _give_up(self) -> None:
+        self.set_connection_exc(TimeoutError(f"no frame was taken for {self.write_timeout:g} s"))
+        self.transport.abort()
+
+
+class _Inflow:
+    """The messages of one connection on their way: to a queue, or to whoever listens."""
+
+    def __init__(self) -> None:
+        self.waiting: deque[bytes] = deque()
+        self.feed: Callable[[bytes], None] | None = None
+        self.paused = False  # reading is: there is more than was given away
+        self.over = False
+        self.error: Exception | None = None  # of whoever listened
+        self.news = make_wake()
+        self.reader: asyncio.Task[Any] | None = None  # that listens
+
+    @property
+    def full(self) -> bool:
+        return self.feed is None and len(self.waiting) > WAITING
+
+    def fail(self, error: Exception) -> None:
+        """Whoever listened has raised this."""
+        self.error, self.feed = error, None
+        self.news.set()
+
+    def as_reader(self, loop: asyncio.AbstractEventLoop) -> _Entered:
+        """What is fed in a callback of the loop belongs to the task that listens, as if that had read it."""
+        return _Entered(loop, self.reader if asyncio.current_task(loop) is None else None)
+
+
+class _Entered:
+    __slots__ = ("_loop", "_task")
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any] | None) -> None:
+        self._loop, self._task = loop, task
+
+    def __enter__(self) -> None:
+        if self._task is not None:
+            asyncio.tasks._enter_task(self._loop, self._task)  # documented under "Extending asyncio"
+
+    def __exit__(self, *exc: object) -> None:
+        if self._task is not None:
+            asyncio.tasks._leave_task(self._loop, self._task)
+
+
+class AsyncioAdapter(Adapter[PushConnection]):
+    """A send puts its whole frame into asyncio's buffer at once: what may be cancelled is only the wait."""
+
+    def __init__(self, connection: PushConnection, write_timeout: float) -> None:
+        super().__init__(connection, connection.order, write_timeout)
+        connection.write_timeout = write_timeout
+        self._masks = masks(os.urandom)
+
+    @property
+    def writable(self) -> bool:
+        """See :data:`~.transport.Putting`."""
+        return self._connection.writable
+
+    def put(self, message: bytes) -> bool:
+        """See :data:`~.transport.Putting`."""
+        connection = self._connection
+        if not connection.writable:
+            return False
+        connection.transport.write(frame(TEXT, message, next(self._masks)))
+        return True
+
+    async def listen(self, feed: Callable[[bytes], None]) -> Gone:
+        """See :data:`~.transport.Listen`."""
+        inflow, slice = self._connection.inflow, TimeSlice()
+        try:
+            while inflow.waiting:
+                self._order.taken += 1
+                feed(inflow.waiting.popleft())
+                await slice.share()
+            inflow.feed, inflow.reader = feed, asyncio.current_task()
+            if inflow.paused:
+                self._connection.advance()
+            while not inflow.over and inflow.error is None:
+                await inflow.news.wait()
+            if inflow.error is not None:
+                raise inflow.error
+        except Exception:
+            self._connection.transport.abort()
+            raise
+        finally:
+            inflow.feed = inflow.reader = None
+        return self._gone(self._connection.close_exc)
+
+    async def receive(self) -> bytes:
+        """See :class:`~.transport.Transport`."""
+        inflow = self._connection.inflow
+        while not inflow.waiting:
+            if inflow.over:
+                raise self._gone(self._connection.close_exc)
+            await inflow.news.wait()
+        message = inflow.waiting.popleft()
+        self._order.taken += 1
+        if inflow.paused and len(inflow.waiting) <= WAITING // 4:
+            self._connection.advance()
+        return message
+
+    async def _write(self, message: bytes, ping: bytes | None) -> None:
+        data = frame(TEXT, message, next(self._masks))
+        if ping is not None:
+            data += frame(PING, ping, next(self._masks))
+        try:
+            await self._connection.write(data)
+        except ConnectionClosed as error:
+            raise self._gone(error) from None
+
+    async def _close(self) -> None:
+        await self._connection.close()
+
+    async def _cut(self) -> None:
+        self._connection.transport.abort()

@@ -1,0 +1,80 @@
+"""The connection of ``websockets`` on trio: it is read when it is asked."""
+
+from __future__ import annotations
+
+import trio
+from websockets.exceptions import ConnectionClosed
+from websockets.trio.client import ClientConnection
+
+from .adapter import Adapter, Noting
+from .transport import Gone
+
+
+class TrioConnection(Noting, ClientConnection):
+    """Closes the line itself, where a peer that said close does not."""
+
+    _cutting = False
+
+    async def send_data(self) -> None:
+        # ours sets the deadline before it is sent
+        theirs = self.close_deadline is None and self.protocol.close_expected()
+        if theirs and not self._cutting:
+            self._cutting = True
+            self.nursery.start_soon(self._cut)
+        try:
+            await super().send_data()
+        except trio.BrokenResourceError:
+            if not theirs:
+                raise
+            # nobody reads our reply to a close: what came before that close is still to be handed out
+
+    async def _cut(self) -> None:
+        with trio.move_on_after(self.linger):
+            await self.stream_closed.wait()
+            return
+        await trio.aclose_forcefully(self.stream)
+
+
+class TrioAdapter(Adapter[TrioConnection]):
+    """Shields each write: trio would stop in the middle of a frame, and lose the next one without an error."""
+
+    async def receive(self) -> bytes:
+        """See :class:`~.transport.Transport`."""
+        try:
+            message = await self._connection.recv(decode=False)
+        except ConnectionClosed as error:
+            raise self._gone(error) from None
+        self._order.taken += 1
+        return message
+
+    async def _write(self, frame: bytes, ping: bytes | None) -> None:
+        try:
+            with trio.CancelScope(deadline=trio.current_time() + self._timeout, shield=True) as scope:
+                await self._send(frame, ping)
+        except ConnectionClosed as error:
+            raise self._gone(error) from None
+        if scope.cancelled_caught:
+            late = f"no frame was taken for {self._timeout:g} s"
+            # For the reader, who may hear of the cut first. The connection's own word on it cannot be had here:
+            # its task has yet to see the cut.
+            self._connection.set_connection_exc(TimeoutError(late))
+            await self._cut()
+            raise Gone(1006, late, self._closing)
+        await trio.lowlevel.checkpoint_if_cancelled()  # so that a loop of sends can be cancelled
+
+    async def _send(self, frame: bytes, ping: bytes | None) -> None:
+        if ping is None:
+            return await self._connection.send(frame, text=True)
+        async with self._connection.send_context():
+            protocol = self._connection.protocol
+            protocol.send_text(frame)
+            protocol.send_ping(ping)
+            protocol.writes = [b"".join(protocol.writes)]
+        return None
+
+    async def _close(self) -> None:
+        await self._connection.aclose()
+
+    async def _cut(self) -> None:
+        with trio.CancelScope(shield=True):
+            await trio.aclose_forcefully(self._connection.stream)
