@@ -184,6 +184,13 @@ class Held:
                 kept.append(content)
         return kept[::-1]
 
+    @property
+    def flowing(self) -> bool:
+        """Whether media went out on this link, and more of it changes nothing: no activity begins, nothing is kept."""
+        return (
+            self.streams and not self.transparent and (self._begun if self.in_activity else not self.manual)
+        )
+
     def put(self, item: Item) -> None:
         """Queue what is not media."""
         item.inside = self.in_activity

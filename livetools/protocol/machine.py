@@ -165,6 +165,12 @@ class Machine:
         self._now = now
         return self.held.media(Item(kind, frame), self.calls.blocking())
 
+    def media_link(self) -> int | None:
+        """The link that media may be written to past the queues: there is nothing to wait for, to keep or to count."""
+        if self.closed or not (self.held.flowing and self.connection.usable) or self.dispatch:
+            return None
+        return None if self.held.gate and self.calls.blocking() else self.connection.link.current
+
     def activity(self, start: bool, now: float) -> None:
         """Push-to-talk begins or ends. Raises ``LocalProtocolError`` where it cannot begin."""
         if self.closed:

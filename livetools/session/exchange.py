@@ -107,7 +107,7 @@ class Asking:
                 await self._slice.share()
                 self._seen += 1
                 return exchange.events[self._seen - 1]
-            if self._pump.over.is_set() and (exchange.interrupted or not exchange.done):
+            if self._pump.over.is_set and (exchange.interrupted or not exchange.done):
                 raise self._pump.why_over()
             if exchange.error is not None:
                 raise exchange.error

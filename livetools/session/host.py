@@ -23,7 +23,7 @@ from anyio.abc import TaskGroup
 
 from livetools.protocol.errors import ConcurrencyError
 
-from .wake import on_trio, this_loop
+from .wake import Latch, on_trio, this_loop
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -47,8 +47,8 @@ class Host:
     def __init__(self, name: str = "livetools") -> None:
         self._name = name
         self._loop: object = None  # that it was started in
-        self._ready = anyio.Event()
-        self._ended = anyio.Event()
+        self._ready = Latch()
+        self._ended = Latch()
         self._scope: anyio.CancelScope | None = None
         self._error: BaseException | None = None
         self._task: asyncio.Task[None] | None = None

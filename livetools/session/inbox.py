@@ -14,7 +14,22 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from livetools.protocol.errors import ConcurrencyError
-from livetools.protocol.events import AudioChunk, Event, Interrupted, TurnComplete, VideoChunk
+from livetools.protocol.events import (
+    ApprovalRequested,
+    AudioChunk,
+    Event,
+    GoAway,
+    HandleUpdate,
+    InputDropped,
+    Interrupted,
+    Reconnected,
+    Reconnecting,
+    SessionStarted,
+    Stalled,
+    ToolLost,
+    TurnComplete,
+    VideoChunk,
+)
 
 from .timeslice import TimeSlice
 from .wake import make_wake
@@ -24,6 +39,20 @@ log = logging.getLogger("livetools.session")
 BOUND = 64 * 1024 * 1024  # bytes
 FLAT = 200  # what an event weighs beside its data
 MEDIA = frozenset({AudioChunk, VideoChunk})
+#: What is told of the session, and not of a turn.
+LASTING = frozenset(
+    {
+        SessionStarted,
+        Reconnecting,
+        Reconnected,
+        GoAway,
+        HandleUpdate,
+        Stalled,
+        InputDropped,
+        ToolLost,
+        ApprovalRequested,
+    }
+)
 LOOKED = 10_000  # values of an event that are weighed
 
 Entry: TypeAlias = tuple[int, Event, int]  # its number, and its weight
@@ -70,9 +99,17 @@ class _Backlog:
         return event
 
     def forget(self, mark: int) -> None:
-        """Drop all events behind this number."""
-        for queue in (self._urgent, self._media, self._others):
+        """Drop the events behind this number that are of a turn."""
+        for queue in (self._urgent, self._media):
             self._cut(queue, mark)
+        kept: list[Entry] = []
+        while self._others and self._others[-1][0] > mark:
+            entry = self._others.pop()
+            if type(entry[1]) in LASTING:
+                kept.append(entry)
+            else:
+                self.size -= entry[2]
+        self._others.extend(reversed(kept))
 
     def shed(self, bound: int) -> int:
         """Drop media, oldest first, then the oldest of all, until the bound holds. Returns how many went.
@@ -132,7 +169,7 @@ class Inbox:
         return self._backlog.count
 
     def forget(self, mark: int) -> None:
-        """Drop what came after ``mark`` and has reached another way, if nobody has ever iterated."""
+        """Drop what of a turn came after ``mark``, and was given to whoever asked, if nobody has ever iterated."""
         if not self._iterated:
             self._backlog.forget(mark)
 

@@ -22,7 +22,7 @@ from .adapter import Adapter, Noting
 from .framing import PING, TEXT, Cutter, Unlawful, frame, masks
 from .timeslice import SLICE, TimeSlice
 from .transport import Gone
-from .wake import make_wake
+from .wake import as_task, make_wake
 
 WAITING = 16  # messages that wait for ``receive`` before reading is paused
 DATA = frozenset({Opcode.TEXT, Opcode.BINARY, Opcode.CONT})
@@ -78,7 +78,7 @@ class PushConnection(Noting, ClientConnection):
         """Give away what has come, but not for longer than others can wait."""
         cutter, inflow = self._cutter, self.inflow
         until = time.monotonic() + SLICE
-        with inflow.as_reader(self.loop):
+        with as_task(inflow.reader):
             while cutter is not None and (item := self._next(cutter)) is not None:
                 if type(item) is bytes:
                     self._message(item)
@@ -206,25 +206,6 @@ class _Inflow:
         """Whoever listened has raised this."""
         self.error, self.feed = error, None
         self.news.set()
-
-    def as_reader(self, loop: asyncio.AbstractEventLoop) -> _Entered:
-        """What is fed in a callback of the loop belongs to the task that listens, as if that had read it."""
-        return _Entered(loop, self.reader if asyncio.current_task(loop) is None else None)
-
-
-class _Entered:
-    __slots__ = ("_loop", "_task")
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, task: asyncio.Task[Any] | None) -> None:
-        self._loop, self._task = loop, task
-
-    def __enter__(self) -> None:
-        if self._task is not None:
-            asyncio.tasks._enter_task(self._loop, self._task)  # documented under "Extending asyncio"
-
-    def __exit__(self, *exc: object) -> None:
-        if self._task is not None:
-            asyncio.tasks._leave_task(self._loop, self._task)
 
 
 class AsyncioAdapter(Adapter[PushConnection]):

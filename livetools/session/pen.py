@@ -8,6 +8,7 @@ wait, the pen's own task writes.
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
 from livetools.protocol.delivery import Batch
@@ -17,7 +18,6 @@ from livetools.protocol.machine import Machine
 from .framelog import FrameLog
 from .timeslice import TimeSlice
 from .transport import Gone, SendWithPing, Transport
-from .wake import make_wake
 
 PUT = True  # write at once where a transport can; off, every frame waits its turn
 
@@ -27,6 +27,7 @@ class Owner(Protocol):
 
     def transport(self, link: int) -> Transport | None: ...
     def show(self) -> None: ...
+    def spawn(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None: ...
 
 
 class Pen:
@@ -38,7 +39,7 @@ class Pen:
         self._out: deque[Frame] = deque()
         self._writing = False
         self._more = False  # the machine may have frames that nobody has taken yet
-        self._wake = make_wake()
+        self._left = False  # a task of the pen's own is on its way
         self._slice = TimeSlice()
 
     def collect(self) -> None:
@@ -51,24 +52,31 @@ class Pen:
                 self._out.append(frame)
 
     def leave(self) -> None:
-        """Let the pen's own task write what was collected."""
-        if self._out and not self._writing:
-            self._wake.set()
+        """Let a task of the pen's own write what was collected."""
+        if (self._out or self._more) and not self._writing and not self._left:
+            self._left = True
+            self._owner.spawn(self._finish)
 
     def forget(self, link: int) -> None:
         """This connection is gone: the machine writes again what it owes."""
         self._out = deque(frame for frame in self._out if frame.link != link)
 
-    async def run(self) -> None:
-        """Write what is left to this task, as long as the session runs."""
-        while True:
-            await self._wake.wait()
-            await self.flush()
-
     async def flush(self) -> None:
-        """Write everything, unless somebody is at it already. Cancelling loses nothing: the task goes on."""
+        """Write everything, unless somebody is at it already. Cancelling loses nothing: a task goes on with it."""
         if self._writing:
             return
+        try:
+            await self._write_out()
+        except BaseException:
+            self.leave()
+            raise
+
+    async def _finish(self) -> None:
+        self._left = False
+        if not self._writing:
+            await self._write_out()
+
+    async def _write_out(self) -> None:
         self._writing = True
         try:
             while True:
@@ -80,11 +88,20 @@ class Pen:
                 self._more = False
                 self._out.extend(self._machine.frames())
                 self._owner.show()
-        except BaseException:
-            self._wake.set()
-            raise
         finally:
             self._writing = False
+
+    def stream(self, media: bytes) -> bool:
+        """Write media at once, past the machine's queues; False: something is in front of it."""
+        if self._writing or self._out or not PUT:
+            return False
+        link = self._machine.media_link()
+        transport: Any = None if link is None else self._owner.transport(link)
+        if link is None or not getattr(transport, "writable", False):
+            return False
+        if self.log is not None:
+            self.log.sent(link, media)
+        return bool(transport.put(media))
 
     def _put(self, frame: Frame) -> bool:
         """Write it if nobody waits for the socket to take it, and the socket takes it; False: it must be sent."""

@@ -8,7 +8,8 @@ socket; what they cause to be written is left to the pen's own task.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
@@ -29,14 +30,16 @@ from livetools.protocol.actions import (
 from livetools.protocol.events import Call, Event, SessionStarted
 from livetools.protocol.machine import Machine
 
+from .alarm import Alarm, make_alarm
 from .clock import Clock
 from .inbox import Inbox
-from .lag import LagMonitor
+from .lag import LagMonitor, watch_loop
 from .pen import Pen
 from .runner import Runner
 from .socket import Sockets
 from .timeslice import TimeSlice
 from .transport import Transport
+from .wake import Latch
 
 log = logging.getLogger("livetools.session")
 
@@ -44,24 +47,25 @@ LAST_WORDS = 5.0  # seconds at the end for the handlers and the closing handshak
 
 
 class Pump:
-    """Drives one :class:`Machine`. Made in the loop; ``runner`` and ``sockets`` are set before ``run``.
+    """Drives one :class:`Machine`. Made in the loop; ``runner`` and ``sockets`` are set before ``run``, the rest by it.
 
     Every input is followed by :meth:`drain`, which is synchronous, or by :meth:`follow`, which writes too.
     """
 
     runner: Runner
     sockets: Sockets
+    lag: LagMonitor
+    alarm: Alarm
 
     def __init__(self, machine: Machine, clock: Clock, taps: list[Callable[[Event], None]]) -> None:
         self.machine, self.clock, self.taps = machine, clock, taps
         self.inbox = Inbox()
-        self.lag = LagMonitor(lambda: self.runner.in_loop())
-        self.over = anyio.Event()
+        self.over = Latch()
         self.error: Exception | None = None
         self.told = False  # somebody was raised the error
         self.pen = Pen(machine, self)
         self._slice = TimeSlice()
-        self._nap: tuple[float, anyio.CancelScope] | None = None  # the clock sleeps until then
+        self._group: TaskGroup | None = None  # while it runs
 
     async def run(self, group: TaskGroup, ready: Callable[[], None]) -> None:
         """Open the session, serve it to its end, leave in order. ``ready``: it stands, or never will."""
@@ -72,12 +76,12 @@ class Pump:
                 ready()
 
         self.taps.append(started)
-        group.start_soon(self._keep_time)
-        group.start_soon(self.pen.run)
-        group.start_soon(self.lag.run)
-        self.machine.connect(self.clock.now())
-        self.drain()
+        self._group = group
+        self.alarm = make_alarm(self.clock, self._ring, group)
+        self.lag = watch_loop(group, self.runner.in_loop)
         try:
+            self.machine.connect(self.clock.now())
+            self.drain()
             await self.over.wait()
             ready()  # it will never stand: whoever opens it need not wait for the last words
             with anyio.move_on_after(LAST_WORDS):
@@ -85,6 +89,9 @@ class Pump:
                 await self.sockets.gone()
         finally:
             self._abandon()
+            self._group = None
+            self.alarm.close()
+            self.lag.leave(self.runner.in_loop)
             self.runner.close()
 
     # What the machine wants
@@ -97,6 +104,10 @@ class Pump:
     async def follow(self) -> None:
         """What follows an input of a task that may wait. Cancelling takes nothing back."""
         self.drain()
+        await self.follow_up()
+
+    async def follow_up(self) -> None:
+        """Write what was collected, and let others run now and then."""
         await self.pen.flush()
         await self._slice.share()
 
@@ -113,9 +124,7 @@ class Pump:
             for tap in self.taps:
                 tap(event)
             self.inbox.put(event)
-        if self._nap is not None and machine.wake_at() < self._nap[0]:
-            self._nap[1].cancel()
-            self._nap = None
+        self.alarm.set(machine.wake_at())
 
     def _give_up(self) -> None:
         """Handlers that do not end are not waited for."""
@@ -124,7 +133,7 @@ class Pump:
 
     def _abandon(self) -> None:
         """Where the session is cut off in the middle (Ctrl-C in a tool), nobody waits for ever."""
-        if not self.over.is_set():
+        if not self.over.is_set:
             self.machine.close(self.clock.now())
             self.show()
 
@@ -133,18 +142,25 @@ class Pump:
         self.drain()
         self.pen.leave()
 
-    async def _keep_time(self) -> None:
-        """Wake the machine when it wants to be; only an earlier deadline cuts a sleep short."""
-        while True:
-            deadline = self.machine.wake_at()
-            with anyio.CancelScope() as scope:
-                self._nap = deadline, scope
-                await self.clock.sleep_until(deadline)
-            self._nap = None
-            now = self.clock.now()
-            if now >= deadline:
-                self.machine.tick(now)
-                self._background()
+    def _ring(self) -> None:
+        """The time is up at which the machine wanted to be woken, or did once."""
+        now = self.clock.now()
+        if now >= self.machine.wake_at():
+            self.machine.tick(now)
+            self._background()
+        else:
+            self.alarm.set(self.machine.wake_at())
+
+    def spawn(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run this in a task of the session's; nothing, where that has ended."""
+        if self._group is not None:
+            self._group.start_soon(write)
+
+    def media(self, frame: bytes, kind: str) -> None:
+        """Send audio or video: past the queues, where nothing waits."""
+        if not self.pen.stream(frame):
+            self.machine.send_media(frame, kind, self.clock.now())
+            self.drain()
 
     # What the sockets tell
 

@@ -67,7 +67,7 @@ class Runner:
         self._busy: dict[int, _Worker] = {}
         self._idle: list[_Worker] = []
         self._errands = 0
-        self._ended = anyio.Event()  # a handler or an errand did
+        self._ended = make_wake()  # a handler or an errand did
 
     def stats(self) -> dict[str, int]:
         """Handlers that run, threads in use, and functions that wait for a thread."""
@@ -151,7 +151,6 @@ class Runner:
 
     async def _next_end(self) -> None:
         """Until a handler or an errand has ended."""
-        self._ended = anyio.Event()
         await self._ended.wait()
 
     def close(self) -> None:

@@ -72,7 +72,7 @@ class Session:
     ) -> None:
         """Close the session, stop its tools and wait for their end, but for threads that block, and not for long."""
         pump = self._here()
-        if not pump.over.is_set():
+        if not pump.over.is_set:
             pump.machine.close(pump.clock.now())
             pump.drain()
         if pump.runner.serving() is not None:
@@ -88,7 +88,7 @@ class Session:
         Returns when the session is over; sockets and tools are awaited by leaving the context.
         """
         pump = self._here()
-        if not pump.over.is_set():
+        if not pump.over.is_set:
             pump.machine.close(pump.clock.now())
             await pump.follow()
         await pump.over.wait()
@@ -351,7 +351,7 @@ class Session:
     def _live(self) -> Pump:
         """The pump of a session that is open and used where it belongs."""
         pump = self._here()
-        if pump.over.is_set():
+        if pump.over.is_set:
             raise pump.why_over()
         return pump
 
@@ -383,11 +383,10 @@ class Session:
             raise receipt.error
 
     async def _media(self, frame: bytes, kind: str) -> None:
-        await anyio.lowlevel.checkpoint()  # a loop that only sends lets others run
         pump = self._live()
         if frame:
-            pump.machine.send_media(frame, kind, pump.clock.now())
-        await pump.follow()
+            pump.media(frame, kind)
+        await pump.follow_up()
 
     def _open_run(self, call: Call) -> int:
         run = self._live().machine.run_of(call)

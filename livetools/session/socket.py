@@ -22,6 +22,7 @@ from livetools.protocol.errors import ConnectFailed, LiveToolsError
 from .endpoint import Endpoint
 from .timeslice import TimeSlice
 from .transport import Dialer, Gone, Listen, Transport
+from .wake import make_wake
 
 log = logging.getLogger("livetools.session")
 
@@ -46,7 +47,7 @@ class Sockets:
     def __init__(self, group: TaskGroup, dialer: Dialer, endpoint: Endpoint, wire: Wire) -> None:
         self._group, self._dialer, self._endpoint, self._wire = group, dialer, endpoint, wire
         self._open: dict[int, _Socket] = {}
-        self._changed = anyio.Event()
+        self._changed = make_wake()
 
     def __len__(self) -> int:
         return len(self._open)
@@ -74,7 +75,6 @@ class Sockets:
     async def gone(self) -> None:
         """Until every connection has ended."""
         while self._open:
-            self._changed = anyio.Event()
             await self._changed.wait()
 
     async def _run(self, link: int, socket: _Socket) -> None:

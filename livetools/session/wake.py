@@ -10,7 +10,7 @@ import asyncio
 import sys
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
     import trio
@@ -54,6 +54,53 @@ def this_task() -> asyncio.Task[object] | None:
 def was_cancelled(task: asyncio.Task[object] | None) -> bool:
     """Whether somebody cancelled this task by ``Task.cancel``, and it went on (asyncio alone has that)."""
     return task is not None and task.cancelling() > 0
+
+
+class as_task:  # reads as a statement: with as_task(reader): ...
+    """What a callback of asyncio's loop does in this block belongs to ``task``, as if that had been woken for it.
+
+    Nothing, where a task runs already, on trio, or for ``None``. The task must be one that waits.
+    """
+
+    __slots__ = ("_task",)
+
+    def __init__(self, task: asyncio.Task[Any] | None) -> None:
+        self._task = None if task is None or asyncio.current_task() is not None else task
+
+    def __enter__(self) -> None:
+        if self._task is not None:
+            asyncio.tasks._enter_task(self._task.get_loop(), self._task)  # documented: "Extending asyncio"
+
+    def __exit__(self, *exc: object) -> None:
+        if self._task is not None:
+            asyncio.tasks._leave_task(self._task.get_loop(), self._task)
+
+
+class Latch:
+    """Something that happens once, for any number that wait. ``is_set`` says whether it has."""
+
+    __slots__ = ("_waiting", "is_set")
+
+    def __init__(self) -> None:
+        self.is_set = False
+        self._waiting: list[Wake] = []
+
+    def set(self) -> None:
+        """It has happened. In the loop of those who wait."""
+        self.is_set = True
+        for wake in self._waiting:
+            wake.set()
+
+    async def wait(self) -> None:
+        """Until it has happened."""
+        if self.is_set:
+            return
+        wake = make_wake()
+        self._waiting.append(wake)
+        try:
+            await wake.wait()
+        finally:
+            self._waiting.remove(wake)
 
 
 def make_wake() -> Wake:

@@ -13,6 +13,7 @@ from livetools.protocol.events import (
     Call,
     Event,
     Interrupted,
+    Stalled,
     TextChunk,
     ToolCancelled,
     TurnComplete,
@@ -157,8 +158,10 @@ async def test_what_was_had_another_way_is_dropped_until_somebody_has_iterated()
     mark = inbox.mark()
     for event in (TextChunk("a"), AudioChunk(b"1"), Interrupted(), TurnComplete()):
         inbox.put(event)
+    inbox.put(Stalled("the model", 20.0))
     inbox.forget(mark)
     assert await inbox.get() == TextChunk("before")
+    assert await inbox.get() == Stalled("the model", 20.0)
     mark = inbox.mark()
     inbox.put(TextChunk("b"))
     inbox.forget(mark)

@@ -10,13 +10,14 @@ import pytest
 
 from livetools.protocol.actions import Close
 from livetools.protocol.errors import ConnectFailed
-from livetools.session.lag import LagMonitor
+from livetools.session.lag import LagMonitor, watch_loop
 
 pytestmark = pytest.mark.anyio
 
 
 async def blocked(names: list[str]) -> LagMonitor:
-    monitor = LagMonitor(lambda: names, beat=0.01, late=0.05)
+    monitor = LagMonitor(beat=0.01, late=0.05)
+    monitor.watch(lambda: names)
     async with anyio.create_task_group() as group:
         group.start_soon(monitor.run)
         await anyio.wait_all_tasks_blocked()
@@ -46,9 +47,32 @@ async def test_what_a_block_cannot_explain_is_left_as_it_is() -> None:
 
 
 async def test_a_loop_that_turns_is_not_blamed() -> None:
-    monitor = LagMonitor(list, beat=0.01, late=5)
+    monitor = LagMonitor(beat=0.01, late=5)
     async with anyio.create_task_group() as group:
         group.start_soon(monitor.run)
         await anyio.sleep(0.03)
         group.cancel_scope.cancel()
     assert monitor.explain(Close(1006)) == Close(1006)
+
+
+async def test_one_beats_for_all_sessions_of_a_loop_and_for_none(
+    monkeypatch: pytest.MonkeyPatch, anyio_backend: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr("livetools.session.lag.LagMonitor.__init__.__defaults__", (0.01, 0.05))
+    sessions = [lambda: ["crunch"], lambda: ["grind"]]
+    async with anyio.create_task_group() as group:
+        monitors = [watch_loop(group, running) for running in sessions]
+        await anyio.wait_all_tasks_blocked()
+        time.sleep(0.1)
+        await anyio.sleep(0.03)
+        for monitor, running in zip(monitors, sessions, strict=True):
+            monitor.leave(running)
+        group.cancel_scope.cancel()
+    told = [r.getMessage() for r in caplog.records]
+    if anyio_backend == "trio":
+        assert len(told) == 2
+    else:
+        assert monitors[0] is monitors[1]
+        assert len(told) == 1
+        assert "crunch, grind" in told[0]
+        assert monitors[0].idle

@@ -7,7 +7,7 @@ import threading
 import anyio
 import pytest
 
-from livetools.session.wake import make_wake, on_trio, poster
+from livetools.session.wake import Latch, as_task, make_wake, on_trio, poster, this_loop, this_task
 
 pytestmark = pytest.mark.anyio
 
@@ -48,3 +48,54 @@ async def test_a_post_from_the_loops_own_thread_runs_at_once() -> None:
     ran: list[int] = []
     poster()(lambda: ran.append(1))
     assert ran == [1]
+
+
+async def test_a_latch_lets_all_go_and_stays_open() -> None:
+    latch = Latch()
+    gone: list[int] = []
+
+    async def wait(n: int) -> None:
+        await latch.wait()
+        gone.append(n)
+
+    async with anyio.create_task_group() as group:
+        for n in range(3):
+            group.start_soon(wait, n)
+        with anyio.move_on_after(0.001):
+            await latch.wait()
+        assert not gone
+        latch.set()
+    with anyio.fail_after(1):
+        await latch.wait()
+    assert sorted(gone) == [0, 1, 2]
+    assert latch.is_set
+
+
+async def test_the_loop_that_runs_is_told_from_another() -> None:
+    here = this_loop()
+    assert here is not None
+    assert here is this_loop()
+    elsewhere: list[object] = []
+    thread = threading.Thread(target=lambda: elsewhere.append(this_loop()))
+    thread.start()
+    thread.join()
+    assert elsewhere == [None]
+
+
+async def test_a_callback_acts_for_a_task_that_waits() -> None:
+    mine = this_task()
+    if mine is None:
+        return  # trio has no callbacks
+    seen: list[object] = []
+
+    def callback() -> None:
+        seen.append(this_task())
+        with as_task(mine):
+            seen.append(this_task())
+        seen.append(this_task())
+
+    mine.get_loop().call_soon(callback)
+    await anyio.sleep(0.001)
+    assert seen == [None, mine, None]
+    with as_task(mine):
+        assert this_task() is mine

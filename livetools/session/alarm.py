@@ -1,0 +1,88 @@
+"""What wakes a session when its machine wants to be woken. An alarm that is set late costs nothing to set later still.
+
+On asyncio, with the system's clock, it is a timer handle of the loop; elsewhere a task that sleeps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from math import inf
+from typing import Protocol
+
+import anyio
+from anyio.abc import TaskGroup
+
+from .clock import Clock, SystemClock
+from .wake import as_task, on_trio, this_task
+
+
+class Alarm(Protocol):
+    """Calls back at a time of the clock, in the loop, as a task of the session's."""
+
+    def set(self, deadline: float) -> None:
+        """Call back by then. An alarm that is set for an earlier time stays, and may turn out to be needless."""
+        ...
+
+    def close(self) -> None:
+        """Call back no more."""
+        ...
+
+
+def make_alarm(clock: Clock, ring: Callable[[], None], group: TaskGroup) -> Alarm:
+    """An alarm for the loop that runs now; ``ring`` sets it again. Where it takes a task, that lives in ``group``."""
+    if type(clock) is SystemClock and not on_trio():
+        return _Handle(clock, ring)
+    sleeper = _Sleeper(clock, ring)
+    group.start_soon(sleeper.run)
+    return sleeper
+
+
+class _Handle:
+    def __init__(self, clock: Clock, ring: Callable[[], None]) -> None:
+        self._clock, self._ring = clock, ring
+        self._loop, self._task = asyncio.get_running_loop(), this_task()
+        self._deadline = inf
+        self._timer: asyncio.TimerHandle | None = None
+
+    def set(self, deadline: float) -> None:
+        if deadline < self._deadline:
+            self.close()
+            self._deadline = deadline
+            self._timer = self._loop.call_later(deadline - self._clock.now(), self._rings)
+
+    def close(self) -> None:
+        self._deadline = inf
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _rings(self) -> None:
+        self._deadline, self._timer = inf, None
+        with as_task(self._task):
+            self._ring()
+
+
+class _Sleeper:
+    def __init__(self, clock: Clock, ring: Callable[[], None]) -> None:
+        self._clock, self._ring = clock, ring
+        self._deadline = inf
+        self._nap: anyio.CancelScope | None = None
+
+    async def run(self) -> None:
+        while True:
+            with anyio.CancelScope() as self._nap:
+                await self._clock.sleep_until(self._deadline)
+            cut_short, self._nap = self._nap.cancelled_caught, None
+            if not cut_short:
+                self._deadline = inf
+                self._ring()
+
+    def set(self, deadline: float) -> None:
+        if deadline < self._deadline:
+            self._deadline = deadline
+            if self._nap is not None:
+                self._nap.cancel()
+
+    def close(self) -> None:
+        self._deadline = inf  # the task ends with its group
