@@ -13,6 +13,7 @@ further down, new fields are detail and are passed over.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeAlias
 
@@ -258,9 +259,24 @@ def parse(data: bytes | str) -> ServerMessage:
     try:
         frame = _Frame.model_validate_json(data)
     except ValueError:  # pydantic's ValidationError among them
-        rest, broken = salvage(_Frame, data)
+        rest, broken = salvage(_Frame, data, _vital)
         return ServerMessage(unknown=broken) if rest is None else _message(rest, broken)
     return _message(frame, [])
+
+
+def _vital(message: Mapping[str, Any]) -> dict[str, Any]:
+    """What must be answered, and what must not be any more: the calls and the cancellations of a message."""
+    kept = {name: message[name] for name in message if to_camel(name) in ("toolCall", "toolCallCancellation")}
+    turn = _either(_either(message, "server_content"), "model_turn")
+    calls = [call for part in _listed(_either(turn, "parts")) if (call := _either(part, "function_call"))]
+    if calls:
+        kept["serverContent"] = {"modelTurn": {"parts": [{"functionCall": call} for call in calls]}}
+    return kept
+
+
+def _either(value: object, name: str) -> object:
+    """A field of an object, in either casing; ``None`` where there is none."""
+    return value.get(to_camel(name), value.get(name)) if isinstance(value, dict) else None
 
 
 def _message(frame: _Frame, unknown: list[object]) -> ServerMessage:

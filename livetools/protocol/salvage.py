@@ -1,31 +1,41 @@
 """What is left of a message that does not validate: everything but the broken pieces.
 
 Slow, rare, and as forgiving as can be. pydantic says where each fault is; the piece that stands there is
-taken out and told, until the rest validates.
+taken out and told, until the rest validates. It takes time in proportion to the message, whatever that holds: a
+session waits for it, and every other one in the process.
 """
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 DEEPEST = 150  # levels; pydantic goes to about 200, Python's own parser to about 1000
 
-_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[{\]}]', re.DOTALL)
+MOST = 100
+"""Pieces that are taken out one by one; of a message with more of them the calls and cancellations are kept."""
+
+# A string that does not end goes on to the end of the text, which then holds nothing else: were it no token, each
+# quotation mark in it would be tried as the beginning of another one.
+_TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[{\]}]', re.DOTALL)
 
 Model = TypeVar("Model", bound=BaseModel)
 
 
-def salvage(model: type[Model], data: bytes | str) -> tuple[Model | None, list[object]]:
+def salvage(
+    model: type[Model], data: bytes | str, vital: Callable[[Mapping[str, Any]], dict[str, Any]] | None = None
+) -> tuple[Model | None, list[object]]:
     """Read as much of ``data`` as ``model`` can hold, and say what was left out, as ``{path: value}``.
 
-    Never raises. What is no JSON object gives no model, and is left out whole. Every field of ``model``
-    must be optional. A lone object where a list is due is a list of one; a field of the message that is
-    no object, but should be, is an empty one (a goAway is a goAway, whatever it says). Null is "not set",
-    and is not told.
+    Never raises. What is not a JSON object gives no model, and is left out whole. Every field of ``model``
+    must be optional. A lone object where a list is expected is a list of one; a field of the message that is
+    not an object, but should be, is an empty one (a goAway is a goAway, whatever it says). Null is "not set",
+    and is not told. ``vital`` picks what is kept of a message with more than ``MOST`` broken pieces, which is then
+    told as one piece.
     """
     try:
         value, rest = _lenient_json(data)
@@ -34,10 +44,15 @@ def salvage(model: type[Model], data: bytes | str) -> tuple[Model | None, list[o
     if not isinstance(value, dict):
         return None, [data]
     left_out: list[object] = [rest] if rest else []
+    whole, mended = value, 0
     while True:
         try:
             return model.model_validate(value), left_out
         except ValidationError as error:
+            mended += error.error_count()
+            if mended > MOST and value is whole:
+                value, left_out = vital(whole) if vital is not None else {}, [data]
+                continue
             faults = error.errors(include_url=False, include_context=False, include_input=False)
         for fault in reversed(faults):  # from the back, so that positions in a list hold
             _mend(value, fault["loc"], fault["type"], left_out)
@@ -57,15 +72,18 @@ def _shallow(text: str) -> str:
     kept: list[str] = []
     depth, start = 0, 0
     for token in _TOKEN.finditer(text):
-        if token[0] in "[{":
+        begins = text[token.start()]
+        if begins in "[{":
             depth += 1
             if depth == DEEPEST:
                 kept += [text[start : token.start()], '"…"']
-        elif token[0] in "]}":
+        elif begins in "]}":
             if depth == DEEPEST:
                 start = token.end()
             depth -= 1
-    return "".join(kept) + text[start:] if kept else text
+    if depth < DEEPEST:
+        kept.append(text[start:])  # else it ends in the depth
+    return "".join(kept)
 
 
 def _int(digits: str) -> int | str:

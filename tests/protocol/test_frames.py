@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import pathlib
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -13,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from livetools.protocol.frames import RAW_ARGS, FunctionCall, ServerMessage, VoiceSignal, parse, seconds
+from livetools.protocol.salvage import MOST
 
 ROWS = [
     json.loads(line)
@@ -477,3 +479,73 @@ def test_a_go_away_and_a_handle_survive_whatever_stands_beside_them(name: str, v
     assert message.go_away.time_left == 7.0
     assert message.resumption is not None
     assert message.resumption.new_handle == "h"
+
+
+# What a socket may bring
+
+
+def calls_of(count: int) -> bytes:
+    args = {"q": 'say "x" \\ and [more] {so}'}
+    calls = [{"id": f"c{n}", "name": "f", "args": args} for n in range(count)]
+    return json.dumps({"toolCall": {"functionCalls": calls}}).encode()
+
+
+def parts_of(part: object, count: int, **beside: object) -> bytes:
+    return json.dumps({"serverContent": {"modelTurn": {"parts": [part] * count}}, **beside}).encode()
+
+
+ATTACKS = {
+    "a string without an end": b'{"serverContent":{"outputTranscription":{"text":"' + b'\\"' * 100_000,
+    "calls that are cut off": calls_of(5000)[:-9000],
+    "calls cut within a string": calls_of(5000).rsplit(b"more", 1)[0],
+    "brackets": b"[" * 300_000,
+    "braces": b'{"a":' * 100_000,
+    "brackets that close": b'{"x":' + b"[" * 100_000 + b"]" * 100_000 + b"}",
+    "brackets that only close": b"{}" + b"]" * 300_000,
+    "many deep ones": b'{"x":[' + b",".join([b"[" * 300 + b"]" * 300] * 500) + b"]}",
+    "quotation marks": b'"' * 300_001,
+    "backslashes": b'{"a":"' + b"\\" * 300_001,
+    "broken parts": parts_of({"text": {}}, 20_000),
+    "parts that are not objects": parts_of(5, 50_000),
+    "frames": b"{}" * 100_000,
+    "a number": b'{"a":' + b"9" * 300_000 + b"}",
+    "bad UTF-8": b'{"a":"' + b"\xff" * 300_000 + b'"}',
+    "surrogates": b'{"a":"' + b"\\ud800" * 50_000 + b'"}',
+    "one field again and again": b"{" + b",".join([b'"goAway":5'] * 30_000) + b"}",
+}
+
+
+@pytest.mark.parametrize("data", ATTACKS.values(), ids=ATTACKS)
+def test_the_time_for_a_frame_is_in_proportion_to_it_whatever_it_holds(data: bytes) -> None:
+    begun = time.process_time()
+    assert parse(data).unknown
+    assert time.process_time() - begun < 3, "a quadratic way takes minutes"
+
+
+def test_of_a_message_with_too_many_broken_pieces_calls_and_cancellations_are_kept() -> None:
+    call = {"id": "c1", "name": "f", "args": {}}
+    part = {"text": {}, "functionCall": {"id": "c2", "name": "g"}}
+    data = parts_of(
+        part,
+        MOST + 1,
+        toolCall={"functionCalls": [call]},
+        toolCallCancellation={"ids": ["c0"]},
+        usageMetadata={"totalTokenCount": 3},
+    )
+    message = parse(data)
+    assert [call.id for call in message.calls[:2]] == ["c1", "c2"]
+    assert message.cancelled == ["c0"]
+    assert message.usage is None
+    assert message.unknown == [data]
+
+
+def test_the_calls_of_such_a_message_are_found_in_either_casing() -> None:
+    turn = {"model_turn": {"parts": [7] * (MOST + 1) + [{"function_call": {"id": "c2", "name": "g"}}]}}
+    data = {"tool_call": {"function_calls": {"id": "c1", "name": "f"}}, "server_content": turn}
+    assert [call.id for call in parse(json.dumps(data)).calls] == ["c1", "c2"]
+
+
+def test_as_many_pieces_as_are_taken_out_one_by_one_leave_the_rest() -> None:
+    message = parse(parts_of({"text": {}}, MOST, usageMetadata={"totalTokenCount": 3}))
+    assert message.usage == {"totalTokenCount": 3}
+    assert len(message.unknown) == MOST
