@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from livetools.protocol import configuration
@@ -11,12 +11,13 @@ from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.plan import make_plan
 from livetools.protocol.profiles import ModelProfile
 from livetools.protocol.terms import LostResults, ReplyBatching, ReplyFormat
-from livetools.tools import Hooks, as_tools, split_config_tools
+from livetools.tools import Hooks, Tool, as_tools, split_config_tools
 
 from .clock import Clock, SystemClock
 from .credentials import KeySource
 from .endpoint import resolve
 from .opening import Opening, by_name
+from .secrecy import Sealed, Secrets
 from .session import Session
 from .transport import Dialer
 from .websocket import WebSocket
@@ -89,52 +90,88 @@ def connect(
 
     Raises ``ConfigError`` for what cannot work, is given twice, or would be refused by the service.
     """
-    _due(
-        "reconnect",
-        reconnect,
-        isinstance(reconnect, bool | ReconnectPolicy),
-        "True, False, a ReconnectPolicy",
+    secrets = Secrets(
+        api_key=api_key, client=client, credentials=credentials, base_url=base_url, config=config
     )
-    _due("profile", profile, profile is None or isinstance(profile, ModelProfile), "a ModelProfile")
-    _due("input_gate", input_gate, input_gate in (True, False, "auto"), "'auto', True, False")
-    _due("hooks", hooks, isinstance(hooks, Sequence), "a list of Hooks")
-    fields = configuration.with_speech(configuration.read(config), voice, language)
-    configured, others = split_config_tools(_entries(fields.get("tools")))
-    made = as_tools([*_several(tools), *configured])
-    if fields.get("tools") is not None:
-        fields = {**fields, "tools": others}
-    if handle_store is not None:
-        fields = {"sessionResumption": {}, **fields}  # handles are asked for, reconnect or not
-    dialer = transport if transport is not None else WebSocket()
-    endpoint = resolve(
-        api_key=api_key, client=client, vertexai=vertexai, project=project, location=location,
-        credentials=credentials, base_url=base_url, api_version=api_version,
-        http_options=configuration.http_options(fields), v1alpha=configuration.wants_v1alpha(fields),
-        allow_insecure=getattr(dialer, "allow_insecure", False),
-    )  # fmt: skip
-    plan = make_plan(
-        model, [tool.spec() for tool in made], instructions=instructions, config=fields,
-        vertexai=endpoint.vertexai, project=endpoint.project, location=endpoint.location,
-        api_version=endpoint.api_version, profile=profile, reply_format=reply_format,
-        reply_batching=reply_batching, response_key=response_key, tool_timeout=tool_timeout,
-        max_concurrency=max_concurrency, max_calls=max_calls, allowed=allowed, reconnect=bool(reconnect),
-        handle=handle, history=history, lost_results=lost_results, setup_timeout=setup_timeout,
-        stall_timeout=stall_timeout, input_gate=input_gate,
-    )  # fmt: skip
-    if handle_store is not None and not plan.resumption:
-        raise ConfigError(
-            f"handle_store is given, and {model} is asked for no handles: leave one of them out"
-        )
-    policy = ReconnectPolicy() if reconnect is True else reconnect or None
-    opening = Opening(plan, by_name(made), endpoint, dialer, policy, deps, tuple(hooks))
-    opening.clock, opening.store = clock or SystemClock(), handle_store
-    return Session(opening)
+    del api_key, client, credentials, base_url, config  # tracebacks that print variables print ours
+    with Sealed():
+        _check(locals())
+        fields = Secrets(all=configuration.with_speech(configuration.read(secrets.config), voice, language))
+        made = _joined(tools, fields)
+        if handle_store is not None:
+            fields.all = {"sessionResumption": {}, **fields.all}  # handles are asked for, reconnect or not
+        dialer = transport if transport is not None else WebSocket()
+        endpoint = resolve(
+            api_key=secrets.api_key, client=secrets.client, vertexai=vertexai, project=project,
+            location=location, credentials=secrets.credentials, base_url=secrets.base_url,
+            api_version=api_version, http_options=configuration.http_options(fields.all),
+            v1alpha=configuration.wants_v1alpha(fields.all),
+            allow_insecure=getattr(dialer, "allow_insecure", False),
+        )  # fmt: skip
+        plan = make_plan(
+            model, [tool.spec() for tool in made], instructions=instructions, config=fields.all,
+            vertexai=endpoint.vertexai, project=endpoint.project, location=endpoint.location,
+            api_version=endpoint.api_version, profile=profile, reply_format=reply_format,
+            reply_batching=reply_batching, response_key=response_key, tool_timeout=tool_timeout,
+            max_concurrency=max_concurrency, max_calls=max_calls, allowed=allowed,
+            reconnect=bool(reconnect), handle=handle, history=history, lost_results=lost_results,
+            setup_timeout=setup_timeout, stall_timeout=stall_timeout, input_gate=input_gate,
+        )  # fmt: skip
+        if handle_store is not None and not plan.resumption:
+            raise ConfigError(
+                f"handle_store is given, and {model} is asked for no handles: leave one of them out"
+            )
+        policy = ReconnectPolicy() if reconnect is True else reconnect or None
+        opening = Opening(plan, by_name(made), endpoint, dialer, policy, deps, tuple(hooks))
+        opening.clock, opening.store = clock or SystemClock(), handle_store
+        return Session(opening)
 
 
-def _due(name: str, value: object, right: bool, wanted: str) -> None:
-    """What a type checker would have said, for those who have none."""
-    if not right:
-        raise ConfigError(f"{name} is a {type(value).__name__}, {value!r:.60}: {wanted} is due")
+def _names(value: object) -> bool:
+    if not isinstance(value, Collection) or isinstance(value, str | bytes):
+        return value is None
+    return all(isinstance(name, str) for name in value)
+
+
+def _has(value: object, *methods: str) -> bool:
+    return all(callable(getattr(value, name, None)) for name in methods)
+
+
+#: What a type checker would have said, for those who have none: who is wrong, and what is expected.
+_EXPECTED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
+    "model": (lambda v: isinstance(v, str), "a name, such as 'gemini-3.8-live'"),
+    "reconnect": (lambda v: isinstance(v, bool | ReconnectPolicy), "True, False, a ReconnectPolicy"),
+    "profile": (lambda v: v is None or isinstance(v, ModelProfile), "a ModelProfile"),
+    "input_gate": (lambda v: v == "auto" or isinstance(v, bool), "'auto', True, False"),
+    "hooks": (lambda v: isinstance(v, list | tuple), "a list of Hooks"),
+    "vertexai": (lambda v: v is None or isinstance(v, bool), "True or False"),
+    "allowed": (_names, "a collection of names"),
+    "transport": (
+        lambda v: v is None or callable(getattr(v, "dial", None)),
+        "a WebSocket(...), or another Dialer",
+    ),
+    "handle_store": (lambda v: v is None or _has(v, "load", "save"), "a HandleStore, with load() and save()"),
+    "clock": (lambda v: v is None or _has(v, "now", "sleep_until"), "a Clock, with now() and sleep_until()"),
+    **dict.fromkeys(
+        ("project", "location", "api_version", "handle"),
+        (lambda v: v is None or isinstance(v, str), "a string"),
+    ),
+}
+
+
+def _check(given: Mapping[str, Any]) -> None:
+    """Each of the arguments is of a kind that can be what it is meant for."""
+    for name, (right, wanted) in _EXPECTED.items():
+        if not right(value := given[name]):
+            raise ConfigError(f"{name} is a {type(value).__name__}, {value!r:.60}: {wanted} is expected")
+
+
+def _joined(tools: object, fields: Secrets) -> list[Tool]:
+    """The tools, with those of the config, which keeps what the service runs itself."""
+    configured, others = split_config_tools(_entries(fields.all.get("tools")))
+    if fields.all.get("tools") is not None:
+        fields.all = {**fields.all, "tools": others}
+    return as_tools([*_several(tools), *configured])
 
 
 def _several(tools: object) -> Sequence[object]:

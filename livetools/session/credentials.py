@@ -57,7 +57,7 @@ class Key:
         self._source = source if callable(source) else checked(source)
 
     def __repr__(self) -> str:
-        return "Key(<callable>)" if callable(self._source) else "Key(***)"
+        return "Key(<callable>)" if callable(getattr(self, "_source", None)) else "Key(***)"
 
     @property
     def ephemeral(self) -> bool:

@@ -124,6 +124,10 @@ def resolve(
     """
     environ = os.environ if environ is None else environ
     options = dict(http_options or {})
+    if base_url is not None and not isinstance(base_url, str):
+        raise ConfigError(
+            f"base_url is a {type(base_url).__name__}: a URL is expected, like 'wss://host/prefix'"
+        )
     base_url = _once("base_url", base_url, options.get("baseUrl"))
     api_version = _once("api_version", api_version, options.get("apiVersion"))
     own = _Given(bool(vertexai), api_key, credentials, project, location, base_url, api_version)

@@ -23,6 +23,7 @@ from livetools.tools import ToolContext, ToolResult
 from livetools.tools.callbacks import with_context
 from livetools.tools.results import error_outcome, outcome
 
+from .secrecy import detail, place
 from .threads import DaemonThreads, result_of
 from .wake import on_trio, this_task, was_cancelled
 
@@ -214,11 +215,11 @@ class Handlers:
             except ToolError as error:
                 if name == "before":
                     raise
-                log.warning("the hook %s.%s failed", type(hook).__name__, name, exc_info=error)
+                _failed(hook, name, error)
             except BaseException as error:
                 if not is_of_the_user(error):
                     raise
-                log.warning("the hook %s.%s failed", type(hook).__name__, name, exc_info=error)
+                _failed(hook, name, error)
 
 
 class _Steps:
@@ -275,16 +276,32 @@ def note(call: Call, done: Outcome, elapsed: float) -> None:
         "duration": elapsed,
         "outcome": how,
     }
-    error = _traced(done.error) if done.error is not None and level == logging.ERROR else None
-    log.log(level, "%s (%s): %s in %.3f s", call.name, call.id, how, elapsed, extra=extra, exc_info=error)
+    if done.error is not None and level == logging.ERROR:
+        error = done.error.with_traceback(_of_the_user(done.error.__traceback__))
+        told = place(error)
+        log.log(
+            level,
+            "%s (%s): %s, after %.3f s",
+            call.name,
+            call.id,
+            told,
+            elapsed,
+            extra=extra,
+            exc_info=detail(error),
+        )
+    else:
+        log.log(level, "%s (%s): %s in %.3f s", call.name, call.id, how, elapsed, extra=extra)
 
 
-def _traced(error: Exception) -> tuple[type[Exception], Exception, TracebackType | None]:
-    """The error with the part of its traceback that is the user's."""
-    trace = error.__traceback__
+def _failed(hook: Hooks, name: str, error: BaseException) -> None:
+    log.warning("the hook %s.%s failed: %s", type(hook).__name__, name, place(error), exc_info=detail(error))
+
+
+def _of_the_user(trace: TracebackType | None) -> TracebackType | None:
+    """The part of a traceback that is the user's."""
     while trace is not None and trace.tb_next is not None and _is_ours(trace):
         trace = trace.tb_next
-    return type(error), error, trace
+    return trace
 
 
 def _is_ours(trace: TracebackType) -> bool:

@@ -15,6 +15,8 @@ import anyio.to_thread
 
 from livetools.protocol.events import Event, HandleUpdate
 
+from .secrecy import detail, place
+
 log = logging.getLogger("livetools.session")
 
 
@@ -107,4 +109,4 @@ class Keeper:
         try:
             await self._store.save(handle)
         except Exception as error:
-            log.warning("the session handle was not saved: %s", type(error).__name__, exc_info=error)
+            log.warning("the session handle was not saved: %s", place(error), exc_info=detail(error))

@@ -25,6 +25,7 @@ from livetools.tools import SessionLike, Tool, ToolContext
 from livetools.tools.results import error_outcome
 
 from .handlers import Desk, Handlers, Job, cancelled, is_of_the_user, note
+from .secrecy import detail, place
 from .wake import Wake, make_wake, this_task, was_cancelled
 
 log = logging.getLogger("livetools.calls")
@@ -233,7 +234,7 @@ class Runner:
         except BaseException as error:
             if not is_of_the_user(error):
                 raise
-            log.error("the approval of %s failed", call.name, exc_info=error)
+            log.error("the approval of %s failed: %s", call.name, place(error), exc_info=detail(error))
             return "its approval failed"
 
     async def _undo(self, run: int, call: Call, result: object) -> None:
@@ -245,7 +246,8 @@ class Runner:
         except BaseException as error:
             if not is_of_the_user(error):
                 raise
-            log.error("the undo of %s (%s) failed", call.name, call.id, exc_info=error)
+            where = place(error)
+            log.error("the undo of %s (%s) failed: %s", call.name, call.id, where, exc_info=detail(error))
 
 
 def _counts(worker: _Worker) -> bool:

@@ -20,6 +20,7 @@ from livetools.protocol.actions import Close
 from livetools.protocol.errors import ConnectFailed, LiveToolsError
 
 from .endpoint import Endpoint
+from .secrecy import Sealed, place
 from .timeslice import TimeSlice
 from .transport import Dialer, Gone, Listen, Transport
 from .wake import make_wake
@@ -90,7 +91,8 @@ class Sockets:
     async def _converse(self, link: int, socket: _Socket) -> Close:
         """Dial and read until the end. Every failure becomes a fact."""
         try:
-            target = await self._endpoint.target()
+            with Sealed():
+                target = await self._endpoint.target()
             async with self._dialer.dial(target.url, target.headers) as transport:
                 socket.transport = transport
                 self._wire.opened(link)
@@ -104,9 +106,11 @@ class Sockets:
         except Gone as end:
             return Close(end.code, end.reason, end.by_us)
         except LiveToolsError as error:
-            return Close(error=_bare(error))
+            return Close(
+                error=error.with_traceback(None)
+            )  # nobody can do anything with the places in this task
         except Exception as error:
-            log.exception("the connection failed in an unforeseen way")
+            log.error("the connection failed in an unforeseen way: %s", place(error))
             return Close(error=ConnectFailed(f"the connection failed: {type(error).__name__}"))
 
 
@@ -119,10 +123,3 @@ async def _read(transport: Transport, feed: Callable[[bytes], None]) -> Gone:
             await slice.share()
     except Gone as end:
         return end
-
-
-def _bare(error: LiveToolsError) -> LiveToolsError:
-    """The error without the frames it passed, whose variables hold headers: some tracebacks show those."""
-    if error.__suppress_context__:
-        error.__context__ = None
-    return error.with_traceback(None)

@@ -25,6 +25,7 @@ from urllib.parse import urlsplit
 from livetools.protocol.errors import ConfigError
 
 from .endpoint import is_loopback
+from .secrecy import Sealed, Secrets
 from .transport import Transport
 
 PONG_TIMEOUT = 60.0
@@ -67,10 +68,32 @@ class WebSocket:
 
     @asynccontextmanager
     async def _dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
-        host = urlsplit(url).hostname or ""
         from .adapters import adapted, dial_error, opening
 
-        options: dict[str, Any] = {  # what websockets.connect takes
+        options, failure = Secrets(all=self._options(url, headers)), None
+        del headers
+        try:
+            with Sealed():
+                client = opening(url, options.all)
+                connection = await client.__aenter__()
+        except Exception as error:
+            failure = dial_error(error, url)
+        if failure is not None:
+            raise failure  # out here, so that it does not lead to the foreign one, whose words may hold a password
+        transport = adapted(connection, self.write_timeout)
+        try:
+            yield transport
+        finally:
+            try:
+                await transport.aclose()
+            finally:
+                await client.__aexit__(None, None, None)
+
+    def _options(
+        self, url: str, headers: Mapping[str, str]
+    ) -> dict[str, Any]:  # what websockets.connect takes
+        host = urlsplit(url).hostname or ""
+        options: dict[str, Any] = {
             "additional_headers": headers,
             "proxy": None if is_loopback(host) or not self.proxy else self.proxy,
             "compression": None,
@@ -82,19 +105,7 @@ class WebSocket:
         }
         if self.ssl is not None and url.startswith("wss:"):
             options["ssl"] = self.ssl
-        try:
-            client = opening(url, options)
-            connection = await client.__aenter__()
-        except Exception as error:
-            raise dial_error(error, url) from None
-        transport = adapted(connection, self.write_timeout)
-        try:
-            yield transport
-        finally:
-            try:
-                await transport.aclose()
-            finally:
-                await client.__aexit__(None, None, None)
+        return options
 
 
 def quiet_logger() -> logging.Logger:

@@ -287,7 +287,7 @@ class Tool:
             value = await run(self.kind, call, self.options.get("timeout"))
         except Exception as error:
             context.mark_cancelled()  # a thread that was abandoned looks at it
-            log.debug("%s failed", self.name, exc_info=error)
+            log.debug("%s failed: %s", self.name, type(error).__name__)
             return dict(results.error_outcome(error, self.name).response)
         return dict(results.outcome(value, max_bytes=self.options["max_result_bytes"]).response)
 
