@@ -17,7 +17,7 @@ from __future__ import annotations
 import random as chance
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import close_codes, outgoing
 from .actions import Action, Close, Outcome
@@ -33,6 +33,15 @@ from .quiet import Quiet
 from .reception import Reception
 from .terms import Plan
 from .turns import Turns
+
+
+class Outputs(NamedTuple):
+    """What follows from an input: what must be done at once, what the user sees, what is written, when to wake up."""
+
+    actions: list[Action]
+    events: list[Event]
+    frames: list[Frame]
+    wake_at: float
 
 
 class Machine:
@@ -64,6 +73,7 @@ class Machine:
         self._exchange: Exchange | None = None  # the last one, over or not
         self._moving: list[Receipt] = []  # who waits for a planned move
         self._error: Exception | None = None
+        self._told_wake_at = inf
 
     # Facts
 
@@ -291,6 +301,19 @@ class Machine:
 
     # Outputs
 
+    def outputs(self, write: bool = True) -> Outputs | None:
+        """What follows from the inputs since the last call; ``None``: nothing, and ``wake_at`` is as it was.
+
+        ``write``: frames are taken too, and count as handed to their sockets; without it they stay here.
+        """
+        frames = self.frames() if write else []
+        wake_at = self.wake_at()
+        if not (frames or self._actions or self._events or wake_at != self._told_wake_at):
+            self._notify()
+            return None
+        self._told_wake_at = wake_at
+        return Outputs(self.actions(), self.events(), frames, wake_at)
+
     def actions(self) -> list[Action]:
         """What must be done at once."""
         actions = self._actions.copy()
@@ -299,11 +322,7 @@ class Machine:
 
     def events(self) -> list[Event]:
         """What the user sees."""
-        exchange = self._exchange
-        if exchange is not None and exchange.changed:
-            exchange.changed = False
-            if exchange.notify is not None:
-                exchange.notify()
+        self._notify()
         events = self._events.copy()
         self._events.clear()
         return events
@@ -376,6 +395,14 @@ class Machine:
             self._exchange.changed = True
 
     # Inside
+
+    def _notify(self) -> None:
+        """Wake whoever waits for the exchange."""
+        exchange = self._exchange
+        if exchange is not None and exchange.changed:
+            exchange.changed = False
+            if exchange.notify is not None:
+                exchange.notify()
 
     def _tell(self, event: Event) -> None:
         self._events.append(event)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.driver import GEMINI, Driver, plan
 
-from livetools.protocol.actions import Close, Outcome, Start
+from livetools.protocol.actions import Close, Dial, Outcome, Start
 from livetools.protocol.errors import (
     AuthenticationError,
     ConcurrencyError,
@@ -30,6 +30,7 @@ from livetools.protocol.events import (
 )
 from livetools.protocol.held import OUTSIDE
 from livetools.protocol.link import ReconnectPolicy
+from livetools.protocol.machine import Machine
 from livetools.protocol.terms import CallPolicy, Plan
 
 ECHO = CallPolicy("echo")
@@ -1061,3 +1062,51 @@ def test_a_run_that_several_calls_share_is_stopped_at_the_end() -> None:
     assert d.started == ["a"]
     d.machine.close(d.now)
     assert d.drain().stopped == ["a"]
+
+
+# What an input comes to
+
+
+def test_after_an_input_the_driver_is_given_everything_at_once_and_then_nothing() -> None:
+    machine = Machine(plan(ECHO, stall_timeout=9.0))
+    machine.connect(0.0)
+    dialled = machine.outputs()
+    assert dialled is not None
+    assert dialled.actions == [Dial(1)]
+    assert dialled.wake_at == 10.0
+    assert machine.outputs() is None
+    machine.opened(1, 1.0)
+    machine.outputs()
+    machine.receive(1, '{"setupComplete": {}}', 2.0)
+    machine.outputs()
+    machine.send_text("hi", 3.0)
+    kept = machine.outputs(write=False)  # somebody is writing: the frames stay where they are
+    assert kept is None
+    sent = machine.outputs()
+    assert sent is not None
+    assert [frame.link for frame in sent.frames] == [1]
+    assert sent.wake_at == 12.0
+    machine.receive(1, '{"toolCall": {"functionCalls": [{"id": "c1", "name": "echo"}]}}', 4.0)
+    called = machine.outputs()
+    assert called is not None
+    assert [type(event).__name__ for event in called.events] == ["ToolStarted"]
+    assert [type(action).__name__ for action in called.actions] == ["Start"]
+    assert machine.outputs() is None
+
+
+def test_an_input_that_changes_nothing_comes_to_nothing() -> None:
+    d = Driver(plan()).live()
+    d.machine.outputs()
+    d.machine.receive(1, "{}", d.now)
+    assert d.machine.outputs() is None
+
+
+def test_whoever_asked_is_woken_though_nothing_else_follows() -> None:
+    d = Driver(plan(stall_timeout=9.0)).live()
+    exchange, _ = d.machine.ask("?", d.now)
+    woken: list[bool] = []
+    exchange.notify = lambda: woken.append(True)
+    d.drain().machine.outputs()
+    d.machine.receive(1, '{"serverContent": {"outputTranscription": {"text": "hm"}}}', d.now)
+    d.machine.outputs()
+    assert woken
