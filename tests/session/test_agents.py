@@ -53,7 +53,7 @@ def test_a_partial_of_connect_and_a_function_annotated_session_are_agents(value)
 @pytest.mark.parametrize(
     "value",
     [connect, Session, partial(print, 1), lambda: connect(MODEL), of_another_library, "agent", None, 5],
-    ids=repr,
+    ids=["connect", "class", "partial", "lambda", "another library", "text", "none", "number"],
 )
 def test_anything_else_is_not_an_agent(value):
     assert not is_agent(value)
