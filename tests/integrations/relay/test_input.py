@@ -1,0 +1,92 @@
+"""What a page sends, done by a session."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+
+import anyio
+import pytest
+
+import livetools
+from livetools.integrations.relay.input import MAX_TEXTS, Input, NotTaken
+from livetools.testing import FakeLiveServer
+
+pytestmark = pytest.mark.anyio
+
+MANUAL = {"realtime_input_config": {"automatic_activity_detection": {"disabled": True}}}
+
+
+@asynccontextmanager
+async def conversing(server, **options):
+    """A session, the way to it, and what was refused later."""
+    refused = []
+    async with livetools.connect("gemini-3.8-live", **options, **server.options) as session:
+        way = Input(session, lambda code, message: refused.append((code, message)))
+        async with anyio.create_task_group() as group:
+            group.start_soon(way.send_texts)
+            yield session, way, refused
+            group.cancel_scope.cancel()
+
+
+async def until(session, kind):
+    with anyio.fail_after(5):
+        async for event in session:
+            if isinstance(event, kind):
+                return
+
+
+async def test_texts_go_one_after_the_other_and_more_than_can_wait_are_refused():
+    heard = []
+    async with FakeLiveServer() as server:
+
+        @server.model
+        async def model(turn):
+            heard.append(turn.text)
+            await turn.say("Yes.")
+
+        async with conversing(server) as (session, way, refused):
+            for number in range(MAX_TEXTS):  # no task has run meanwhile
+                assert await way.take(f'{{"type": "text", "text": "{number}"}}')
+            with pytest.raises(NotTaken) as full:
+                await way.take('{"type": "text", "text": "too many"}')
+            assert full.value.code == "busy"
+            while len(heard) < MAX_TEXTS:
+                await until(session, livetools.TurnComplete)
+    assert heard == [str(number) for number in range(MAX_TEXTS)]
+    assert not refused
+
+
+async def test_where_the_page_says_when_the_user_speaks_its_marks_are_the_models():
+    heard = []
+    async with FakeLiveServer() as server:
+
+        @server.model
+        async def model(turn):
+            heard.append(turn.audio)
+            await turn.say("Yes.")
+
+        async with conversing(server, config=MANUAL) as (session, way, _):
+            assert way.manual
+            with pytest.raises(NotTaken, match="no activity"):
+                await way.take('{"type": "activity_end"}')
+            await way.take('{"type": "activity_start"}')
+            await way.take(b"\x01\x02" * 160)
+            await way.take('{"type": "activity_end"}')
+            await until(session, livetools.TurnComplete)
+            await way.take('{"type": "activity_start"}')
+            await way.take(b"\x03\x04" * 160)
+            with pytest.raises(NotTaken, match="activity"):
+                await way.take('{"type": "activity_start"}')
+            await way.page_left()  # in the middle of it: what was said is heard
+            await until(session, livetools.TurnComplete)
+            await way.page_left()
+    assert heard == [b"\x01\x02" * 160, b"\x03\x04" * 160]
+
+
+async def test_a_page_ends_the_session_and_interrupts_the_model():
+    async with FakeLiveServer() as server, conversing(server) as (_, way, _):
+        assert not way.manual
+        await way.take('{"type": "interrupt"}')
+        assert not way.ended.is_set()
+        await way.take('{"type": "end"}')
+        assert way.ended.is_set()
