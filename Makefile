@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: test lint types tests demo web bench clean
+.PHONY: test lint types tests demo web screenshots bench clean
 
 test: lint types tests
 
@@ -40,6 +40,9 @@ demo: $(VENV)/.demo
 web: $(VENV)/.installed
 	$(BIN)/python -m livetools.integrations.relay.typescript > livetools/web/src/messages.ts
 	cd livetools/web && npm ci --silent && npm run --silent build
+
+screenshots: $(VENV)/.installed
+	$(BIN)/python docs/screenshots.py
 
 bench: $(VENV)/.installed
 	$(BIN)/python bench/calls.py

@@ -35,7 +35,7 @@ class SaidView {
     update(item) {
         setText(this.text, item.text);
         setText(this.interim, item.interim);
-        setText(this.mark, item.interrupted ? " interrupted" : "");
+        setText(this.mark, item.interrupted ? "interrupted" : "");
         this.root.classList.toggle("open", item.open);
         this.root.classList.toggle("interrupted", item.interrupted);
     }
@@ -71,7 +71,7 @@ class CallView {
     }
     ask(run) {
         const { name, args } = run.call;
-        const reason = element("input", "", { type: "text", "aria-label": `Reason to refuse ${name}`, placeholder: "Reason, if you refuse" });
+        const reason = element("input", "", { type: "text", "aria-label": `Reason to refuse ${name}`, placeholder: "Reason (optional)" });
         const approve = element("button", "primary", { type: "button" }, `Approve ${name}`);
         const refuse = element("button", "", { type: "button" }, `Refuse ${name}`);
         const decide = (act) => () => {

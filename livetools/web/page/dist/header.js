@@ -48,7 +48,7 @@ export class Header {
         const badge = byId("line");
         setAttribute(badge, "data-line", away ? "reconnecting" : this.page === "ready" ? "connected" : this.page);
         setAttribute(badge, "title", (away ? state.lineNote : this.reason) || null);
-        setText(byId("line-text"), away ? `model reconnecting, ${state.lineNote}` : LINES[this.page]);
+        setText(byId("line-text"), away ? "reconnecting…" : LINES[this.page]);
         setText(byId("latency"), state.latency === null ? "–" : `${state.latency} ms`);
         setText(byId("tokens"), COUNT.format(state.tokens));
         setText(byId("price"), state.cost === null ? "price unknown" : `$${state.cost.toFixed(state.cost < 1 ? 4 : 2)}`);

@@ -112,7 +112,7 @@ class Page {
                 return;
             case "ended":
                 this.take({ ...message, at: message.at ?? this.now() });
-                this.composer.trouble(message.message);
+                this.composer.trouble("The session has ended. “New session” begins another one.");
                 return;
             case "VideoChunk": // an avatar has no place on this page
                 return;

@@ -184,8 +184,8 @@ function underWay(state, time) {
 /** The same, for what the user hears or reads: the first of it gives the latency. */
 function answers(state, time) {
     const exchange = underWay(state, time);
-    if (exchange.ended !== null && !exchange.interrupted)
-        exchange.ended = null;
+    if (exchange.ended !== null)
+        Object.assign(exchange, { ended: null, interrupted: false }); // it goes on
     if (exchange.answered === null) {
         exchange.answered = time;
         if (exchange.asked !== null)

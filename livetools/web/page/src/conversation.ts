@@ -57,7 +57,7 @@ class SaidView implements View<Said> {
   update(item: Said): void {
     setText(this.text, item.text);
     setText(this.interim, item.interim);
-    setText(this.mark, item.interrupted ? " interrupted" : "");
+    setText(this.mark, item.interrupted ? "interrupted" : "");
     this.root.classList.toggle("open", item.open);
     this.root.classList.toggle("interrupted", item.interrupted);
   }
@@ -99,7 +99,7 @@ class CallView implements View<CallItem> {
 
   private ask(run: Run): void {
     const { name, args } = run.call;
-    const reason = element("input", "", { type: "text", "aria-label": `Reason to refuse ${name}`, placeholder: "Reason, if you refuse" });
+    const reason = element("input", "", { type: "text", "aria-label": `Reason to refuse ${name}`, placeholder: "Reason (optional)" });
     const approve = element("button", "primary", { type: "button" }, `Approve ${name}`);
     const refuse = element("button", "", { type: "button" }, `Refuse ${name}`);
     const decide = (act: () => boolean) => () => {

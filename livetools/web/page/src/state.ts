@@ -286,7 +286,7 @@ function underWay(state: State, time: number): Exchange {
 /** The same, for what the user hears or reads: the first of it gives the latency. */
 function answers(state: State, time: number): Exchange {
   const exchange = underWay(state, time);
-  if (exchange.ended !== null && !exchange.interrupted) exchange.ended = null;
+  if (exchange.ended !== null) Object.assign(exchange, { ended: null, interrupted: false }); // it goes on
   if (exchange.answered === null) {
     exchange.answered = time;
     if (exchange.asked !== null) state.latency = Math.max(0, Math.round((time - exchange.asked) * 1000));

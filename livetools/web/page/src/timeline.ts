@@ -19,7 +19,7 @@ const SHORTEST = 0.25; // seconds that a scale shows at least
 const ORIGINS: Record<Exchange["origin"], string> = { text: "typed", voice: "spoken", model: "by the model" };
 
 /** One row of an exchange: something said, or a call. */
-type Row = { key: number; from: number; until: number } & ({ said: Said } | { run: Run });
+type Row = { key: number; from: number; until: number } & ({ said: Pick<Said, "role" | "text" | "interrupted"> } | { run: Run });
 
 /** The scale of an exchange, from its beginning to its end. */
 interface Scale {
@@ -81,12 +81,20 @@ function niceStep(length: number): number {
 
 function rowsOf(exchange: Exchange, end: number): Row[] {
   const rows: Row[] = [];
+  const last = exchange.items.findLast((item) => item.kind !== "note");
+  const spoken = { from: exchange.began, until: exchange.asked ?? exchange.answered ?? end };
   for (const item of exchange.items) {
     if (item.kind === "call") {
       rows.push({ key: item.key, from: item.run.began, until: item.run.ended ?? end, run: item.run });
     } else if (item.kind === "said") {
-      rows.push({ key: item.key, from: item.began, until: item.open ? end : item.last, said: item });
+      const until = item.open ? end : item === last && !item.interrupted ? (exchange.ended ?? item.last) : item.last;
+      const { role, text, interrupted } = item;
+      const voice = role === "user" && item.voice && exchange.origin === "voice";
+      rows.push({ key: item.key, from: item.began, until, ...(voice ? spoken : {}), said: { role, text, interrupted } });
     }
+  }
+  if (exchange.origin === "voice" && !rows.some((row) => "said" in row && row.said.role === "user")) {
+    rows.unshift({ key: -exchange.key, ...spoken, said: { role: "user", text: "", interrupted: false } });
   }
   return rows;
 }
@@ -113,7 +121,7 @@ class SaidRow implements View<Row> {
     if (!("said" in row)) return;
     setText(this.name, NAMES[row.said.role]);
     setAttribute(this.root, "data-role", row.said.role);
-    setAttribute(this.root, "title", row.said.text.slice(0, 300));
+    setAttribute(this.root, "title", row.said.text.slice(0, 300) || null);
     this.root.classList.toggle("interrupted", row.said.interrupted);
     place(this.bar, this.scale(), row.from, row.until);
   }

@@ -1,0 +1,260 @@
+"""`make screenshots`: the page of `livetools web` in each of its states, as pictures in docs/images.
+
+A scripted model holds the conversations; Debian's chromium (`/usr/bin/chromium`) is the browser.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import math
+import shutil
+import sys
+import tempfile
+import threading
+from array import array
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import livetools
+from livetools import ReconnectPolicy, ToolContext, ToolError, tool
+from livetools.audio import write_wav
+from livetools.cli.page import About, page_app
+from livetools.testing import FakeLiveServer
+
+IMAGES = Path(__file__).with_name("images")
+WIDE, PHONE = {"width": 1240, "height": 760}, {"width": 390, "height": 780}
+HEARD = ["What is the weather in Oslo, and what time is it in Tokyo?", "Stop, that is enough."]
+
+
+async def get_weather(city: str) -> str:
+    """Current weather in a city."""
+    await asyncio.sleep(0.35)
+    return "12 °C, rain"
+
+
+async def get_time(city: str) -> str:
+    """The time of day in a city."""
+    await asyncio.sleep(0.12)
+    if city == "Atlantis":
+        raise ToolError("nobody has seen a clock in Atlantis")
+    return "21:40"
+
+
+@tool(approval=True)
+async def book_table(name: str, guests: int, time: str) -> str:
+    """Book a table in somebody's name."""
+    await asyncio.sleep(0.3)
+    return f"table 4, {name}, {guests} guests, {time}"
+
+
+@tool
+async def search_archive(context: ToolContext[None], words: str) -> str:
+    """Search the archive for words."""
+    for found in (3, 11, 19):
+        await asyncio.sleep(0.5)
+        await context.progress({"found": found})
+    return "19 letters, the oldest of 1887"
+
+
+agent = functools.partial(
+    livetools.connect,
+    "gemini-3.8-live",
+    tools=[get_weather, get_time, book_table, search_archive],
+    config={"output_audio_transcription": {}, "input_audio_transcription": {}},
+    reconnect=ReconnectPolicy(initial=0.8, jitter=0.0),
+)
+
+
+async def model(turn: Any) -> None:
+    """A conversation that shows what may happen in one."""
+    said = turn.text.casefold()
+    if said.startswith("[result of"):
+        await turn.say("The line was away for a moment; the archive has 19 letters.")
+    elif "weather" in said:
+        weather, time = await turn.calls(("get_weather", {"city": "Oslo"}), ("get_time", {"city": "Tokyo"}))
+        await turn.say(f"It is {weather['output']} in Oslo, and {time['output']} in Tokyo.")
+    elif "table" in said:
+        id = await turn.start_call("book_table", name="Ann", guests=4, time="20:00")
+        answer = await turn.answer(id)
+        booked = "output" in answer
+        await turn.say(f"Done: {answer['output']}." if booked else "All right, I book nothing.")
+    elif "archive" in said:
+        found = await turn.call("search_archive", words="letters from Oslo")
+        await turn.say(f"There are {found['output']}.")
+    elif "atlantis" in said:
+        await turn.start_call("search_archive", words="Atlantis")
+        answer = await turn.call("get_time", city="Atlantis")
+        await asyncio.sleep(0.5)
+        await turn.cancel()
+        await turn.say(f"I could not find out: {answer['error']}.")
+    elif "poem" in said:
+        await turn.say("The rain in Oslo falls on roofs and stairs, and", audio=b"\x00\x10" * 24000 * 9)
+        await asyncio.sleep(60)
+    elif "line" in said:
+        await turn.start_call("search_archive", words="the line")
+        await asyncio.sleep(0.7)
+        await turn.drop()
+    else:
+        await turn.say("All right.")
+
+
+@contextmanager
+def serving(app: Any) -> Iterator[str]:
+    """The app on a free port, in a thread: its address."""
+    server = uvicorn.Server(uvicorn.Config(app, port=0, log_level="error", ws="websockets-sansio"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    try:
+        while not server.started:
+            thread.join(0.05)
+        yield "http://127.0.0.1:{1}/".format(*server.servers[0].sockets[0].getsockname())
+    finally:
+        server.should_exit = True
+        thread.join(10)
+
+
+class Shots:
+    """Pages of a browser, and pictures of them."""
+
+    def __init__(self, browser: Browser, address: str) -> None:
+        self.browser, self.address = browser, address
+
+    @contextmanager
+    def page(self, **options: Any) -> Iterator[Page]:
+        context = self.browser.new_context(**{"viewport": WIDE, "reduced_motion": "reduce", **options})
+        page = context.new_page()
+        page.goto(self.address)
+        page.get_by_text("connected", exact=True).wait_for()
+        yield page
+        context.close()
+
+    def take(self, page: Page, name: str) -> None:
+        page.wait_for_timeout(400)  # what was last told is drawn, and meters have come to rest
+        page.screenshot(path=IMAGES / f"{name}.png")
+
+
+def say(page: Page, text: str, answer: str = "") -> None:
+    message = page.get_by_role("textbox", name="Message")
+    message.fill(text)
+    message.press("Enter")
+    if answer:
+        page.get_by_text(answer).first.wait_for()
+
+
+def speak(page: Page, answer: str) -> None:
+    page.get_by_role("button", name="Hold to talk").hover()
+    page.mouse.down()
+    page.wait_for_timeout(1300)
+    page.mouse.up()
+    page.get_by_text(answer).first.wait_for()
+    page.mouse.move(0, 0)
+
+
+def empty(shots: Shots, **options: Any) -> None:
+    with shots.page(**options) as page:
+        shots.take(page, "page-empty")
+
+
+def details(shots: Shots, **options: Any) -> None:
+    """A spoken question, two calls, and what a click on one of them opens."""
+    with shots.page(**options) as page:
+        speak(page, "21:40 in Tokyo.")
+        say(page, "Search the archive for letters from Oslo", "19 letters, the oldest of 1887.")
+        page.get_by_role("button", name="Call search_archive").click()
+        page.locator(".details").get_by_text("toolResponse").wait_for()
+        page.get_by_role("heading", name="Timeline").click()
+        shots.take(page, "page")
+
+
+def approval(shots: Shots, **options: Any) -> None:
+    """A call that waits for a person."""
+    phone = options.get("viewport") == PHONE
+    with shots.page(**options) as page:
+        say(page, "What is the weather in Oslo, and what time is it in Tokyo?", "21:40 in Tokyo.")
+        say(page, "Book a table for four at eight, in the name of Ann")
+        page.get_by_role("button", name="Approve book_table").wait_for()
+        shots.take(page, "page-phone" if phone else "page-approval")
+        page.get_by_role("textbox", name="Reason to refuse book_table").fill("we eat at home")
+        page.get_by_role("button", name="Refuse book_table").click()
+        page.get_by_text("I book nothing").first.wait_for()
+        if phone:
+            page.get_by_role("button", name="Timeline").click()
+        shots.take(page, "page-phone-timeline" if phone else "page-refused")
+
+
+def states(shots: Shots, **options: Any) -> None:
+    """Calls that fail, are cancelled, are lost with the line; a model that is interrupted."""
+    with shots.page(**options) as page:
+        say(page, "What time is it in Atlantis?", "I could not find out")
+        say(page, "Read me a poem", "falls on roofs")
+        page.wait_for_timeout(700)
+        page.get_by_role("button", name="Stop").click()
+        page.get_by_text("interrupted").first.wait_for()
+        say(page, "Break the line")
+        page.get_by_text("reconnecting").wait_for()
+        shots.take(page, "page-reconnecting")
+        page.get_by_text("for a moment").first.wait_for()
+        shots.take(page, "page-states")
+        say(page, "Search the archive for letters from Oslo")
+        page.locator('[data-state="running"] .ticks i').nth(1).wait_for(state="attached")
+        shots.take(page, "page-running")
+        page.get_by_text("Export").click()
+        shots.take(page, "page-export")
+
+
+def ended(shots: Shots, server: FakeLiveServer, **options: Any) -> None:
+    """The service has refused to go on."""
+    with shots.page(**options) as page:
+        say(page, "Hello", "All right.")
+
+        @server.model
+        async def leaving(turn: Any) -> None:
+            await turn.close(1008, "Your API key was reported as leaked.")
+
+        say(page, "Are you there?", "reported as leaked")
+        shots.take(page, "page-ended")
+        server.model(model)
+
+
+def main() -> None:
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        sys.exit("chromium is not installed: apt-get install chromium")
+    IMAGES.mkdir(exist_ok=True)
+    heard = iter(HEARD)
+    server = FakeLiveServer(model).start()
+    server.transcriber = lambda pcm, rate: next(heard, "Thank you.")
+    open_session: Callable[[], Any] = functools.partial(agent, **server.options)
+    with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
+        tone = Path(folder, "voice.wav")
+        samples = (int(9000 * math.sin(n / 12) * math.sin(n / 4800)) for n in range(48000))
+        write_wav(tone, array("h", samples).tobytes(), rate=48000)
+        browser = play.chromium.launch(
+            executable_path=chromium,
+            args=[
+                "--no-sandbox",
+                "--use-fake-device-for-media-stream",
+                "--use-fake-ui-for-media-stream",
+                f"--use-file-for-fake-audio-capture={tone}",
+            ],
+        )
+        with serving(page_app(open_session, About(pretend=True, target="concierge.py"))) as address:
+            shots = Shots(browser, address)
+            empty(shots)
+            details(shots)
+            approval(shots, color_scheme="dark")
+            approval(shots, viewport=PHONE)
+            states(shots)
+            ended(shots, server, color_scheme="dark")
+        browser.close()
+    server.stop(check=False)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,201 @@
+"""What the page makes of the entries it is told: the reducer, run where it runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from livetools.cli.page import About, page_app
+
+from .conftest import serving
+
+REDUCE = """async (entries) => {
+  const { initial, reduce, isBusy } = await import("/web/page/dist/state.js");
+  const state = initial();
+  const busy = entries.map((entry) => isBusy(reduce(state, entry)));
+  return { ...state, busy };
+}"""
+
+
+@pytest.fixture(scope="module")
+def reduce(chromium):
+    """From entries, each a type with its time and fields, to the state, with ``busy`` after each."""
+
+    def opens() -> Any:
+        import livetools
+
+        return livetools.connect("gemini-3.8-live", base_url="ws://127.0.0.1:1", api_key="x")
+
+    with serving(page_app(opens, About())) as address:
+        page = chromium.new_page()
+        page.goto(f"http://{address}/facts.json")  # a page of this site, without the page's own script
+
+        def reduce(*entries: tuple[str, float, dict[str, Any]]) -> dict[str, Any]:
+            told = [{"type": kind, "at": at, **fields} for kind, at, fields in entries]
+            return page.evaluate(REDUCE, told)
+
+        yield reduce
+        page.close()
+
+
+CALL = {"id": "1", "name": "f", "args": {}}
+
+
+def said(text: str) -> dict[str, Any]:
+    return {"text": text, "finished": False}
+
+
+def done(error: str | None = None, text: str = "") -> dict[str, Any]:
+    response = {"error": text} if error else {"output": 1}
+    return {"call": CALL, "response": response, "error": error, "elapsed": 0.1}
+
+
+TURN = {"reason": None, "status": None}
+
+
+def texts(state: dict[str, Any]) -> list[list[str]]:
+    return [[item["text"] for item in each["items"] if "text" in item] for each in state["exchanges"]]
+
+
+def test_pieces_become_one_answer_and_the_next_question_a_turn_of_its_own(reduce):
+    state = reduce(
+        ("user_text", 1.0, {"text": "one?"}),
+        ("OutputTranscript", 1.25, said("It ")),
+        ("OutputTranscript", 1.3, said("is.")),
+        ("TurnComplete", 1.4, TURN),
+        ("user_text", 3.0, {"text": "two?"}),
+    )
+    assert texts(state) == [["one?", "It is."], ["two?"]]
+    assert state["latency"] == 250
+    assert state["busy"] == [True, True, True, False, True]
+
+
+def test_what_is_heard_late_stands_before_the_answer(reduce):
+    state = reduce(
+        ("VoiceActivity", 1.0, {"kind": "start", "offset": None}),
+        ("VoiceActivity", 2.0, {"kind": "end", "offset": None}),
+        ("OutputTranscript", 2.5, said("It rains.")),
+        ("InputTranscript", 2.6, {**said("Does "), "interim": False}),
+        ("InputTranscript", 2.7, {**said("it rain?"), "interim": False}),
+        ("TurnComplete", 3.0, TURN),
+    )
+    assert texts(state) == [["Does it rain?", "It rains."]]
+    assert (state["exchanges"][0]["origin"], state["latency"]) == ("voice", 500)
+
+
+def test_words_that_may_be_taken_back_give_way_to_the_final_ones(reduce):
+    interim = {"finished": False, "interim": True}
+    state = reduce(
+        ("InputTranscript", 1.0, {"text": "whether", **interim}),
+        ("InputTranscript", 1.1, {"text": "weather in", **interim}),
+        ("InputTranscript", 1.2, {"text": "Weather in Oslo?", "finished": True, "interim": False}),
+    )
+    (item,) = state["exchanges"][0]["items"]
+    assert (item["text"], item["interim"]) == ("Weather in Oslo?", "")
+
+
+def test_the_microphone_knows_the_end_of_speech_before_the_service(reduce):
+    state = reduce(
+        ("VoiceActivity", 1.0, {"kind": "start", "offset": None}),
+        ("speech_ended", 2.0, {}),
+        ("VoiceActivity", 2.7, {"kind": "end", "offset": None}),
+        ("sound", 3.0, {}),
+    )
+    assert state["latency"] == 1000
+
+
+def test_an_interruption_ends_the_answer_and_not_the_question_that_made_it(reduce):
+    state = reduce(
+        ("user_text", 1.0, {"text": "sing"}),
+        ("OutputTranscript", 1.2, said("La la")),
+        ("user_text", 2.0, {"text": "stop"}),
+        ("Interrupted", 2.1, {}),
+        ("TurnComplete", 2.2, TURN),
+        ("OutputTranscript", 2.5, said("I am silent.")),
+        ("TurnComplete", 2.6, TURN),
+    )
+    first, second = state["exchanges"]
+    assert (first["interrupted"], first["items"][1]["interrupted"]) == (True, True)
+    assert second["interrupted"] is False
+    assert second["ended"] == 2.6
+    assert state["busy"] == [True, True, True, True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("entries", "expected"),
+    [
+        ([("ToolFinished", 2.0, done())], "finished"),
+        ([("ToolFinished", 2.0, done("ToolError", "no"))], "failed"),
+        ([("ApprovalRequested", 1.1, {"call": CALL})], "approval"),
+        ([("ApprovalRequested", 1.1, {"call": CALL}), ("approved", 1.5, {"id": "1"})], "running"),
+        (
+            [
+                ("ApprovalRequested", 1.1, {"call": CALL}),
+                ("ToolFinished", 2.0, done("ToolError", "the call was not approved: no")),
+            ],
+            "refused",
+        ),
+        (
+            [
+                ("ApprovalRequested", 1.1, {"call": CALL}),
+                ("ToolFinished", 2.0, done("ValueError", "broken")),  # told before `approved`
+                ("approved", 2.0, {"id": "1"}),
+            ],
+            "failed",
+        ),
+        ([("ToolCancelled", 1.5, {"call": CALL}), ("ToolFinished", 2.0, done())], "cancelled"),
+        ([("ToolLost", 1.5, {"call": CALL, "delivery": "text"}), ("ToolFinished", 2.0, done())], "lost"),
+    ],
+)
+def test_a_call_has_a_state_for_each_of_its_ends(reduce, entries, expected):
+    state = reduce(("user_text", 0.5, {"text": "do"}), ("ToolStarted", 1.0, {"call": CALL}), *entries)
+    run = state["exchanges"][0]["items"][1]["run"]
+    assert run["state"] == expected
+    assert (run["ended"] is None) is (expected in ("approval", "running"))
+
+
+def test_a_turn_is_busy_while_its_call_is_open_though_the_model_has_ended_it(reduce):
+    state = reduce(
+        ("user_text", 0.5, {"text": "do"}),
+        ("ToolStarted", 1.0, {"call": CALL}),
+        ("TurnComplete", 1.1, TURN),
+        ("ToolFinished", 2.0, done()),
+    )
+    assert state["busy"] == [True, True, True, False]
+
+
+def test_what_the_model_says_by_itself_much_later_is_a_turn_of_its_own(reduce):
+    state = reduce(
+        ("user_text", 1.0, {"text": "hello"}),
+        ("TextChunk", 1.1, {"text": "Hello."}),
+        ("TurnComplete", 1.2, TURN),
+        ("TextChunk", 3.0, {"text": "And welcome."}),
+        ("TurnComplete", 3.1, TURN),
+        ("TextChunk", 60.0, {"text": "A reminder."}),
+    )
+    assert texts(state) == [["hello", "Hello.", "And welcome."], ["A reminder."]]
+    assert state["exchanges"][1]["origin"] == "model"
+
+
+def test_tokens_and_prices_are_summed(reduce):
+    usage = {"prompt_tokens": 1, "response_tokens": 2, "total_tokens": 3}
+    state = reduce(("UsageUpdate", 1.0, {"usage": usage}), ("UsageUpdate", 2.0, {"usage": usage}))
+    assert (state["tokens"], state["cost"]) == (6, None)
+    state = reduce(*[("UsageUpdate", 1.0, {"usage": {**usage, "cost": 0.25}})] * 2)
+    assert state["cost"] == 0.5
+
+
+def test_the_end_of_the_session_ends_what_was_open(reduce):
+    state = reduce(
+        ("user_text", 0.5, {"text": "do"}),
+        ("ToolStarted", 1.0, {"call": CALL}),
+        ("ended", 2.0, {"error": "AuthenticationError", "message": "the key is wrong", "retryable": False}),
+    )
+    assert state["exchanges"][0]["items"][1]["run"]["state"] == "cancelled"
+    assert state["exchanges"][0]["items"][2]["text"] == "the session has ended: the key is wrong"
+    assert state["busy"] == [True, True, False]
+
+
+def test_events_of_later_versions_change_nothing(reduce):
+    assert reduce(("SomethingNew", 1.0, {"x": 1}))["exchanges"] == []
