@@ -1,4 +1,6 @@
-"""`make screenshots`: the page of `livetools web` in each of its states, as pictures in docs/images.
+"""`make screenshots`: the page of `livetools web` in each of its states, as pictures in docs/images/states.
+
+Those that the README shows stand in docs/images.
 
 A scripted model holds the conversations; Debian's chromium (`/usr/bin/chromium`) is the browser.
 """
@@ -28,6 +30,7 @@ from livetools.cli.page import About, page_app
 from livetools.testing import FakeLiveServer
 
 IMAGES = Path(__file__).with_name("images")
+README = {"page", "page-approval", "page-phone"}
 WIDE, PHONE = {"width": 1240, "height": 760}, {"width": 390, "height": 780}
 HEARD = ["What is the weather in Oslo, and what time is it in Tokyo?", "Stop, that is enough."]
 
@@ -136,7 +139,8 @@ class Shots:
 
     def take(self, page: Page, name: str) -> None:
         page.wait_for_timeout(400)  # what was last told is drawn, and meters have come to rest
-        page.screenshot(path=IMAGES / f"{name}.png")
+        folder = IMAGES if name in README else IMAGES / "states"
+        page.screenshot(path=folder / f"{name}.png")
 
 
 def say(page: Page, text: str, answer: str = "") -> None:
@@ -226,7 +230,7 @@ def main() -> None:
     chromium = shutil.which("chromium")
     if chromium is None:
         sys.exit("chromium is not installed: apt-get install chromium")
-    IMAGES.mkdir(exist_ok=True)
+    (IMAGES / "states").mkdir(parents=True, exist_ok=True)
     heard = iter(HEARD)
     server = FakeLiveServer(model).start()
     server.transcriber = lambda pcm, rate: next(heard, "Thank you.")
