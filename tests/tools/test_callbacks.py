@@ -58,7 +58,7 @@ TAKES: list[tuple[Callable[..., Any], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("function", "how"), TAKES, ids=str)
+@pytest.mark.parametrize(("function", "how"), TAKES, ids=map(str, range(len(TAKES))))
 def test_the_context_is_given_to_who_takes_it(function: Callable[..., Any], how: str) -> None:
     assert fits(function, 2)
     positional, keyword = with_context(function, ("call", "result"), CONTEXT)
