@@ -11,6 +11,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from livetools.protocol.delivery import Pong
 
 from .closing import gone
+from .dialling import reached
 from .order import Order
 from .transport import Gone
 
@@ -44,11 +45,13 @@ class Noting(_Connection):
     """What both connection classes do otherwise than ``websockets``. ``linger``: seconds for a peer that said close."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
+        reached("TLS")  # where there is any: it comes between here and the handshake
         super().__init__(*args, **kwargs)
         self.order = Order()
         self.linger = LINGER
 
     async def handshake(self, *args: Any, **kwargs: Any) -> None:
+        reached("upgrade")
         try:
             await super().handshake(*args, **kwargs)
         except InvalidStatus as error:

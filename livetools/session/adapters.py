@@ -20,11 +20,9 @@ def opening(url: str, options: dict[str, Any]) -> AbstractAsyncContextManager[An
     """The client of the loop that runs. ``Any``: the two connections have no common type."""
     options = {"close_timeout": CLOSE_TIMEOUT, **options}
     if on_trio():
-        from websockets.trio.client import connect as connect_trio
+        from .on_trio import TrioConnection, TrioDial
 
-        from .on_trio import TrioConnection
-
-        return connect_trio(url, create_connection=TrioConnection, **options)
+        return TrioDial(url, create_connection=TrioConnection, **options)
     from websockets.asyncio.client import connect
 
     from .on_asyncio import PushConnection

@@ -5,12 +5,15 @@ No text of a foreign exception that may hold a header is passed on.
 
 from __future__ import annotations
 
+import os
+import socket
 import ssl
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from livetools.protocol.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
 
+from .dialling import named
 from .transport import Gone
 
 if TYPE_CHECKING:
@@ -39,8 +42,8 @@ def _cause(error: BaseException) -> str:
     return f"{type(cause).__name__}: {cause}" if isinstance(cause, OSError) else ""
 
 
-def dial_error(error: Exception, url: str) -> LiveToolsError:
-    """Why there is no connection, for everything that dialling may raise."""
+def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveToolsError:
+    """Why there is no connection, for everything that dialling may raise, through ``proxy`` if there was one."""
     from websockets import exceptions as ws
 
     parts = urlsplit(url)
@@ -58,9 +61,15 @@ def dial_error(error: Exception, url: str) -> LiveToolsError:
             status = error.response.status_code
             return ConnectFailed(f"the proxy refused to connect to {where} (HTTP {status})")
         case ws.ProxyError():
-            return ConnectFailed(f"the proxy did not connect to {where}; see WebSocket(proxy=...)")
+            through = "the proxy" if proxy is None else f"the proxy {named(proxy)}"
+            return ConnectFailed(
+                f"{through} did not connect to {where}; see WebSocket(proxy=...) and HTTPS_PROXY"
+            )
         case ws.InvalidMessage() if isinstance(error.__cause__, EOFError):
-            return ConnectFailed(f"{where} closed the connection before the websocket was open")
+            tls = (
+                "" if parts.scheme == "wss" else ". Does the port want TLS? Then base_url begins with wss://"
+            )
+            return ConnectFailed(f"{where} closed the connection before the websocket was open{tls}")
         case ws.InvalidHandshake() | ws.ProtocolError() | ws.PayloadTooBig():
             return RemoteProtocolError(
                 f"{where} answers, but not as a websocket ({type(error).__name__}). Check base_url,"
@@ -70,7 +79,7 @@ def dial_error(error: Exception, url: str) -> LiveToolsError:
             return ConnectFailed(_BROKE.format(where, type(error).__name__))
         case ImportError():
             return ConfigError("a SOCKS proxy is configured; it needs the package python-socks[asyncio]")
-    return _unreachable(error, where)
+    return _unreachable(error, where, proxy)
 
 
 def _refused(error: Exception, where: str) -> LiveToolsError:
@@ -85,24 +94,41 @@ def _refused(error: Exception, where: str) -> LiveToolsError:
     return http_error(status, body.decode("utf-8", "replace"))
 
 
-def _unreachable(error: Exception, where: str) -> LiveToolsError:
+def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsError:
     """The operating system's and TLS's errors; trio wraps the latter."""
     causes = _causes(error)
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
             return ConnectFailed(
-                f"the certificate of {where} is not accepted: {cause.verify_message}. Pass"
-                " WebSocket(ssl=context) for a private one, or set SSL_CERT_FILE"
+                f"the certificate of {where} is not accepted: {cause.verify_message}. {_authorities()}"
             )
         if isinstance(cause, ssl.SSLError):
             return ConnectFailed(
                 f"TLS with {where} failed ({cause.reason or cause}). Is it a ws:// port, or a proxy?"
             )
+    if proxy is not None and isinstance(error, OSError):
+        why = error.strerror or type(error).__name__
+        return ConnectFailed(
+            f"the proxy {named(proxy)} cannot be reached ({why}), so {where} cannot: see WebSocket(proxy=...) and"
+            " HTTPS_PROXY; proxy=None goes without"
+        )
+    if any(isinstance(cause, socket.gaierror) for cause in causes):
+        return ConnectFailed(
+            f"{where} has no address: check the name in base_url, and the DNS of this machine"
+        )
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
         return ConnectFailed(f"nobody listens on {where}")
     if isinstance(error, OSError):
         return ConnectFailed(f"{where} cannot be reached: {error.strerror or error}")
     return ConnectFailed(_BROKE.format(where, type(error).__name__))
+
+
+def _authorities() -> str:
+    """What to do about a certificate that nobody vouches for."""
+    file = os.environ.get("SSL_CERT_FILE")
+    if file and not os.path.exists(file):
+        return f"SSL_CERT_FILE names {file}, which does not exist"
+    return "Pass WebSocket(ssl=context) for a private one, or set SSL_CERT_FILE"
 
 
 def _causes(error: BaseException) -> list[BaseException]:

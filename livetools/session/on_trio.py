@@ -4,10 +4,19 @@ from __future__ import annotations
 
 import trio
 from websockets.exceptions import ConnectionClosed
-from websockets.trio.client import ClientConnection
+from websockets.trio.client import ClientConnection, connect
 
 from .adapter import Adapter, Noting
+from .dialling import reached
 from .transport import Gone
+
+
+class TrioDial(connect):
+    """Notes when TLS begins."""
+
+    async def enable_tls(self, stream: trio.abc.Stream) -> trio.abc.Stream:
+        reached("TLS")
+        return await super().enable_tls(stream)
 
 
 class TrioConnection(Noting, ClientConnection):

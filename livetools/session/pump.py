@@ -27,6 +27,7 @@ from livetools.protocol.actions import (
     Stop,
     Undo,
 )
+from livetools.protocol.errors import SetupTimeout
 from livetools.protocol.events import Call, Event, SessionStarted
 from livetools.protocol.machine import Machine
 
@@ -234,6 +235,10 @@ class Pump:
 
     def end(self, error: Exception | None) -> None:
         """The session is over."""
+        if isinstance(error, SetupTimeout):
+            advice = self.sockets.progress.advice()
+            seconds = self.machine.plan.setup_timeout
+            error = SetupTimeout(f"no session within {seconds:g} s: {advice}; setup_timeout= gives it longer")
         self.error = error
         self.inbox.close()
         self.over.set()

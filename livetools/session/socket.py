@@ -19,6 +19,7 @@ from anyio.abc import TaskGroup
 from livetools.protocol.actions import Close
 from livetools.protocol.errors import ConnectFailed, LiveToolsError
 
+from .dialling import Progress, begin
 from .endpoint import Endpoint
 from .secrecy import Sealed, place
 from .timeslice import TimeSlice
@@ -48,6 +49,7 @@ class Sockets:
     def __init__(self, group: TaskGroup, dialer: Dialer, endpoint: Endpoint, wire: Wire) -> None:
         self._group, self._dialer, self._endpoint, self._wire = group, dialer, endpoint, wire
         self._open: dict[int, _Socket] = {}
+        self.progress = Progress()  # of the last dial
         self._changed = make_wake()
 
     def __len__(self) -> int:
@@ -90,11 +92,13 @@ class Sockets:
 
     async def _converse(self, link: int, socket: _Socket) -> Close:
         """Dial and read until the end. Every failure becomes a fact."""
+        self.progress = progress = begin()
         try:
             with Sealed():
                 target = await self._endpoint.target()
             async with self._dialer.dial(target.url, target.headers) as transport:
                 socket.transport = transport
+                progress.stage = "setup"
                 self._wire.opened(link)
                 listen: Listen = getattr(transport, "listen", partial(_read, transport))
                 end = await listen(partial(self._wire.received, link))

@@ -24,9 +24,11 @@ from urllib.parse import urlsplit
 
 from livetools.protocol.errors import ConfigError
 
+from .dialling import connected, named, reached
 from .endpoint import is_loopback
 from .secrecy import Sealed, Secrets
 from .transport import Transport
+from .wake import on_trio
 
 PONG_TIMEOUT = 60.0
 
@@ -68,16 +70,23 @@ class WebSocket:
 
     @asynccontextmanager
     async def _dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
+        from websockets.uri import parse_uri
+
         from .adapters import adapted, dial_error, opening
 
-        options, failure = Secrets(all=self._options(url, headers)), None
-        del headers
+        options, failure = Secrets(all={}, proxy=None), None
         try:
             with Sealed():
+                options.all = self._options(url, headers)
+                del headers
+                options.proxy = options.all["proxy"] = _way(url, options.all["proxy"])
+                if options.proxy is None and not on_trio():
+                    target = parse_uri(url)
+                    options.all["sock"] = await connected(target.host, target.port)
                 client = opening(url, options.all)
                 connection = await client.__aenter__()
         except Exception as error:
-            failure = dial_error(error, url)
+            failure = dial_error(error, url, options.proxy)
         if failure is not None:
             raise failure  # out here, so that it does not lead to the foreign one, whose words may hold a password
         transport = adapted(connection, self.write_timeout)
@@ -106,6 +115,21 @@ class WebSocket:
         if self.ssl is not None and url.startswith("wss:"):
             options["ssl"] = self.ssl
         return options
+
+
+def _way(url: str, proxy: str | bool | None) -> str | None:
+    """The proxy that this dial goes through, if any; where it stands is noted."""
+    from websockets.proxy import get_proxy
+    from websockets.uri import parse_uri
+
+    if proxy is True:
+        proxy = get_proxy(parse_uri(url))
+    way = proxy or None
+    if way is None:
+        reached("TCP", where=named(url))
+    else:
+        reached("proxy", where=named(url), proxy=named(str(way)))
+    return way if way is None else str(way)
 
 
 def quiet_logger() -> logging.Logger:
