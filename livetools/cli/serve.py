@@ -22,7 +22,7 @@ from .waiting import explained, until_stopped, usable
 
 if TYPE_CHECKING:
     from livetools.testing import FakeLiveServer, FakeSession
-    from livetools.testing.urls import Address
+    from livetools.testing.net.urls import Address
 
 KEPT = 1000  # frames, calls and remarks that a server which runs for days remembers
 SHOWN = 20  # sessions in the table, the newest
@@ -58,7 +58,7 @@ def serve(
     ] = 1.0,
     strict: Annotated[bool, typer.Option(help="Close for what the service closes for.")] = True,
 ) -> None:
-    """Serve a fake Live API with a pretend model: for programs that shall not meet the real one yet.
+    """Serve a fake Live API with a pretend model: for programs that should not meet the real one yet.
 
     Without rules the model picks a function by the words of the question. Ctrl-C stops it.
     """
@@ -105,7 +105,9 @@ def announcement(server: Address, what: str) -> list[str]:
     lines.append(trust if server.ca_file else "# google-genai's own client speaks wss:// only: --tls")
     if server.public:
         elsewhere = f" at {server.public_url}" if server.public_url else ""
-        lines.append(f"! whoever reaches this machine reaches it{elsewhere}; --host 127.0.0.1 keeps it here")
+        lines.append(
+            f"! other machines can connect to it{elsewhere}; --host 127.0.0.1 allows this machine alone"
+        )
     return lines
 
 

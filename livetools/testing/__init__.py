@@ -14,12 +14,14 @@ if TYPE_CHECKING:
     from .calls import FakeCall
     from .clock import FakeClock
     from .conversation import User
+    from .faults import Faults
+    from .live.limits import Limits
+    from .live.session import FakeSession
     from .pretend import Pretend
     from .proxy import RecordingProxy
     from .recording import Recording
     from .rules import Rule, Rules
     from .server import FakeLiveServer
-    from .session import FakeSession
     from .turn import Turn, TurnCancelled
     from .wire import Frame
 
@@ -27,8 +29,10 @@ _HOMES = {
     "FakeCall": "calls",
     "FakeClock": "clock",
     "FakeLiveServer": "server",
-    "FakeSession": "session",
+    "FakeSession": "live.session",
+    "Faults": "faults",
     "Frame": "wire",
+    "Limits": "live.limits",
     "Pretend": "pretend",
     "Recording": "recording",
     "RecordingProxy": "proxy",
@@ -44,7 +48,9 @@ __all__ = [
     "FakeClock",
     "FakeLiveServer",
     "FakeSession",
+    "Faults",
     "Frame",
+    "Limits",
     "Pretend",
     "Recording",
     "RecordingProxy",

@@ -7,6 +7,8 @@ from typing import Any, Literal
 
 import anyio
 
+from livetools.protocol.profiles import ModelProfile
+
 from .wire import Message, readable
 
 State = Literal["open", "answered", "cancelled", "lost"]
@@ -54,12 +56,34 @@ class FakeCall:
             self.state = state
             self.done.set()
 
+    def cancel(self) -> None:
+        """Cancel an open call. An answer that is on its way is not held against the client."""
+        if self.state == "open":
+            self.crossing = True
+            self.end("cancelled")
+
     def __str__(self) -> str:
         shown = f"{self.name}({readable(self.args, 200)}) id={self.id!r}"
         return f"{shown} {self.state} on connection {self.connection}"
 
 
-class Book:
+def declarations(setup: Message) -> dict[str, Message]:
+    """The functions that a setup, or a request, declares, by name."""
+    tools = [tool for tool in setup.get("tools") or [] if isinstance(tool, dict)]
+    return {each.get("name", ""): each for tool in tools for each in tool.get("functionDeclarations") or []}
+
+
+def blocks(setup: Message, profile: ModelProfile, name: str) -> bool:
+    """Whether the model waits in silence for this function's answer."""
+    behavior = declarations(setup).get(name, {}).get("behavior")
+    if behavior not in ("BLOCKING", "NON_BLOCKING"):
+        behavior = profile.default_behavior
+    if behavior == "NON_BLOCKING":
+        return profile.non_blocking != "honoured"
+    return profile.blocking == "honoured"
+
+
+class CallRegistry:
     """The calls of one conversation, over its connections.
 
     ``lost`` are those whose connection went before their answer, until the client tells the model of it.

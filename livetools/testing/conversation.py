@@ -8,7 +8,7 @@ from typing import Self, TypeAlias
 
 import anyio
 
-from .roles import Session
+from .live.session import FakeSession
 from .turn import Turn, TurnCancelled
 
 WHATEVER = "whatever the user says"
@@ -31,7 +31,7 @@ class User:
     A user who speaks on after the script's end fails it; ``async for turn in user`` hears as many turns as come.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: FakeSession) -> None:
         self.session = session
         self.done = False  # the script has returned
         self._turns: deque[Turn] = deque()
@@ -63,7 +63,7 @@ class User:
         while not self._turns:
             await self._wait(awaited)
         turn = self._turns.popleft()
-        self.session.floor.take(turn)
+        self.session.start(turn)
         return turn
 
     async def reconnects(self, handle: bool | None = None) -> None:
@@ -71,7 +71,7 @@ class User:
 
         Raises ``AssertionError`` if ``handle`` is true and it brings none of ours, or false and it does.
         """
-        self.session.floor.speaker = None
+        self.session.queue.speaker = None
         while not self._arrivals:
             await self._wait("the client to connect again")
         brought = self._arrivals.popleft()
@@ -81,13 +81,13 @@ class User:
 
     async def end_turn(self) -> None:
         """What ends the model's turn, if one is under way and there is somebody to tell."""
-        floor = self.session.floor
-        if floor.speaker is not None and self.session.connection is not None:
-            await floor.leave()
-        floor.speaker = None
+        session = self.session
+        if session.queue.speaker is not None and session.connection is not None:
+            await session.end_turn()
+        session.queue.speaker = None
 
     async def hear(self, turn: Turn) -> None:
-        """The user has spoken. Whoever speaks on after the script's end is told so at once."""
+        """The user has spoken. If the script has ended, the test fails at once."""
         self._turns.append(turn)
         self._tell()
         if self.done:
@@ -123,7 +123,7 @@ class User:
         turn = self._turns.popleft()
         said = f"says {turn.text!r}" if turn.text else "speaks"
         error = AssertionError(f"the user {said}, and the script has ended")
-        await self.session.server.model_failed(self.session, error, scripted=True)
+        await self.session.fail(error)
 
     async def at_rest(self) -> None:
         """Return when the script has ended, or waits for its user and has heard all that came."""
@@ -141,14 +141,14 @@ Script: TypeAlias = Callable[[User], Awaitable[None]]
 
 async def play(script: Script, user: User) -> None:
     """Run a script to its end. What it raises is the server's to tell, when it is left."""
-    server, played = user.session.server, True
+    played = True
     try:
         await script(user)
         await user.end_turn()
     except TurnCancelled as error:
-        server.note(f"the script ended early: {error}")
+        user.session.service.note(f"the script ended early: {error}")
     except Exception as error:
         played = False
-        await server.model_failed(user.session, error, scripted=True)
+        await user.session.fail(error)
     finally:
         await user.end(played=played)

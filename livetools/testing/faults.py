@@ -63,7 +63,7 @@ class Faults:
     stall: float = 0.0  # nothing is sent for half a minute, this frame neither
     duplicate: float = 0.0  # the frame comes twice
     reorder: float = 0.0  # the frame changes places with the one that follows
-    garbage: float = 0.0  # bytes that are no JSON follow
+    garbage: float = 0.0  # bytes that are not JSON follow
     oversize: float = 0.0  # an unknown message of two megabytes follows
     unknown: float = 0.0  # a message with fields that nobody knows follows
     text_frame: float = 0.0  # the frame is a text frame
@@ -90,7 +90,7 @@ class Faults:
         return result
 
     def draw(self, chance: random.Random) -> Fault | None:
-        """What befalls the next frame."""
+        """The fault that is injected into the next frame, if any."""
         for kind in get_args(Fault):
             share = getattr(self, kind)
             if share and chance.random() < share:

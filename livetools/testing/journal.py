@@ -48,7 +48,7 @@ class Journal:
     limit: int | None = None  # frames, calls and lines that are kept, about; None keeps all
 
     def note(self, text: str) -> None:
-        """A line for whoever asks why: in ``log`` and under the logger ``livetools.testing``."""
+        """A line that says why: in ``log`` and under the logger ``livetools.testing``."""
         self.log.append(text)
         if self.limit is not None and len(self.log) > 2 * self.limit:
             del self.log[: -self.limit]
@@ -77,7 +77,7 @@ class Journal:
         return str(self.errors[0]) if self.errors else None
 
     def explains(self, error: BaseException) -> bool:
-        """Whether what was raised here is why a test met ``error``, and to be told in its place.
+        """Whether what was raised here is why a test met ``error``, and should be shown in its place.
 
         A script that fails ends the test; of a model that fails the client learns no more than that the service did.
         """
@@ -92,7 +92,7 @@ class Journal:
     def assert_all_answered(self) -> None:
         """Raise ``AssertionError`` with every fault and the frames; an error of the model is its cause.
 
-        Faults are errors of the model, which are told first, calls left unanswered, answers after a
+        Faults are errors of the model, which come first, calls left unanswered, answers after a
         cancellation, differences from a recording, and scripts that were not played out.
         """
         faults = [str(failure) for failure in self.errors]

@@ -8,10 +8,10 @@ from collections.abc import AsyncIterator
 
 from websockets.http11 import Request
 
-from . import schema
-from .connection import Connection, Gone, Receiver
+from .live import schema
+from .net.connection import Connection, Gone, Receiver
 from .recording import Recording, differences, handles_in
-from .roles import Server
+from .service import Service
 from .wire import Frame, Message, Refused, encode, parse, utf8
 
 
@@ -36,15 +36,15 @@ class Playback:
 
     @contextlib.asynccontextmanager
     async def admit(
-        self, server: Server, connection: Connection, request: Request
+        self, service: Service, connection: Connection, request: Request
     ) -> AsyncIterator[Receiver]:
         """Play the next connection to this client."""
         if not self._scripts:
-            server.journal.complaints.append(
+            service.journal.complaints.append(
                 f"connection {connection.number}: the recording has no more of them"
             )
             await connection.close(1011, "The recording has no more connections.")
-        player = _Player(self, server, connection, self._scripts.popleft() if self._scripts else deque())
+        player = _Player(self, service, connection, self._scripts.popleft() if self._scripts else deque())
         await player.go_on()
         try:
             yield player.hear
@@ -56,9 +56,9 @@ class _Player:
     """One connection: what is still to come of it."""
 
     def __init__(
-        self, playback: Playback, server: Server, connection: Connection, script: deque[Frame]
+        self, playback: Playback, service: Service, connection: Connection, script: deque[Frame]
     ) -> None:
-        self.server, self.connection, self.script = server, connection, script
+        self.service, self.connection, self.script = service, connection, script
         self.pace, self.given = playback.pace, playback.given
         self.heard = 0
         self.time = script[0].time if script else 0.0
@@ -69,7 +69,7 @@ class _Player:
             message = parse(data)
         except Refused as refusal:
             message = {"_text": refusal.why}
-        self.server.record("client", self.connection.number, message)
+        self.service.record("client", self.connection.number, message)
         if _is_media(message):
             return
         self.heard += 1
@@ -88,13 +88,13 @@ class _Player:
 
     async def _complain(self, found: list[str]) -> None:
         text = f"connection {self.connection.number}: frame {self.heard} of the client is not as recorded:"
-        self.server.journal.complaints.append("\n  ".join([text, *found]))
+        self.service.journal.complaints.append("\n  ".join([text, *found]))
         self.script.clear()
         await self.connection.close(1011, f"Not as recorded: {found[0]}")
 
     async def go_on(self) -> None:
         """Send what the server said up to the client's next word."""
-        clock = self.server.clock
+        clock = self.service.clock
         while self.script and (self.script[0].direction == "server" or _is_media(self.script[0].message)):
             frame = self.script.popleft()
             if self.pace:
@@ -104,7 +104,7 @@ class _Player:
                 await self._say(frame.message)
 
     async def _say(self, message: Message) -> None:
-        self.server.record("server", self.connection.number, message)
+        self.service.record("server", self.connection.number, message)
         with contextlib.suppress(Gone):
             if "_close" in message:
                 close = message["_close"]
@@ -118,7 +118,7 @@ class _Player:
         """The client is gone: was it its turn to speak?"""
         due = [frame for frame in self.script if frame.direction == "client" and not _is_media(frame.message)]
         if due and self.connection.closed_by == "client":
-            self.server.journal.complaints.append(
+            self.service.journal.complaints.append(
                 f"connection {self.connection.number}: the client left; it was to say {due[0]}"
             )
 

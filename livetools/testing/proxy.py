@@ -26,13 +26,13 @@ from livetools.session.transport import Gone as UpstreamGone
 from livetools.session.transport import Transport
 from livetools.session.websocket import WebSocket
 
-from .caller import header
-from .connection import Connection, Gone, Receiver
 from .journal import Journal
-from .port import Port
-from .reception import Reception
+from .live.caller import header
+from .net.accept import Acceptor
+from .net.connection import Connection, Gone, Receiver
+from .net.port import Port
+from .net.urls import Address
 from .recording import Recording
-from .urls import Address
 from .wire import Frame, Message, Refused, parse
 
 logger = logging.getLogger("livetools.testing")
@@ -66,11 +66,7 @@ class RecordingProxy(Address):
         self.journal = Journal()
         self._clock = clock or SystemClock()
         self._dialer = WebSocket(ssl=upstream_ssl)
-        self._reception = Reception(self)
-
-    @property
-    def lag(self) -> float:
-        return 0.0
+        self._acceptor = Acceptor(self._admit, self._http, self._failed, secured=lambda: self.server_ssl)
 
     @property
     def log(self) -> list[str]:
@@ -78,7 +74,7 @@ class RecordingProxy(Address):
         return self.journal.log
 
     async def __aenter__(self) -> Self:
-        await self.listener.open(self._reception.serve, self._reception.farewell, self.failed)
+        await self.listener.open(self._acceptor.serve, self._acceptor.farewell, self._failed)
         return self
 
     async def __aexit__(
@@ -87,7 +83,7 @@ class RecordingProxy(Address):
         await self.listener.close()
 
     @contextlib.asynccontextmanager
-    async def admit(self, connection: Connection, request: Request) -> AsyncIterator[Receiver]:
+    async def _admit(self, connection: Connection, request: Request) -> AsyncIterator[Receiver]:
         """Dial upstream for this client, and pass on what either says until one of them goes."""
         headers = {name: value for name in PASSED_ON if (value := header(request, name)) is not None}
         url = f"{self.upstream}/{request.path.lstrip('/')}"
@@ -109,7 +105,7 @@ class RecordingProxy(Address):
 
     async def _forth(self, data: bytes, transport: Transport, connection: Connection) -> None:
         self._record("client", connection, data)
-        with contextlib.suppress(UpstreamGone):  # told to the client by the other direction
+        with contextlib.suppress(UpstreamGone):  # the other direction tells the client
             await transport.send(data)
 
     async def _back(self, transport: Transport, connection: Connection) -> None:
@@ -132,13 +128,13 @@ class RecordingProxy(Address):
             message = {"_text": data.decode(errors="replace")}
         self.recording.add(Frame(self._clock.now(), direction, connection.number, message))
 
-    async def http(self, stream: ByteStream, head: bytes) -> None:
+    async def _http(self, stream: ByteStream, head: bytes) -> None:
         """Only websockets are passed on."""
         body = b"This is livetools' recording proxy. It passes on websockets only.\n"
         with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):  # the client has gone
             await stream.send(b"HTTP/1.1 501 Not Implemented\r\nConnection: close\r\n\r\n" + body)
 
-    def failed(self, error: Exception) -> None:
+    def _failed(self, error: Exception) -> None:
         """A connection's task raised: the others go on."""
         logger.error("a task of the recording proxy failed", exc_info=error)
         self.journal.note(f"a connection failed: {type(error).__name__}: {error}")

@@ -179,8 +179,8 @@ def _frame(line: str, place: str) -> Frame:
             raise ValueError(f"the time {time}")
         return Frame(time, direction, int(entry.get("connection", 1)), entry["frame"])
     except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as error:
-        told = f"{type(error).__name__}: {error}"
-        raise ValueError(f"{place}: not a line of a recording ({told})") from None
+        what = f"{type(error).__name__}: {error}"
+        raise ValueError(f"{place}: not a line of a recording ({what})") from None
 
 
 def differences(recorded: object, now: object, path: str = "") -> Iterable[str]:

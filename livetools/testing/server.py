@@ -16,42 +16,43 @@ from __future__ import annotations
 
 import logging
 import random
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Literal, Self, TypeAlias
+from typing import Any, Generic, Self, TypeVar
 
 import anyio
 from anyio.abc import ByteStream
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from websockets.http11 import Request
 
-from livetools.protocol.profiles import ModelProfile, find
+from livetools.protocol.profiles import ModelProfile
 from livetools.session.clock import Clock, SystemClock
 
-from . import guest, rest
 from .calls import FakeCall
-from .connection import Connection, Receiver
 from .conversation import Script
 from .faults import Faults
 from .journal import Journal
-from .limits import Limits
-from .lobby import Lobby
+from .live import handshake
+from .live.limits import Limits
+from .live.resumption import SessionRegistry
+from .live.session import FakeSession
+from .net.accept import Acceptor
+from .net.connection import Connection, Receiver
+from .net.port import Port
+from .net.urls import Address
 from .playback import Playback
-from .port import Port
-from .reception import Reception
 from .recording import Recording
-from .session import FakeSession
+from .rest import endpoints
+from .service import Service
 from .tokens import Tokens
-from .turn import Talk, Turn
-from .urls import Address
-from .vad import ActivityDetector, EnergyDetector
+from .turn import Model, Turn
+from .vad import ActivityDetector
 from .wire import Frame, Message
 
 logger = logging.getLogger("livetools.testing")
-
-Model: TypeAlias = Callable[[Turn], Awaitable[None]]
+T = TypeVar("T")
 
 LAST_ANSWERS = 0.25  # seconds that answers under way are given when the server is left
 
@@ -61,11 +62,25 @@ async def echo(turn: Turn) -> None:
     await turn.say(turn.text or f"I heard {len(turn.audio)} bytes of sound.")
 
 
+class _Switch(Generic[T]):
+    """An attribute of the server that its parts read from the :class:`~livetools.testing.service.Service`."""
+
+    def __set_name__(self, owner: type[FakeLiveServer], name: str) -> None:
+        self._name = name
+
+    def __get__(self, server: FakeLiveServer, owner: type[FakeLiveServer]) -> T:
+        value: T = getattr(server.service, self._name)
+        return value
+
+    def __set__(self, server: FakeLiveServer, value: T) -> None:
+        setattr(server.service, self._name, value)
+
+
 class FakeLiveServer(Address):
     """The Live service on a local port, with a pretend model.
 
     ``model`` is a coroutine a user turn (``None`` echoes); :meth:`model` and :meth:`conversation` set it
-    later. ``profile`` is a :class:`~livetools.ModelProfile` or a model's name whose manners it has;
+    later. ``profile`` is a :class:`~livetools.ModelProfile` or the name of a model to behave as;
     ``None`` follows the setup. ``strict`` closes for what the service closes for; ``tls`` makes it
     ``wss://`` with a certificate of its own; ``port`` 0 takes a free one; ``api_keys`` are the keys it
     accepts (``None``: any). ``clock`` times handles and goAways, ``seed`` makes the ids.
@@ -73,7 +88,7 @@ class FakeLiveServer(Address):
     Attributes to set before a client comes: ``pace`` (0: sound goes out as fast as it can; 1: in real time,
     and ``turnComplete`` when it would have been played), ``hold`` (1: sound goes out at once, and ``turnComplete``
     when it would have been played, as the service has it), ``limits`` (when goAway comes, how long a handle
-    lasts; see :mod:`livetools.testing.limits`), ``faults`` (see :mod:`livetools.testing.faults`), ``detector``
+    lasts; see :class:`~livetools.testing.Limits`), ``faults`` (see :mod:`livetools.testing.faults`), ``detector``
     (hears speech begin and end), ``transcriber`` (from PCM and rate to what was said).
 
     As an async context manager it runs in the caller's loop, asyncio or trio; with :meth:`start` and
@@ -97,36 +112,50 @@ class FakeLiveServer(Address):
         seed: int = 0,
     ) -> None:
         super().__init__(Port(host, port), tls)
-        self.profile = profile
-        self.strict = strict
-        self.api_keys = None if api_keys is None else frozenset(api_keys)
-        self.clock = clock or SystemClock()
-        self.chance = random.Random(seed)
-        self.journal = Journal()
-        self.limits = Limits()
-        self.faults = Faults()
-        self.pace = 0.0
-        self.hold = 0.0
-        self.detector: Callable[[Mapping[str, Any]], ActivityDetector] = EnergyDetector
-        self.transcriber: Callable[[bytes, int], str] | None = None
-        self.tokens = Tokens()
-        self.lobby = Lobby(self)
-        self.reception = Reception(self)
+        self.service = Service(
+            model=model or echo,
+            clock=clock or SystemClock(),
+            chance=random.Random(seed),
+            start_task=self.listener.start_task,
+            profile=profile,
+            strict=strict,
+            api_keys=None if api_keys is None else frozenset(api_keys),
+        )
+        self.registry = SessionRegistry(self.service)
         self.playback: Playback | None = None
-        self.recording: Recording | None = None
-        self._model = model or echo
+        self._acceptor = Acceptor(
+            self._admit,
+            self._http,
+            self._failed,
+            secured=lambda: self.server_ssl,
+            lag=lambda: self.service.faults.slow_pong,
+        )
         self._thread: tuple[AbstractContextManager[BlockingPortal], BlockingPortal] | None = None
+
+    profile = _Switch[ModelProfile | str | None]()
+    strict = _Switch[bool]()
+    clock = _Switch[Clock]()
+    chance = _Switch[random.Random]()
+    journal = _Switch[Journal]()
+    limits = _Switch[Limits]()
+    faults = _Switch[Faults]()
+    pace = _Switch[float]()
+    hold = _Switch[float]()
+    detector = _Switch[Callable[[Mapping[str, Any]], ActivityDetector]]()
+    transcriber = _Switch[Callable[[bytes, int], str] | None]()
+    tokens = _Switch[Tokens]()
+    recording = _Switch[Recording | None]()
 
     # -- what it answers with
 
     def model(self, function: Model) -> Model:
         """A decorator: this coroutine answers every user turn, one at a time a session."""
-        self._model, self.lobby.script = function, None
+        self.service.model, self.registry.script = function, None
         return function
 
     def conversation(self, function: Script) -> Script:
         """A decorator: this coroutine, one a session, answers over turns and connections."""
-        self.lobby.script = function
+        self.registry.script = function
         return function
 
     # -- where it is
@@ -134,7 +163,7 @@ class FakeLiveServer(Address):
     @property
     def options(self) -> dict[str, Any]:  # keyword arguments of connect, of several types
         """What ``livetools.connect`` needs to come here: ``connect(model, **server.options)``."""
-        key = min(self.api_keys) if self.api_keys else "fake-key"
+        key = min(self.service.api_keys) if self.service.api_keys else "fake-key"
         options: dict[str, Any] = {"base_url": self.url, "api_key": key}
         if self.tls:
             from livetools.session.websocket import WebSocket
@@ -162,7 +191,7 @@ class FakeLiveServer(Address):
     @property
     def sessions(self) -> list[FakeSession]:
         """Every conversation, in the order of their beginnings."""
-        return self.lobby.sessions
+        return self.registry.sessions
 
     def unanswered(self) -> list[FakeCall]:
         """The calls that nobody has answered, cancelled or lost."""
@@ -178,8 +207,8 @@ class FakeLiveServer(Address):
     def replay(cls, path: str | Path, *, pace: float = 0.0, **options: Any) -> Self:  # as of the constructor
         """A server that plays a recording: its server's frames as they were, its client's frames expected.
 
-        ``pace`` 1 keeps the recorded times, 0 waits for nothing. A client that says something else is told
-        so in the close, and leaving the server raises with the differences. Sound and pictures are not
+        ``pace`` 1 keeps the recorded times, 0 waits for nothing. A client that says something else learns
+        it from the close, and leaving the server raises with the differences. Sound and pictures are not
         compared.
         """
         server = cls(**options)
@@ -229,8 +258,8 @@ class FakeLiveServer(Address):
 
     async def _rest(self) -> None:
         with anyio.move_on_after(LAST_ANSWERS):
-            await self.lobby.at_rest()
-        self.journal.unplayed = self.lobby.unplayed()
+            await self.registry.at_rest()
+        self.journal.unplayed = self.registry.unplayed()
 
     def stop(self, *, check: bool = True) -> None:
         """End what :meth:`start` began; idempotent. With ``check`` it raises as leaving the context does."""
@@ -245,17 +274,17 @@ class FakeLiveServer(Address):
             self.assert_all_answered()
 
     async def _up(self) -> None:
-        await self.listener.open(self.reception.serve, self._farewell, self.failed)
+        await self.listener.open(self._acceptor.serve, self._farewell, self._failed)
 
     async def _farewell(self) -> None:
         """Answers under way may arrive, and scripts run on; then everybody goes home."""
-        standing = {each.number for each in self.reception.connections if each.open}
+        standing = {each.number for each in self._acceptor.connections if each.open}
         with anyio.move_on_after(LAST_ANSWERS):
             for call in self.unanswered():
                 if call.connection in standing:
                     await call.done.wait()
         await self._rest()
-        await self.reception.farewell()
+        await self._acceptor.farewell()
 
     async def _down(self) -> None:
         await self.listener.close()
@@ -267,52 +296,21 @@ class FakeLiveServer(Address):
 
         They are opened within a minute. What ``setup`` holds (camelCase) replaces the client's own words.
         """
-        name = f"auth_tokens/{self.chance.getrandbits(128):032x}"
-        return self.tokens.mint(name, self.clock.now(), uses, setup)
+        return self.service.mint_token(uses=uses, setup=setup)
 
-    # -- for the rooms behind the reception
+    # -- its sockets
 
-    @property
-    def lag(self) -> float:
-        return self.faults.slow_pong
-
-    def manners(self, model: str, *, vertex: bool) -> ModelProfile:
-        """How to behave to a client that asks this endpoint for this model."""
-        if isinstance(self.profile, ModelProfile):
-            return self.profile
-        return find(self.profile or model, vertex=vertex)
-
-    def admit(self, connection: Connection, request: Request) -> AbstractAsyncContextManager[Receiver]:
+    def _admit(self, connection: Connection, request: Request) -> AbstractAsyncContextManager[Receiver]:
         """What takes the frames of this client: a conversation, or the recording that is played."""
-        house = guest if self.playback is None else self.playback
-        return house.admit(self, connection, request)
+        if self.playback is not None:
+            return self.playback.admit(self.service, connection, request)
+        return handshake.admit(self.service, self.registry, connection, request)
 
-    def record(self, direction: Literal["client", "server"], connection: int, message: Message) -> None:
-        """Enter a frame in the journal."""
-        frame = Frame(self.clock.now(), direction, connection, message)
-        self.journal.keep(frame)
-        if self.recording is not None:
-            self.recording.add(frame)
+    async def _http(self, stream: ByteStream, head: bytes) -> None:
+        """Answer a plain HTTP request."""
+        await endpoints.serve(self.service, stream, head)
 
-    def note(self, text: str) -> None:
-        self.journal.note(text)
-
-    async def answer_turn(self, turn: Turn) -> None:
-        await self._model(turn)
-
-    async def model_failed(self, session: Talk, error: Exception, *, scripted: bool = False) -> None:
-        """The model or a script raised: the client sees what a failing service shows, the test gets the error.
-
-        Whoever dials after that is refused with the error's text: a client that reconnects would do so for ever.
-        """
-        self.journal.fail("the pretend model", error, scripted=scripted)
-        await session.close(1011, "Internal error encountered.")
-
-    def failed(self, error: Exception) -> None:
+    def _failed(self, error: Exception) -> None:
         """A task of a connection raised: a hook of the test's, or this server itself."""
         logger.error("a task of the fake server failed", exc_info=error)
         self.journal.fail("a task of the fake server", error)
-
-    async def http(self, stream: ByteStream, head: bytes) -> None:
-        """Answer a plain HTTP request."""
-        await rest.serve(self, stream, head)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Protocol, TypeAlias
 
 import anyio
 
@@ -71,8 +71,8 @@ class Turn:
         self.audio = audio
         self.scope: anyio.CancelScope | None = None
         self.over = False  # interrupted by the client, or cut off: nothing more is sent for it
-        self.muted = False  # its answers were SILENT: it has nothing to say
-        self.wake: anyio.Event | None = None  # set when it has the floor again
+        self.suppressed = False  # its answers were SILENT: it has nothing to say
+        self.wake: anyio.Event | None = None  # set when it may speak again
 
     @property
     def setup(self) -> Message:
@@ -137,3 +137,7 @@ class Turn:
     async def fault(self, kind: Fault) -> None:
         """Misbehave once, now: see :mod:`livetools.testing.faults`."""
         await self.session.fault(self, kind)
+
+
+Model: TypeAlias = Callable[[Turn], Awaitable[None]]
+"""A pretend model: it answers one turn of the user."""

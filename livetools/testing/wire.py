@@ -24,7 +24,7 @@ class Frame:
 
     ``time`` is the server's clock in seconds, ``direction`` who sent it, ``connection`` the number of the
     socket (from 1, over the life of the server), ``message`` the JSON as it was sent, whatever its casing.
-    What is no JSON object stands as ``{"_text": …}``; a close as ``{"_close": {"code": …, "reason": …}}``.
+    What is not a JSON object stands as ``{"_text": …}``; a close as ``{"_close": {"code": …, "reason": …}}``.
     """
 
     time: float

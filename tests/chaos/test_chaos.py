@@ -14,7 +14,7 @@ from support.virtual import run
 
 from livetools import Session
 from livetools.protocol import calls
-from livetools.testing.calls import Book
+from livetools.testing.calls import CallRegistry
 from livetools.testing.faults import Faults
 
 SEEDS = 20
@@ -66,7 +66,7 @@ class Measured(Chaos):
             await anyio.sleep(120.0)  # what runs and what is said comes to its end
             self.runs.clear()
             for each in self.server.sessions:  # all calls are over, and the fake need not remember them
-                each.book = Book()
+                each.calls = CallRegistry()
             self.at[text] = Footprint(LOOPS)
             self.server.faults, self.calm = faults, False
 

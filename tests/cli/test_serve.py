@@ -16,8 +16,8 @@ from rich.console import Console
 from livetools import AudioChunk, TurnComplete, connect
 from livetools.cli.serve import announcement, curl, table
 from livetools.testing import FakeLiveServer
+from livetools.testing.net.urls import own_address
 from livetools.testing.pretend import Pretend
-from livetools.testing.urls import own_address
 
 
 def get_weather(city: str) -> str:
@@ -101,7 +101,7 @@ def test_listening_everywhere_is_told_with_addresses_that_can_be_used(program):
     served = program("serve", "--host", "0.0.0.0", "--port", "0")
     url = served.url()
     assert url.startswith("http://127.0.0.1:")
-    warning = served.until("whoever reaches this machine")
+    warning = served.until("other machines can connect to it")
     assert ask(url, "hello")
     if (address := own_address()) is not None:
         assert f"at http://{address}:{url.rpartition(':')[2]};" in warning

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from livetools import OutputTranscript, SessionClosed, connect
 from livetools.testing import FakeLiveServer, Recording, RecordingProxy
+from livetools.testing.live.schema import ENUMS, MESSAGES
 from livetools.testing.pretend import Pretend
-from livetools.testing.schema import ENUMS, MESSAGES
 
 UPGRADE = (
     b"GET /ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent HTTP/1.1\r\n"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from livetools.testing.calls import Book, FakeCall
+from livetools.testing.calls import CallRegistry, FakeCall
 
 
 def book(*calls):
-    result = Book()
+    result = CallRegistry()
     for call in calls:
         result.add(call)
     return result

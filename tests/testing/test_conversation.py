@@ -43,7 +43,7 @@ async def test_a_script_goes_on_over_a_dropped_line_and_a_resumption(dial, text_
         async with dial(server, sessionResumption={}) as client:
             await client.say("slow one")
             assert (await client.closed())[0] == 1006
-        handle = server.lobby.new_handle(server.sessions[0])
+        handle = server.sessions[0].new_handle()
         async with dial(server, sessionResumption={"handle": handle}) as client:
             await client.say("The result: slept 1 s")
             assert text_of(await client.until("turnComplete")) == "Done."

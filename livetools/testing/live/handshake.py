@@ -1,0 +1,164 @@
+"""One socket's way from the upgrade over its setup to its conversation."""
+
+from __future__ import annotations
+
+import contextlib
+import math
+from collections.abc import AsyncIterator
+
+import anyio
+from websockets.http11 import Request
+
+from livetools.testing.net.connection import Connection, Receiver
+from livetools.testing.service import Service
+from livetools.testing.turn import TurnCancelled
+from livetools.testing.wire import Message, Refused, decode
+
+from . import schema, validation
+from .caller import Caller, caller
+from .resumption import SessionRegistry
+from .session import FakeSession
+
+LOST = 4000  # of the codes that applications may use: the service has nothing to do with it
+IDLE = "The operation was aborted."
+ONLY_FIRST = "setup must be the first message and only the first"
+TOO_LONG = (
+    "Connection aborted because the client failed to close the connection after receiving a GoAway signal "
+    "once the session duration limit was reached."
+)
+
+
+@contextlib.asynccontextmanager
+async def admit(
+    service: Service, registry: SessionRegistry, connection: Connection, request: Request
+) -> AsyncIterator[Receiver]:
+    """Receive a client for as long as its socket stands; gives what takes its frames."""
+    who = caller(request)
+    if who is None:
+        service.note(f"not a Live endpoint: {request.path.partition('?')[0]}")
+        await connection.close(1008, "Requested entity was not found.")
+    handshake = _Handshake(service, registry, connection, who)
+    try:
+        yield handshake.hear
+    finally:
+        handshake.left()
+
+
+class _Handshake:
+    """One socket's way from its first frame to its conversation."""
+
+    def __init__(
+        self, service: Service, registry: SessionRegistry, connection: Connection, who: Caller | None
+    ) -> None:
+        self.service, self.registry = service, registry
+        self.connection, self.who = connection, who
+        self.session: FakeSession | None = None
+        self.life = anyio.CancelScope()
+
+    async def hear(self, data: bytes) -> None:
+        """One frame of the client: read, judged, acted upon. What is refused closes the connection."""
+        try:
+            message = decode(data)
+            self.service.record("client", self.connection.number, message)
+            await self._act(message)
+        except Refused as refusal:
+            await self._refuse(refusal)
+        except TurnCancelled:
+            pass  # the socket went while it was being answered
+
+    async def _act(self, message: Message) -> None:
+        assert self.who is not None
+        read, faults = schema.read(message, vertex=self.who.vertex)
+        for fault in faults:
+            self._judge(fault)
+        if self.session is None:
+            await self._set_up(read)
+            return
+        for kind, body in read.items():
+            if kind == "setup":
+                self._judge(Refused(1007, ONLY_FIRST, "setup came twice"))
+            elif isinstance(body, dict):
+                self._judge(validation.message_fault(self.session, kind, body))
+                await self.session.hear(kind, body)
+
+    async def _set_up(self, read: Message) -> None:
+        assert self.who is not None
+        setup = read.get("setup")
+        if not isinstance(setup, dict):
+            raise Refused(1007, ONLY_FIRST, f"{next(iter(read), '{}')} came first")
+        if lost := self.service.journal.lost():
+            raise Refused(LOST, lost)
+        setup = self.service.tokens.constrain(self.who.credential, setup)
+        profile = self.service.profile_of(str(setup.get("model", "")), vertex=self.who.vertex)
+        resumed = self.registry.resumable(setup)
+        self._judge(
+            validation.setup_fault(validation.Arrival(self.service, self.who, setup, profile, resumed))
+        )
+        self.service.tokens.spend(self.who.credential, setup)
+        self.session = self.registry.admit(setup, profile)
+        began = self.service.clock.now()
+        await self.session.attach(self.connection)
+        self.service.start_task(self._live, self.session, began)
+
+    async def _live(self, session: FakeSession, began: float) -> None:
+        """What happens to a connection by the clock."""
+        every, idle = session.profile.handle_every, self.service.limits.idle
+        with self.life:
+            async with anyio.create_task_group() as group:
+                if every is not None:
+                    group.start_soon(self._give_handles, session, every)
+                if idle < math.inf:
+                    group.start_soon(self._abort_when_idle, session, idle)
+                await self._grow_old(session, began)
+
+    async def _grow_old(self, session: FakeSession, began: float) -> None:
+        """The time that a connection has: goAway, and then the hard close."""
+        clock, limits = self.service.clock, self.service.limits
+        left = limits.left(vertex=session.profile.vertex)
+        with contextlib.suppress(TurnCancelled):
+            await clock.sleep_until(began + limits.go_away)
+            await session.go_away(left)
+            await clock.sleep_until(began + limits.go_away + left)
+            await session.close(1008, TOO_LONG)
+
+    async def _give_handles(self, session: FakeSession, every: float) -> None:
+        """A handle now and then, from models that give them unasked; never while something is under way."""
+        clock = self.service.clock
+        with contextlib.suppress(TurnCancelled):
+            while True:
+                await clock.sleep_until(clock.now() + every)
+                if session.quiet:
+                    await session.send_handle()
+
+    async def _abort_when_idle(self, session: FakeSession, idle: float) -> None:
+        """The service drops a connection on which no turn has been for long."""
+        clock = self.service.clock
+        while True:
+            ends = session.since + idle
+            if ends > clock.now() or not session.quiet:
+                await clock.sleep_until(max(ends, clock.now() + 1.0))
+                continue
+            self.service.note(f"connection {self.connection.number}: no turn for {idle:g} s")
+            await session.close(1008, IDLE)
+            return
+
+    def _judge(self, fault: Refused | None) -> None:
+        if fault is not None:
+            if self.service.strict:
+                raise fault
+            self.service.note(f"forgiven: {fault.reason} ({fault.why})")
+
+    async def _refuse(self, refusal: Refused) -> None:
+        why = f" ({refusal.why})" if refusal.why else ""
+        self.service.note(f"closed with {refusal.code}: {refusal.reason}{why}")
+        self.service.record(
+            "server", self.connection.number, {"_close": {"code": refusal.code, "reason": refusal.reason}}
+        )
+        await self.connection.close(refusal.code, refusal.reason)
+        self.left()
+
+    def left(self) -> None:
+        """The socket is done with: tell its conversation."""
+        self.life.cancel()
+        if self.session is not None:
+            self.session.detach(self.connection)

@@ -1,0 +1,105 @@
+"""Where a socket arrives: TLS, the HTTP request, the websocket; and how all of them are sent home."""
+
+from __future__ import annotations
+
+import re
+import ssl
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
+
+import anyio
+from anyio.abc import ByteStream, SocketStream
+from anyio.streams.tls import TLSStream
+from websockets.http11 import Request
+
+from .connection import Connection, Receiver
+
+HEAD_LIMIT = 64 * 1024  # bytes of a request's headers
+HEAD_TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n"
+INTERNAL = "Internal error encountered."
+CLOSING = 0.25  # seconds that clients are given to answer the last close
+
+
+class Acceptor:
+    """Receives the sockets of one server.
+
+    ``admit`` gives what takes the frames of a client for as long as its socket stands, ``http`` answers a plain
+    request of which the head was read, ``failed`` is told what either raised. ``secured`` is the context of TLS, or
+    ``None``, ``lag`` the seconds that each frame waits before it is read; both are asked when a client comes.
+    """
+
+    def __init__(
+        self,
+        admit: Callable[[Connection, Request], AbstractAsyncContextManager[Receiver]],
+        http: Callable[[ByteStream, bytes], Awaitable[None]],
+        failed: Callable[[Exception], None],
+        secured: Callable[[], ssl.SSLContext | None] = lambda: None,
+        lag: Callable[[], float] = lambda: 0.0,
+    ) -> None:
+        self._admit, self._http, self._failed = admit, http, failed
+        self._secured, self._lag = secured, lag
+        self.connections: set[Connection] = set()
+        self._count = 0
+
+    async def serve(self, stream: SocketStream) -> None:
+        """Serve one TCP connection to its end. Never raises for what the other end does."""
+        try:
+            secured = await self._secure(stream)
+            head = await _read_head(secured)
+            if head is None:
+                await secured.send(HEAD_TOO_LONG)
+                await anyio.aclose_forcefully(secured)
+                return
+        except (anyio.BrokenResourceError, anyio.EndOfStream, anyio.ClosedResourceError, OSError):
+            await anyio.aclose_forcefully(stream)
+            return
+        try:
+            if re.search(rb"\r\nupgrade:\s*websocket", head, re.IGNORECASE):
+                await self._websocket(secured, head)
+            else:
+                await self._http(secured, head)
+        finally:
+            await anyio.aclose_forcefully(secured)
+
+    async def _secure(self, stream: SocketStream) -> ByteStream:
+        context = self._secured()
+        if context is None:
+            return stream
+        return await TLSStream.wrap(stream, server_side=True, ssl_context=context, standard_compatible=False)
+
+    async def _websocket(self, stream: ByteStream, head: bytes) -> None:
+        self._count += 1
+        connection = Connection(self._count, stream)
+        request = await connection.accept(head)
+        if request is None:
+            return
+        self.connections.add(connection)
+        try:
+            async with self._admit(connection, request) as receiver:
+                await connection.receive(receiver, lag=self._lag())
+        except Exception as error:
+            self._failed(error)
+            await connection.close(1011, INTERNAL)
+        finally:
+            self.connections.discard(connection)
+
+    async def farewell(self) -> None:
+        """Close every connection, politely and for sure."""
+        standing = list(self.connections)
+        for connection in standing:
+            await connection.close(1001, "The fake server stops.")
+        with anyio.move_on_after(CLOSING):
+            for connection in standing:
+                await connection.ended.wait()
+        for connection in standing:
+            await connection.abort()
+
+
+async def _read_head(stream: ByteStream) -> bytes | None:
+    """The bytes up to the end of the request's headers, and what came with them; ``None`` if they never end."""
+    head = b""
+    while b"\r\n\r\n" not in head:
+        if len(head) > HEAD_LIMIT:
+            return None
+        head += await stream.receive()
+    return head

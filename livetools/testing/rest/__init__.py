@@ -1,0 +1,1 @@
+"""``generateContent`` on the same pretend model, on the same port."""

@@ -1,0 +1,69 @@
+"""What the parts of one fake server share: its clock, its switches, its journal. It knows none of those parts."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Collection, Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from livetools.protocol.profiles import ModelProfile, find
+from livetools.session.clock import Clock
+
+from .faults import Faults
+from .journal import Journal
+from .live.limits import Limits
+from .recording import Recording
+from .tokens import Tokens
+from .turn import Model
+from .vad import ActivityDetector, EnergyDetector
+from .wire import Frame, Message
+
+
+class StartTask(Protocol):
+    """Runs a coroutine beside the connections, for as long as the server is up."""
+
+    def __call__(self, function: Callable[..., Coroutine[Any, Any, None]], *args: object) -> None: ...
+
+
+@dataclass(slots=True)
+class Service:
+    """One fake service. :class:`~livetools.testing.FakeLiveServer` tells what the switches mean."""
+
+    model: Model
+    clock: Clock
+    chance: random.Random
+    start_task: StartTask
+    profile: ModelProfile | str | None = None
+    strict: bool = True
+    api_keys: Collection[str] | None = None
+    limits: Limits = field(default_factory=Limits)
+    faults: Faults = field(default_factory=Faults)
+    pace: float = 0.0
+    hold: float = 0.0
+    detector: Callable[[Mapping[str, Any]], ActivityDetector] = EnergyDetector
+    transcriber: Callable[[bytes, int], str] | None = None
+    tokens: Tokens = field(default_factory=Tokens)
+    journal: Journal = field(default_factory=Journal)
+    recording: Recording | None = None
+
+    def profile_of(self, model: str, *, vertex: bool) -> ModelProfile:
+        """How to behave to a client that asks this endpoint for this model."""
+        if isinstance(self.profile, ModelProfile):
+            return self.profile
+        return find(self.profile or model, vertex=vertex)
+
+    def record(self, direction: Literal["client", "server"], connection: int, message: Message) -> None:
+        """Enter a frame in the journal, and in the recording if there is one."""
+        frame = Frame(self.clock.now(), direction, connection, message)
+        self.journal.keep(frame)
+        if self.recording is not None:
+            self.recording.add(frame)
+
+    def note(self, text: str) -> None:
+        self.journal.note(text)
+
+    def mint_token(self, *, uses: int = 1, setup: Message | None = None) -> str:
+        """An ephemeral token; see :meth:`FakeLiveServer.mint_token`."""
+        name = f"auth_tokens/{self.chance.getrandbits(128):032x}"
+        return self.tokens.mint(name, self.clock.now(), uses, setup)

@@ -1,0 +1,86 @@
+"""What a conversation knows of the model's manners and of its own calls."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from livetools.protocol.profiles import ModelProfile, find
+from livetools.testing import FakeLiveServer
+from livetools.testing.live.session import FakeSession
+
+TOOLS = [
+    {"functionDeclarations": [{"name": "a"}, {"name": "b", "behavior": "BLOCKING"}]},
+    {"googleSearch": {}},
+]
+TOOLS += [{"functionDeclarations": [{"name": "n", "behavior": "NON_BLOCKING"}]}]
+
+
+def session(model, vertex=False, profile=None):
+    return FakeSession(FakeLiveServer().service, {"tools": TOOLS}, profile or find(model, vertex=vertex))
+
+
+@pytest.mark.parametrize(
+    ("model", "blocking"),
+    [
+        ("gemini-2.5-flash-native-audio-latest", {"a", "b", "unknown"}),
+        ("gemini-3.1-flash-live-preview", {"a", "b", "n", "unknown"}),
+        ("gemini-3.8-live", {"b"}),
+        ("gemini-3.8-live-extended-thinking", set()),
+    ],
+)
+def test_whether_a_call_blocks_is_the_declarations_word_where_the_model_takes_it(model, blocking):
+    talk = session(model)
+    assert {name for name in ("a", "b", "n", "unknown") if talk.blocks(name)} == blocking
+
+
+@pytest.mark.parametrize(
+    ("profile", "pattern"),
+    [
+        (find("gemini-2.5-flash-native-audio-latest"), r"function-call-\d+"),
+        (find("gemini-3.8-live"), r"call_\d+"),
+        (find("gemini-live-2.5-flash", vertex=True), r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"),
+    ],
+)
+def test_ids_look_as_each_family_writes_them(profile, pattern):
+    talk = session("", profile=profile)
+    calls = [talk._new_call("a", {}, 1) for _ in range(20)]
+    assert all(re.fullmatch(pattern, call.id or "") for call in calls)
+    assert len({call.id for call in calls}) == 20
+
+
+def test_an_old_model_gives_no_ids():
+    assert session("", profile=ModelProfile(call_ids="none"))._new_call("a", {}, 1).id is None
+
+
+@pytest.mark.anyio
+async def test_calls_without_ids_are_answered_in_the_order_of_their_names(dial, text_of):
+    async with FakeLiveServer(profile=ModelProfile(call_ids="none")) as server:
+
+        @server.model
+        async def model(turn):
+            await turn.say(str(await turn.calls(("f", {"n": 1}), ("g", {}), ("f", {"n": 2}))))
+
+        async with dial(server) as client:
+            await client.say("go")
+            calls = (await client.until("toolCall"))[-1]["toolCall"]["functionCalls"]
+            assert [set(call) for call in calls] == [{"name", "args"}] * 3
+            replies = [{"name": name, "response": {"n": n}} for name, n in (("g", 3), ("f", 1), ("f", 2))]
+            await client.send({"toolResponse": {"functionResponses": replies}})
+            assert text_of(await client.until("turnComplete")) == "[{'n': 1}, {'n': 3}, {'n': 2}]"
+
+
+@pytest.mark.anyio
+async def test_the_context_may_be_updated_where_the_model_takes_it(dial):
+    async with (
+        FakeLiveServer() as server,
+        dial(server, model="models/gemini-3.8-live", tools=TOOLS) as client,
+    ):
+        (talk,) = server.sessions
+        instruction = {"parts": [{"text": "be brief"}]}
+        await client.send({"contextUpdate": {"systemInstruction": instruction, "tools": {"tools": []}}})
+        await client.say("hello")
+        await client.until("turnComplete")
+        assert talk.setup["systemInstruction"] == instruction
+        assert talk.declarations() == {}
