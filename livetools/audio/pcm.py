@@ -9,6 +9,8 @@ from livetools.protocol.errors import ConfigError
 from livetools.protocol.pcm import SAMPLE as SAMPLE
 from livetools.protocol.pcm import Samples
 
+from .whole_ratio import WholeRatio
+
 if TYPE_CHECKING:
     import soxr
 
@@ -48,12 +50,19 @@ class Resampler:
 
     Pieces may be cut in the middle of a sample. With two equal rates it hands on what it gets; otherwise it
     needs soxr, and raises :class:`ConfigError` without it.
+
+    ``prompt``: for live sound. Where one rate is a multiple of the other, a sample comes out two milliseconds after it
+    went in; soxr holds some back for 30 to 120 ms.
     """
 
-    def __init__(self, source: int, target: int) -> None:
+    def __init__(self, source: int, target: int, *, prompt: bool = False) -> None:
         self.source = source
         self._samples = Samples()
         self._stream = None if source == target else _soxr(source, target)
+        multiple = max(source, target) % min(source, target) == 0
+        self._prompt = (
+            WholeRatio(source, target) if self._stream is not None and prompt and multiple else None
+        )
 
     def __call__(self, pcm: bytes, *, last: bool = False) -> bytes:
         """What can be said of ``pcm`` by now; with ``last`` the rest as well, and nothing may follow."""
@@ -62,6 +71,8 @@ class Resampler:
         import numpy
 
         samples = numpy.frombuffer(self._samples.whole(pcm), dtype=numpy.dtype("<i2"))
+        if self._prompt is not None:
+            return bytes(self._prompt(samples, last).tobytes())
         return bytes(self._stream.resample_chunk(samples, last=last).tobytes())
 
 
@@ -71,6 +82,6 @@ def _soxr(source: int, target: int) -> soxr.ResampleStream:
     except ImportError as error:
         raise ConfigError(
             f"Sound of {source} Hz where {target} Hz is due: resampling needs soxr. "
-            f"Install it (pip install 'livetools[voice]'), or bring sound of {target} Hz."
+            f"Install it (pip install 'livetools[voice]', or livetools[telephony]), or bring sound of {target} Hz."
         ) from error
     return soxr.ResampleStream(source, target, 1, dtype="int16")

@@ -1,0 +1,333 @@
+"""One call: a provider's websocket on one side, a session of its own on the other."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+import anyio
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from livetools.audio.pcm import INPUT_RATE, Resampler
+from livetools.integrations.idle import Idle
+from livetools.integrations.relay.race import race
+from livetools.protocol.errors import LiveToolsError
+from livetools.protocol.events import AudioChunk, Event, GenerationComplete, Interrupted, TurnComplete
+from livetools.session.agents import AgentLike, adjust, open_agent
+from livetools.session.clock import Clock
+from livetools.session.session import Session
+from livetools.session.wake import make_wake
+
+from .order import Reorder
+from .provider import Key, Mark, Media, Provider, Refused, Start, Stop, heard, read
+from .speech import RATE, Speech
+
+log = logging.getLogger("livetools.telephony")
+
+#: Seconds to the start frame.
+START_TIMEOUT = 10.0
+#: Frames of the caller's sound that wait for the session to open, or for its line: two seconds.
+WAITING = 100
+#: Bytes of sound that are sent at once, when more than one frame waits: 100 ms.
+_TOGETHER = 3200
+#: Seconds without a key after which the keys that were pressed are told, in one text.
+KEYS = 1.0
+#: Seconds that a provider has to play more than the sound lasts, before we believe that it has.
+SLOW = 2.0
+#: Seconds for the end of a call that is cut off: the closing handshake, and ``on_end``.
+LAST_WORDS = 5.0
+
+#: The start frame of a call, with the fields of its ``start`` object beside it.
+StartFrame: TypeAlias = Mapping[str, Any]
+Reason: TypeAlias = Literal["hangup", "ended", "idle", "failed"]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """A call that is over.
+
+    ``start``: its start frame (ids for the provider's REST API). ``reason``: ``"hangup"`` (the caller, or the
+    provider, ended the stream), ``"ended"`` (the session did: a tool said ``ends_session``), ``"idle"``, or
+    ``"failed"`` with the ``error``. ``heard``: seconds of the model's speech that the caller has heard.
+    ``contents``: the conversation.
+    """
+
+    start: StartFrame
+    reason: Reason
+    error: Exception | None = None
+    heard: float = 0.0
+    contents: list[dict[str, Any]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What the user says of the calls of one number."""
+
+    agent: AgentLike
+    deps: Callable[[StartFrame], object] | None = None
+    greeting: str | None = None
+    idle: float | None = None
+    on_end: Callable[[Ended], object] | None = None
+
+
+async def serve(websocket: WebSocket, provider: Provider, options: Options, clock: Clock) -> None:
+    """Take a call on a websocket that was accepted; return when it is over, with the websocket closed."""
+    try:
+        provider.check(websocket.headers)
+        start = await _start(websocket, provider)
+        if start is None:
+            return
+        deps = None if options.deps is None else await _maybe(options.deps(start.frame))
+        session = open_agent(options.agent, deps=deps)
+    except Refused as refused:
+        log.warning("a call was refused: %s", refused)
+        await close(websocket, refused.code, str(refused))
+    except PermissionError as error:
+        log.info("a call was refused: %s", error)
+        await close(websocket, 1008, "not allowed")
+    except Exception:
+        await close(websocket, 1011, "the call could not be taken")
+        raise
+    else:
+        await Call(websocket, start, options, clock, provider.ordered).run(session)
+
+
+class Call:
+    """A call that has started."""
+
+    def __init__(
+        self, websocket: WebSocket, start: Start, options: Options, clock: Clock, ordered: bool
+    ) -> None:
+        self._websocket, self._start, self._options, self._clock = websocket, start, options, clock
+        self._speech = Speech(start, clock)
+        self._caller = Caller(start, ordered)
+        self._gone = anyio.Event()  # the phone is
+        self._marked = make_wake()  # a mark came back
+        self._idle: Idle | None = None
+        self._opening: anyio.CancelScope | None = None
+
+    async def run(self, session: Session) -> None:
+        """Hold the conversation, to its end. Raises what is nobody's word for the end of a session."""
+        reason: Reason = "hangup"
+        error: Exception | None = None
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._listen_to_phone)
+                try:
+                    reason = await self._converse(session)
+                    await self._farewell()
+                except Exception as failure:
+                    reason, error = "failed", failure
+                group.cancel_scope.cancel()
+        finally:
+            with anyio.move_on_after(LAST_WORDS, shield=True):
+                await self._end(
+                    Ended(self._start.frame, reason, error, self._speech.heard, _contents(session))
+                )
+        if error is not None and not isinstance(error, LiveToolsError):
+            raise error
+
+    async def _end(self, ended: Ended) -> None:
+        if isinstance(ended.error, LiveToolsError):
+            log.error("a call failed: %s", ended.error)
+        code = 1011 if ended.reason == "failed" else 1000
+        await close(self._websocket, code, f"the call is over: {ended.reason}")
+        if self._options.on_end is not None:
+            await _maybe(self._options.on_end(ended))
+
+    # The phone
+
+    async def _listen_to_phone(self) -> None:
+        """Take in every frame until the phone is gone. Whatever it sends harms nobody."""
+        async for frame in Frames(self._websocket):
+            match heard(frame):
+                case Media(sound, number):
+                    self._caller.take(number, sound)
+                case Key(digit):
+                    self._caller.press(digit, self._clock.now())
+                    if self._idle is not None:
+                        self._idle.heard()
+                case Mark(name):
+                    self._speech.played(name)
+                    self._marked.set()
+                case Stop():
+                    break
+        self._gone.set()
+        self._marked.set()
+        if self._opening is not None:
+            self._opening.cancel()
+
+    async def _write(self, *frames: str) -> None:
+        try:
+            for frame in frames:
+                await self._websocket.send_text(frame)
+        except (WebSocketDisconnect, RuntimeError):  # starlette's word for a socket that is closed
+            self._gone.set()
+
+    # The session
+
+    async def _converse(self, session: Session) -> Reason:
+        if self._options.idle is not None:
+            adjust(session, transcribe=True)  # or nobody would know that the caller speaks
+        with anyio.CancelScope() as self._opening:
+            async with session:
+                self._opening = None
+                if not self._gone.is_set():
+                    return await self._both_ways(session)
+        return "hangup"
+
+    async def _both_ways(self, session: Session) -> Reason:
+        first: list[Reason] = []  # why it is over
+
+        def way(reason: Reason, run: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[None]]:
+            async def ends() -> None:
+                await run()
+                first.append(reason)
+
+            return ends
+
+        ways = [
+            way("ended", lambda: self._listen_to_model(session)),
+            way("hangup", self._gone.wait),
+            lambda: self._caller.speak(session, self._clock),
+        ]
+        if self._options.idle is not None:
+            self._idle = Idle(session, self._options.idle, clock=self._clock)
+            ways.append(way("idle", self._idle.run))
+        if self._options.greeting is not None:
+            ways.append(lambda: self._greet(session))
+        await race(*ways)
+        return first[0]
+
+    async def _greet(self, session: Session) -> None:
+        with contextlib.suppress(LiveToolsError):  # whoever reads the events is told why it is over
+            await session.generate_reply(self._options.greeting)
+        await anyio.sleep_forever()
+
+    async def _listen_to_model(self, session: Session) -> None:
+        async for event in session:
+            if self._idle is not None:
+                self._idle.tap(event)
+            await self._show(event)
+
+    async def _show(self, event: Event) -> None:
+        match event:
+            case AudioChunk(data=pcm, rate=rate):
+                await self._write(*self._speech.say(pcm, rate))
+            case Interrupted():
+                await self._write(self._speech.cut())
+            case GenerationComplete() | TurnComplete():
+                await self._write(*self._speech.pause())
+
+    async def _farewell(self) -> None:
+        """Wait until the caller has heard what was said, by the last mark, or until that can no longer be."""
+        await self._write(*self._speech.pause())
+
+        async def heard_all() -> None:
+            while self._speech.waiting:
+                await self._marked.wait()
+
+        late = self._speech.plays_until + SLOW
+        await race(heard_all, self._gone.wait, lambda: self._clock.sleep_until(late))
+
+
+class Caller:
+    """What the caller says and presses, on its way to the model. It never waits; the oldest sound goes first."""
+
+    def __init__(self, start: Start, ordered: bool) -> None:
+        self._codec = start.codec
+        self._order = None if ordered else Reorder()
+        self._resample = Resampler(RATE, INPUT_RATE, prompt=True)
+        self._sound: deque[bytes] = deque(maxlen=WAITING)
+        self._keys = ""
+        self._told_at = 0.0
+        self._came = make_wake()
+        self._pressed = make_wake()
+
+    def take(self, number: int | None, sound: bytes) -> None:
+        """A frame of sound came."""
+        self._sound.extend([sound] if self._order is None else self._order.take(number, sound))
+        self._came.set()
+
+    def press(self, digit: str, now: float) -> None:
+        """A key was pressed."""
+        self._keys += digit
+        self._told_at = now if digit == "#" else now + KEYS
+        self._pressed.set()
+
+    async def speak(self, session: Session, clock: Clock) -> None:
+        """Send it all, for ever: whoever reads the events knows when the session is over."""
+        with contextlib.suppress(LiveToolsError):
+            await race(lambda: self._send_sound(session), lambda: self._send_keys(session, clock))
+        await anyio.sleep_forever()
+
+    async def _send_sound(self, session: Session) -> None:
+        while True:
+            await self._came.wait()
+            while self._sound:
+                pcm = b""
+                while self._sound and len(pcm) < _TOGETHER:
+                    pcm += self._resample(self._codec.decode(self._sound.popleft()))
+                if pcm:
+                    await session.send_audio(pcm, INPUT_RATE)
+
+    async def _send_keys(self, session: Session, clock: Clock) -> None:
+        while True:
+            await self._pressed.wait()
+            while clock.now() < self._told_at:  # another key may come, and tell sooner or later
+                await race(lambda: clock.sleep_until(self._told_at), self._pressed.wait)
+            keys, self._keys = self._keys, ""
+            if keys:
+                await session.send_text(f"(The caller pressed {keys} on the phone.)")
+
+
+async def _start(websocket: WebSocket, provider: Provider) -> Start | None:
+    """The call, from its first frames; ``None``: the phone was gone before."""
+    first: dict[str, Mapping[str, Any]] = {}
+    with anyio.move_on_after(START_TIMEOUT):
+        async for frame in Frames(websocket):
+            first[frame["event"]] = frame
+            if frame["event"] == "start":
+                return provider.begin(first)
+        return None
+    raise Refused(1002, f"no start frame came within {START_TIMEOUT:g} s")
+
+
+class Frames:
+    """The frames that can be read, until the websocket is closed."""
+
+    def __init__(self, websocket: WebSocket) -> None:
+        self._websocket = websocket
+
+    def __aiter__(self) -> Frames:
+        return self
+
+    async def __anext__(self) -> Mapping[str, Any]:
+        while True:
+            try:
+                text = await self._websocket.receive_text()
+            except KeyError:  # a binary message, which no provider sends
+                continue
+            except (WebSocketDisconnect, RuntimeError):
+                raise StopAsyncIteration from None
+            if (frame := read(text)) is not None:
+                return frame
+
+
+def _contents(session: Session) -> list[dict[str, Any]]:
+    return [dict(content) for content in session.transcript.contents]
+
+
+async def close(websocket: WebSocket, code: int, reason: str) -> None:
+    """Close a websocket that may be closed already."""
+    with contextlib.suppress(WebSocketDisconnect, RuntimeError):
+        await websocket.close(code, reason[:120])
+
+
+async def _maybe(value: object) -> object:
+    return await value if inspect.isawaitable(value) else value

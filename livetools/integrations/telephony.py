@@ -1,0 +1,99 @@
+"""A telephone on one side, a session of its own on the other: Twilio's and Telnyx' media streams.
+
+::
+
+    agent = functools.partial(livetools.connect, "gemini-3.8-live", tools=[book_table])
+    app = FastAPI()
+
+    @app.websocket("/call")
+    async def call(websocket: WebSocket) -> None:
+        await websocket.accept()
+        await twilio(websocket, agent, auth_token=TOKEN, url="wss://example.org/call", greeting="Greet the caller.")
+
+Sound goes both ways as it comes, from G.711 at 8 kHz to 16 kHz and from the model's 24 kHz back. An interruption
+silences the line (``clear``). Keys (DTMF) go to the model as a text, those that follow each other within a second
+together. When a tool ends the session (``ToolResult(..., ends_session=True)``), its farewell is heard to the end, then
+the websocket is closed; to hang up, or to pass the call on, is a request to the provider's REST API, for which
+``on_end`` is the place.
+
+Needs ``pip install 'livetools[telephony]'``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+try:
+    from starlette.websockets import WebSocket
+
+    from .phone.call import Ended, Options, StartFrame, serve
+except ImportError as error:
+    raise ImportError(
+        f"telephony needs starlette, and from Python 3.13 on audioop-lts: pip install 'livetools[telephony]' ({error})"
+    ) from error
+
+from livetools.session.agents import AgentLike
+from livetools.session.clock import Clock, SystemClock
+
+from .phone.provider import Provider, Telnyx, Twilio
+
+__all__ = ["Ended", "StartFrame", "telnyx", "twilio"]
+
+
+async def twilio(
+    websocket: WebSocket,
+    agent: AgentLike,
+    *,
+    deps: Callable[[StartFrame], object] | None = None,
+    auth_token: str | None = None,
+    url: str | None = None,
+    greeting: str | None = None,
+    idle: float | None = None,
+    on_end: Callable[[Ended], object] | None = None,
+    clock: Clock | None = None,
+) -> None:
+    """Take a call of Twilio's (``<Connect><Stream url="wss://..."/>``): a starlette websocket that was accepted.
+
+    Returns when the call is over and the websocket closed. Cancelling it ends the call.
+
+    ``deps(start)``, plain or async, gets the start frame (``start["callSid"]``, ``start["customParameters"]`` …) and
+    returns what ``context.deps`` gives the tools (``None``: the agent's own), or raises ``PermissionError``: the
+    websocket is closed with 1008.
+
+    ``auth_token`` of the account: ``X-Twilio-Signature`` is checked against ``url``, which Twilio has dialled
+    (``None``: what the request says; behind a proxy say it), and the websocket closed with 1008 if it is not right.
+
+    ``greeting``: instructions by which the model speaks first; without them it waits. ``idle``: seconds of silence
+    after which it asks whether anybody is there, and after as many more the call ends. ``on_end(ended)``, plain or
+    async, is called once for each call that was taken, when it is over (:class:`Ended`).
+
+    What ends the session (:class:`LiveToolsError`) is logged and told to ``on_end``, not raised; what ``agent``,
+    ``deps`` or ``on_end`` raise comes out.
+    """
+    provider = Twilio(auth_token, str(websocket.url) if url is None else url)
+    await _serve(websocket, provider, Options(agent, deps, greeting, idle, on_end), clock)
+
+
+async def telnyx(
+    websocket: WebSocket,
+    agent: AgentLike,
+    *,
+    deps: Callable[[StartFrame], object] | None = None,
+    auth_token: str | None = None,
+    greeting: str | None = None,
+    idle: float | None = None,
+    on_end: Callable[[Ended], object] | None = None,
+    clock: Clock | None = None,
+) -> None:
+    """Take a call of Telnyx' (``stream_url``, with ``stream_bidirectional_mode: "rtp"``), as :func:`twilio` does.
+
+    ``auth_token``: the ``stream_auth_token`` of the stream, which Telnyx sends in a header (``Authorization``, with
+    ``Bearer`` or without) or in the ``connected`` frame; without it the websocket is closed with 1008. ``deps(start)``:
+    ``start["call_control_id"]``, ``start["custom_parameters"]``, ``start["from"]`` … The codec is the stream's, PCMU
+    or PCMA; for another one the websocket is closed with 1003.
+    """
+    await _serve(websocket, Telnyx(auth_token), Options(agent, deps, greeting, idle, on_end), clock)
+
+
+async def _serve(websocket: WebSocket, provider: Provider, options: Options, clock: Clock | None) -> None:
+    await serve(websocket, provider, options, clock or SystemClock())

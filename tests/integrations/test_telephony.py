@@ -1,0 +1,513 @@
+"""The bridge between a telephone and a session, from the provider's side."""
+
+from __future__ import annotations
+
+import base64
+import functools
+import hmac
+import json
+from array import array
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from support.phone import TELNYX_START, TWILIO_START, phone, recorded, settled, tone
+
+import livetools
+from livetools import ConfigError, ToolContext, ToolResult
+from livetools.audio.pcm import Resampler
+from livetools.integrations.phone.codec import PCMA, PCMU
+from livetools.integrations.telephony import Ended, telnyx, twilio
+from livetools.testing import FakeClock, FakeLiveServer
+
+pytestmark = pytest.mark.anyio
+
+URL = "wss://example.org/call"
+TOKEN = "the-token-of-the-account"
+SILENCE = b"\xff" * 8000  # a second
+SPEECH = PCMU.encode(tone(0.4))
+TWO_SECONDS = bytes(96_000)
+BRIDGES = [(twilio, TWILIO_START), (telnyx, TELNYX_START)]
+
+
+def book(table: int) -> str:
+    """Book a table."""
+    return f"table {table} is booked"
+
+
+def agent_of(server: FakeLiveServer, **options: Any) -> Callable[..., livetools.Session]:
+    options = {"tools": [book], **options}
+    return functools.partial(livetools.connect, "gemini-3.8-live", **options, **server.options)
+
+
+def says(text: str, audio: bytes | None = None) -> Callable[[Any], Any]:
+    """A pretend model that says this, whatever it hears."""
+
+    async def model(turn: Any) -> None:
+        await turn.say(text, audio)
+
+    return model
+
+
+# A whole call
+
+
+@pytest.mark.parametrize(("bridge", "start"), BRIDGES)
+async def test_a_caller_speaks_a_tool_runs_and_the_answer_is_heard(
+    bridge: Any, start: dict[str, Any]
+) -> None:
+    heard: list[bytes] = []
+    ended: list[Ended] = []
+
+    async def model(turn: Any) -> None:
+        heard.append(turn.audio)
+        result = await turn.call("book", table=7)
+        await turn.say(result["output"], tone(0.5, rate=24000))
+
+    async with FakeLiveServer(model) as server:
+        async with phone(bridge, agent_of(server), start, on_end=ended.append) as line:
+            line.begin()
+            line.speak(SPEECH + SILENCE)
+            await line.until("mark")
+            while sum(map(len, line.heard)) < 4000:
+                await line.receive()
+            line.play()
+            await settled()
+            line.hang_up()
+    assert len(heard[0]) > 0.4 * 32000, "8 kHz came as 16 kHz"
+    assert sum(map(len, line.heard)) == pytest.approx(4000, abs=160)
+    answer = PCMU.decode(b"".join(line.heard))
+    assert max(answer[:4000]) > 0
+    (end,) = ended
+    assert end.reason == "hangup"
+    assert end.error is None
+    assert end.start["start"] == start["start"]
+    assert end.heard == pytest.approx(0.5, abs=0.02)
+    assert "table 7 is booked" in str(end.contents)
+
+
+async def test_telnyx_says_which_law_and_is_answered_in_it() -> None:
+    pcma = {**TELNYX_START, "start": {**TELNYX_START["start"], "media_format": {"encoding": "PCMA"}}}
+    sound = tone(0.5, rate=24000)
+    async with FakeLiveServer(says("Hi.", sound)) as server:
+        async with phone(telnyx, agent_of(server), pcma, greeting="Greet.") as line:
+            line.begin()
+            while sum(map(len, line.heard)) < 4000:
+                await line.receive()
+    loud = array("h", PCMA.decode(b"".join(line.heard)))[200:3000]
+    true = array("h", tone(0.5))[200:3000]
+    assert max(abs(a - b) for a, b in zip(loud, true, strict=True)) < 500  # of 8000
+
+
+async def test_a_codec_that_is_not_known_is_refused_with_a_word() -> None:
+    odd = {**TELNYX_START, "start": {**TELNYX_START["start"], "media_format": {"encoding": "G722"}}}
+    async with FakeLiveServer() as server:
+        async with phone(telnyx, agent_of(server), odd) as line:
+            line.begin()
+            closed = await line.page.closed()
+    assert closed.code == 1003
+    assert "G722" in closed.reason
+
+
+# Who calls
+
+
+@pytest.mark.parametrize(("bridge", "start"), BRIDGES)
+async def test_deps_are_made_of_the_start_frame(bridge: Any, start: dict[str, Any]) -> None:
+    async def deps(frame: Any) -> str:
+        parameters = "custom_parameters" if bridge is telnyx else "customParameters"
+        assert frame["start"][parameters] == frame[parameters]
+        return str(frame[parameters]["table"])
+
+    def whose(context: ToolContext[str]) -> str:
+        """Whose table."""
+        return context.deps
+
+    got: list[Any] = []
+
+    async def model(turn: Any) -> None:
+        got.append(await turn.call("whose"))
+
+    async with FakeLiveServer(model) as server:
+        async with phone(bridge, agent_of(server, tools=[whose]), start, deps=deps, greeting="Go.") as line:
+            line.begin()
+            while not got:
+                await anyio.sleep(0.01)
+    assert got == [{"output": "7"}]
+
+
+async def test_a_caller_who_is_not_allowed_is_closed_with_1008() -> None:
+    def nobody(start: Any) -> None:
+        raise PermissionError("banned")
+
+    async with FakeLiveServer() as server:
+        async with phone(twilio, agent_of(server), deps=nobody) as line:
+            line.begin()
+            assert (await line.page.closed()).code == 1008
+        assert not server.frames
+
+
+def signature(url: str, token: str = TOKEN) -> dict[str, str]:
+    digest = hmac.new(token.encode(), url.encode(), "sha1").digest()
+    return {"X-Twilio-Signature": base64.b64encode(digest).decode()}
+
+
+@pytest.mark.parametrize(
+    ("signed", "right"),
+    [
+        (URL, True),
+        (URL + "/", True),
+        ("wss://example.org:443/call", True),
+        ("wss://example.org/other", False),
+        ("wss://example.org:8443/call", False),
+        ("https://example.org/call", False),
+        (None, False),
+    ],
+)
+async def test_twilios_signature_is_checked_against_the_url_that_was_dialled(
+    signed: str | None, right: bool
+) -> None:
+    headers = {} if signed is None else signature(signed)
+    async with FakeLiveServer(says("Hi.")) as server:
+        options: dict[str, Any] = {"auth_token": TOKEN, "url": URL, "greeting": "Greet."}
+        async with phone(twilio, agent_of(server), headers=headers, **options) as line:
+            line.begin()
+            if right:
+                await line.until("media")
+            else:
+                closed = await line.page.closed()
+                assert closed.code == 1008
+                assert TOKEN not in closed.reason
+
+
+async def test_without_a_url_it_is_the_one_of_the_request() -> None:
+    async with FakeLiveServer(says("Hi.")) as server:
+        headers = signature("ws://127.0.0.1:8000/")
+        async with phone(
+            twilio, agent_of(server), headers=headers, auth_token=TOKEN, greeting="Greet."
+        ) as line:
+            line.begin()
+            await line.until("media")
+
+
+@pytest.mark.parametrize(
+    ("headers", "connected", "right"),
+    [
+        ({"Authorization": f"Bearer {TOKEN}"}, {}, True),
+        ({"Authorization": TOKEN}, {}, True),
+        ({}, {"stream_auth_token": TOKEN}, True),
+        ({}, {"connected": {"token": TOKEN}}, True),
+        ({"Authorization": "Bearer of-a-proxy"}, {"stream_auth_token": TOKEN}, True),
+        ({"Authorization": "Bearer wrong"}, {}, False),
+        ({}, {"stream_auth_token": "wrong", "note": TOKEN}, False),
+        ({}, {}, False),
+    ],
+)
+async def test_telnyx_token_comes_in_a_header_or_in_the_first_frame(
+    headers: dict[str, str], connected: dict[str, Any], right: bool
+) -> None:
+    async with FakeLiveServer(says("Hi.")) as server:
+        agent = agent_of(server)
+        async with phone(telnyx, agent, TELNYX_START, headers, auth_token=TOKEN, greeting="Greet.") as line:
+            line.begin(**connected)
+            if right:
+                await line.until("media")
+            else:
+                assert (await line.page.closed()).code == 1008
+
+
+# What is heard
+
+
+async def test_sound_out_of_order_is_put_in_order() -> None:
+    heard: list[bytes] = []
+
+    async def model(turn: Any) -> None:
+        heard.append(turn.audio)
+
+    frames = [PCMU.encode(tone(0.02, frequency=200.0 + 40 * n)) for n in range(20)]
+    async with FakeLiveServer(model) as server:
+        for order in (range(20), [1, 0, 3, 2, 2, *range(6, 3, -1), *range(7, 20)]):
+            async with phone(telnyx, agent_of(server), TELNYX_START) as line:
+                line.begin()
+                for n in order:
+                    line.media(frames[n], chunk=n + 1)
+                    line.media(b"\x00" * 160, chunk=n + 1, track="outbound")
+                for n in range(50):
+                    line.media(SILENCE[:160], chunk=21 + n)
+                with anyio.fail_after(5):
+                    while len(heard) < 1 + (order != range(20)):
+                        await anyio.sleep(0.01)
+    assert heard[0][:12_000] == heard[1][:12_000]
+
+
+async def test_an_interruption_clears_the_line_and_what_was_cleared_was_not_heard() -> None:
+    ended: list[Ended] = []
+
+    async def model(turn: Any) -> None:
+        if turn.text:
+            await turn.say("A long story.", TWO_SECONDS)
+            await anyio.sleep(5)
+
+    async with FakeLiveServer(model) as server:
+        async with phone(twilio, agent_of(server), greeting="Tell a story.", on_end=ended.append) as line:
+            line.begin()
+            await line.until("mark")
+            line.play()  # the first piece was heard
+            first = len(line.heard[0]) / 8000
+            while sum(map(len, line.heard)) < 15_000:
+                await line.receive()
+            line.speak(SPEECH + SILENCE[:800])
+            await line.until("clear")
+            await settled()
+            line.hang_up()
+    assert line.cleared == 1
+    assert ended[0].heard == pytest.approx(first)
+
+
+async def test_keys_go_to_the_model_as_a_text() -> None:
+    texts: list[str] = []
+
+    async def model(turn: Any) -> None:
+        texts.append(turn.text)
+
+    clock = FakeClock()
+    async with FakeLiveServer(model) as server:
+        async with phone(twilio, agent_of(server), clock=clock) as line:
+            line.begin()
+            line.press("1")
+            line.press("2")
+            with anyio.fail_after(5):
+                while not texts:
+                    await anyio.sleep(0.01)
+                    clock.advance(0.1)
+                line.press("3#")
+                while len(texts) < 2:
+                    await anyio.sleep(0.01)
+    assert "12" in texts[0]
+    assert "3#" in texts[1]
+
+
+async def test_without_a_greeting_the_bridge_says_nothing() -> None:
+    async with FakeLiveServer(says("Hi.")) as server:
+        async with phone(twilio, agent_of(server)) as line:
+            line.begin()
+            while len(server.frames) < 2:
+                await anyio.sleep(0.01)
+            await anyio.sleep(0.1)
+            sent = [frame for frame in server.frames if frame.direction == "client"]
+        assert [next(iter(frame.message)) for frame in sent] == ["setup"]
+
+
+# The end
+
+
+async def test_a_farewell_is_heard_before_the_call_ends() -> None:
+    def hang_up() -> ToolResult:
+        """End the call."""
+        return ToolResult("goodbye", ends_session=True)
+
+    async def model(turn: Any) -> None:
+        await turn.call("hang_up")
+        await turn.say("Goodbye!", TWO_SECONDS)
+
+    ended: list[Ended] = []
+    async with FakeLiveServer(model) as server:
+        agent = agent_of(server, tools=[hang_up])
+        async with phone(twilio, agent, greeting="Go.", on_end=ended.append) as line:
+            line.begin()
+            while sum(map(len, line.heard)) < 16_000:
+                await line.receive()
+            while len(line.marks) < len(line.heard):
+                await line.receive()
+            await anyio.sleep(0.3)
+            assert not ended, "it is not heard to the end"
+            line.play()
+            closed = await line.page.closed()
+    assert closed.code == 1000
+    assert ended[0].reason == "ended"
+    assert ended[0].heard == pytest.approx(2.0, abs=0.05)
+
+
+async def test_marks_that_never_come_are_not_waited_for_for_ever() -> None:
+    def hang_up() -> ToolResult:
+        """End the call."""
+        return ToolResult("goodbye", ends_session=True)
+
+    async def model(turn: Any) -> None:
+        await turn.call("hang_up")
+        await turn.say("Bye!", bytes(4800))
+
+    clock = FakeClock()
+    async with FakeLiveServer(model) as server:
+        async with phone(twilio, agent_of(server, tools=[hang_up]), greeting="Go.", clock=clock) as line:
+            line.begin()
+            await line.until("mark")
+            while clock.sleepers == 0:
+                await anyio.sleep(0.01)
+            clock.advance(10.0)
+            assert (await line.page.closed()).code == 1000
+
+
+async def test_who_hangs_up_in_the_middle_of_a_tool_stops_it() -> None:
+    stopped, ended = anyio.Event(), list[Ended]()
+    started = anyio.Event()
+
+    async def slow() -> str:
+        """Takes its time."""
+        started.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            stopped.set()
+        return ""
+
+    async def model(turn: Any) -> None:
+        await turn.start_call("slow")
+
+    async with FakeLiveServer(model, strict=False) as server:
+        server_of_a_call_that_is_never_answered = server
+        async with phone(twilio, agent_of(server, tools=[slow]), greeting="Go.", on_end=ended.append) as line:
+            line.begin()
+            with anyio.fail_after(5):
+                await started.wait()
+                line.hang_up()
+                await stopped.wait()
+                while not ended:
+                    await anyio.sleep(0.01)
+        server_of_a_call_that_is_never_answered.calls.clear()
+    assert ended[0].reason == "hangup"
+
+
+@pytest.mark.parametrize("when", ["before the start", "while the session opens"])
+async def test_who_hangs_up_early_leaves_nothing_behind(when: str) -> None:
+    ended: list[Ended] = []
+    async with FakeLiveServer() as server:
+        async with phone(twilio, agent_of(server), on_end=ended.append) as line:
+            if when == "before the start":
+                line.page.leave()
+            else:
+                line.begin()
+                line.hang_up()
+    assert [end.reason for end in ended] == ([] if when == "before the start" else ["hangup"])
+
+
+async def test_nobody_speaks_and_the_call_ends() -> None:
+    clock, ended, asked = FakeClock(), list[Ended](), list[str]()
+
+    async def model(turn: Any) -> None:
+        asked.append(turn.text)
+
+    async with FakeLiveServer(model) as server:
+        async with phone(twilio, agent_of(server), idle=10.0, on_end=ended.append, clock=clock) as line:
+            line.begin()
+            with anyio.fail_after(10):
+                while not ended:
+                    await anyio.sleep(0.01)
+                    clock.advance(0.5)
+            assert (await line.page.closed()).code == 1000
+    assert len(asked) == 1
+    assert "still there" in asked[0]
+    assert ended[0].reason == "idle"
+    setup = next(frame.message["setup"] for frame in server.frames if "setup" in frame.message)
+    assert "inputAudioTranscription" in setup, "or nobody would know that the caller speaks"
+
+
+async def test_a_session_that_fails_is_told_and_the_phone_is_closed(caplog: pytest.LogCaptureFixture) -> None:
+    ended: list[Ended] = []
+
+    async def model(turn: Any) -> None:
+        await turn.close(1008, "API key not valid. Please pass a valid API key.")
+
+    async with FakeLiveServer(model) as server:
+        async with phone(twilio, agent_of(server), greeting="Go.", on_end=ended.append) as line:
+            line.begin()
+            assert (await line.page.closed()).code == 1011
+    assert isinstance(ended[0].error, livetools.AuthenticationError)
+    assert "a call failed" in caplog.text
+
+
+async def test_what_is_wrong_with_the_program_comes_out() -> None:
+    raised: list[Exception] = []
+    async with phone(twilio, book, raised=raised) as line:
+        line.begin()
+        await line.page.closed()
+    assert isinstance(raised[0], ConfigError)
+
+
+async def test_garbage_harms_nobody() -> None:
+    async with FakeLiveServer(says("Hi.")) as server:
+        async with phone(twilio, agent_of(server), greeting="Greet.") as line:
+            for garbage in (
+                b"\x00\x01", "no json", "[]", '{"event": 3}', '{"event": "unheard"}', "[" * 100_000, "x" * 2_000_000,
+            ):  # fmt: skip
+                line.page.send(garbage)
+            line.begin()
+            for body in (
+                {},
+                {"payload": 3},
+                {"payload": "*"},
+                {"payload": "AA", "chunk": "one"},
+                "media",
+                None,
+            ):
+                line.page.send({"event": "media", "media": body})
+            line.page.send({"event": "dtmf", "dtmf": {"digit": 3}})
+            line.page.send({"event": "mark", "mark": {"name": "another's"}})
+            line.page.send(json.dumps({"event": "start"}))
+            await line.until("media")
+
+
+async def test_a_phone_that_never_starts_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("livetools.integrations.phone.call.START_TIMEOUT", 0.05)
+    async with phone(twilio, book) as line:
+        assert (await line.page.closed()).code == 1002
+
+
+# Recorded calls
+
+
+@pytest.mark.parametrize(("bridge", "codec"), [(twilio, PCMU), (telnyx, PCMA)], ids=["twilio", "telnyx"])
+async def test_a_recorded_call_is_held_again(bridge: Any, codec: Any) -> None:
+    lines = (Path(__file__).parent / "calls" / f"{bridge.__name__}.jsonl").read_text(encoding="utf-8")
+    frames = recorded(lines)
+    heard: list[bytes] = []
+    texts: list[str] = []
+    ended: list[Ended] = []
+
+    async def model(turn: Any) -> None:
+        if turn.text:
+            texts.append(turn.text)
+            return await turn.say("Four.")
+        heard.append(turn.audio)
+        result = await turn.call("book", table=7)
+        return await turn.say(result["output"], tone(0.3, rate=24000))
+
+    async with FakeLiveServer(model) as server:
+        async with phone(bridge, agent_of(server), frames[1], on_end=ended.append) as line:
+            for frame in frames[:-2]:
+                line.page.send(frame)
+            while sum(map(len, line.heard)) < 2400:
+                await line.receive()
+            line.play()
+            line.page.send(frames[-2])  # a key
+            with anyio.fail_after(5):
+                while not texts:
+                    await anyio.sleep(0.01)
+            line.page.send(frames[-1])  # stop
+            with anyio.fail_after(5):
+                while not ended:
+                    await anyio.sleep(0.01)
+    spoken = b"".join(codec.decode(base64.b64decode(m["payload"])) for m in in_order(frames))
+    told = array("h", Resampler(8000, 16000, prompt=True)(spoken, last=True))
+    assert heard[0][4000:60_000] in told.tobytes(), "every sample, in its order"
+    assert "4" in texts[0]
+    assert ended[0].reason == "hangup"
+    assert ended[0].start["start"] == frames[1]["start"]
+
+
+def in_order(frames: list[dict[str, Any]]) -> list[dict[str, str]]:
+    media = [frame["media"] for frame in frames if frame["event"] == "media"]
+    return sorted(media, key=lambda body: int(body["chunk"]))
