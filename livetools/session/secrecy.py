@@ -35,8 +35,8 @@ class Sealed:
         waiting, seen = [error], {id(self._before)}
         while waiting:
             cause = waiting.pop()
-            if cause is None or id(cause) in seen:
-                continue
+            if cause is None or id(cause) in seen or not isinstance(cause, Exception | BaseExceptionGroup):
+                continue  # a cancellation comes from a task that may go on: to empty its frames would end it
             seen.add(id(cause))
             traceback.clear_frames(cause.__traceback__)
             if cause.__suppress_context__ and cause.__context__ is not self._before:

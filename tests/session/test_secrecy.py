@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 import livetools
@@ -246,3 +247,15 @@ async def test_they_are_logged_where_the_environment_asks_for_frames(
 
 def test_an_error_that_was_never_raised_has_a_place_too() -> None:
     assert place(ValueError("words")) == "ValueError"
+
+
+async def test_opening_may_be_cancelled_at_any_step_of_its_dial() -> None:
+    """On trio the cancellation of the dial leads to that of whoever opens, whose frames go on."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        for steps in range(12):
+            opening = connect(MODEL, api_key=KEY, base_url=f"ws://127.0.0.1:{silent.getsockname()[1]}")
+            async with anyio.create_task_group() as group:
+                group.start_soon(opening.__aenter__)
+                for _ in range(steps):
+                    await anyio.lowlevel.checkpoint()
+                group.cancel_scope.cancel()
