@@ -8,6 +8,9 @@ import time
 
 import anyio.to_thread
 import numpy
+import pytest
+
+from livetools import ToolResult
 
 LOUD = b"\x00\x20" * 24000 * 3  # three seconds that are loud all along
 
@@ -79,8 +82,9 @@ def test_an_interruption_is_silence_within_a_tenth_of_a_second(model, site, tab)
         page.wait("live.levels().output > 0.1")  # what is said next is heard
 
 
-def test_the_microphone_is_heard_at_16_khz_and_push_to_talk_ends_where_the_button_was_let_go(
-    model, site, tab
+@pytest.mark.parametrize("who_listens", ["the service", "the page"])
+def test_push_to_talk_is_heard_at_16_khz_from_where_the_button_was_pressed_to_where_it_was_let_go(
+    model, site, tab, who_listens
 ):
     heard = []
 
@@ -89,19 +93,75 @@ def test_the_microphone_is_heard_at_16_khz_and_push_to_talk_ends_where_the_butto
         heard.append(turn.audio)
         await turn.say("I heard you.")
 
-    with site() as address, tab(address) as page:
+    detection = {"automatic_activity_detection": {"disabled": who_listens == "the page"}}
+    with site(config={"realtime_input_config": detection}) as address, tab(address) as page:
         page.run("live.connect()")
         page.run("return live.startTalking();")
         page.wait("live.levels().input > 0.05")
         page.page.wait_for_timeout(900)
         page.run("return live.stopTalking();")
         page.run("until('TurnComplete')")
-        assert page.run("live.levels().input") >= 0  # it is on, and nothing goes out
-        page.page.wait_for_timeout(300)
+        page.wait("live.levels().input > 0.05")  # it is on, and nothing goes out
         page.run("return live.closeMicrophone();")
+        assert page.run("live.levels().input") == 0
     assert len(heard) == 1
     assert 0.5 < len(heard[0]) / 32000 < 3
     assert math.isclose(tone_of(heard[0]), 440, rel_tol=0.05)
+
+
+def test_a_button_that_is_let_go_before_the_microphone_is_there_sends_nothing(model, site, tab):
+    with site() as address, tab(address) as page:
+        page.run("live.connect()")
+        page.run("const pressed = live.startTalking(); await live.stopTalking(); return pressed;")
+        assert not page.run("live.sending")
+        page.page.wait_for_timeout(200)
+    assert not [frame for frame in model.frames if "realtimeInput" in frame.message]
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        (
+            "NotAllowedError",
+            "the microphone was not allowed: allow it in the browser's settings for this page",
+        ),
+        ("NotFoundError", "no microphone was found"),
+        ("NotReadableError", "the microphone cannot be used: another program may have it"),
+    ],
+)
+def test_a_browser_that_gives_no_microphone_is_put_in_words_and_the_rest_goes_on(
+    model, site, tab, name, words
+):
+    with site() as address, tab(address) as page:
+        page.run("live.connect()")
+        page.run(f"""
+          const refuse = () => Promise.reject(new DOMException("", "{name}"));
+          navigator.mediaDevices.getUserMedia = refuse;
+          return 1;
+        """)
+        assert page.run("return await live.openMicrophone().catch(String);") == f"LiveError: {words}"
+        assert not page.run("live.sending")
+        page.run("live.sendText('Hello')")
+        page.run("until('TurnComplete')")
+
+
+def test_a_farewell_is_heard_to_its_end_though_the_session_is_over(model, site, tab):
+    def hang_up() -> ToolResult:
+        """End the conversation."""
+        return ToolResult("bye", ends_session=True)
+
+    @model.model
+    async def answer(turn):
+        await turn.call("hang_up")
+        await turn.say("Goodbye.", audio=LOUD)
+
+    with site(tools=[hang_up]) as address, tab(address) as page:
+        page.run("live.connect()")
+        page.run("live.sendText('Bye')")
+        assert page.run("until('ended')")["error"] is None
+        page.wait("live.state === 'ended'")
+        page.wait("live.levels().output > 0.1")
+        assert page.run("live.pending") > 1
 
 
 def test_a_call_is_approved_and_another_refused(model, site, tab):

@@ -71,7 +71,7 @@ class Conversation:
         self._on_over = on_over
         self._host = Host("livetools relay")
         self._stands = anyio.Event()
-        self._input = Input(session, self._refuse)
+        self._input = Input(session, self._refuse, options.clock)
         self._idle = None if options.idle is None else Idle(session, options.idle, clock=options.clock)
         self._log = Log()
         self._rate = OUTPUT_RATE

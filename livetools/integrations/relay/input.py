@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import deque
 from collections.abc import Callable
 from contextlib import AsyncExitStack
@@ -10,6 +11,7 @@ import anyio
 
 from livetools.protocol.errors import ConfigError, LocalProtocolError
 from livetools.protocol.events import ApprovalRequested, Call, Event, ToolCancelled, ToolFinished, ToolStarted
+from livetools.session.clock import Clock, SystemClock
 from livetools.session.session import Session
 
 from . import messages
@@ -17,6 +19,8 @@ from .messages import INPUT_RATE, Approve, Command, ErrorCode, Text, read_comman
 
 #: Texts that wait for the line, past which a page is told to wait.
 MAX_TEXTS = 16
+#: Seconds of sound that may come ahead of their time: a page sends what is spoken, and each second costs.
+MAX_AHEAD = 60.0
 #: Bytes of one picture.
 MAX_PICTURE = 2 * 2**20
 
@@ -32,9 +36,13 @@ class NotTaken(Exception):
 class Input:
     """The way from pages to one session. ``ended`` is set by a page that wants no more."""
 
-    def __init__(self, session: Session, refuse: Callable[[ErrorCode, str], None]) -> None:
+    def __init__(
+        self, session: Session, refuse: Callable[[ErrorCode, str], None], clock: Clock | None = None
+    ) -> None:
         self.ended = anyio.Event()
         self._session = session
+        self._clock = clock or SystemClock()
+        self._spoken_until = -math.inf  # had the sound that came been spoken in its time
         self._refuse = refuse  # what is found out later than its message was taken
         self._calls: dict[str, Call] = {}  # those that are open
         self._texts: deque[str] = deque()
@@ -100,6 +108,13 @@ class Input:
     async def _sound(self, pcm: bytes) -> None:
         if len(pcm) % 2:
             raise NotTaken("bad_message", f"{len(pcm)} bytes are not 16-bit PCM: a sample has two")
+        now = self._clock.now()
+        until = max(self._spoken_until, now) + len(pcm) / 2 / INPUT_RATE
+        if until > now + MAX_AHEAD:
+            raise NotTaken(
+                "busy", f"{MAX_AHEAD:g} s of sound came ahead of their time: send it as it is spoken"
+            )
+        self._spoken_until = until
         if pcm:
             await self._session.send_audio(pcm, INPUT_RATE)
 

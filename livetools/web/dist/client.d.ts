@@ -103,8 +103,8 @@ export declare class LiveClient {
     private leave;
     /** Nothing that the old socket says counts any more. */
     private detach;
-    /** Devices are switched off, and nothing is heard any more. */
-    private silence;
+    /** Devices are switched off, and nothing is heard any more, unless it may be played to its end. */
+    private release;
     private enter;
     private get key();
     private take;

@@ -121,11 +121,11 @@ export class LiveClient {
         if (code === 1000 || code === 1011)
             this.storage?.removeItem(this.key);
         if (FINAL.has(code)) {
-            void this.silence();
+            void this.release(code !== 1000); // a farewell is heard to its end
             return this.enter("ended", this.last?.message || reason || "the session is over");
         }
         if (!stood || this.tries >= this.attempts) {
-            void this.silence();
+            void this.release();
             return this.enter("closed", reason || "the server cannot be reached, or does not let this page in");
         }
         const pause = Math.min(LAST_PAUSE, FIRST_PAUSE * 2 ** this.tries++) * (0.8 + 0.4 * Math.random());
@@ -141,7 +141,7 @@ export class LiveClient {
         this.socket?.close(1000);
         this.detach();
         this.enter(state, reason);
-        await this.silence();
+        await this.release();
     }
     /** Nothing that the old socket says counts any more. */
     detach() {
@@ -150,9 +150,10 @@ export class LiveClient {
         this.socket.onmessage = this.socket.onclose = this.socket.onopen = null;
         this.socket = null;
     }
-    /** Devices are switched off, and nothing is heard any more. */
-    async silence() {
-        this.speaker?.flush();
+    /** Devices are switched off, and nothing is heard any more, unless it may be played to its end. */
+    async release(silence = true) {
+        if (silence)
+            this.speaker?.flush();
         this.closeVideo();
         await this.closeMicrophone();
     }

@@ -8,6 +8,7 @@ export declare class Player {
     private waiting;
     private sources;
     private end;
+    private readonly woken;
     constructor(rate: number);
     /** Seconds that were written and are not heard yet. */
     get pending(): number;

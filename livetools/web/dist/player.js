@@ -12,6 +12,7 @@ export class Player {
     waiting = [];
     sources = new Set();
     end = 0; // of what is scheduled, by the context's clock
+    woken = new AbortController();
     constructor(rate) {
         this.context = new AudioContext({ sampleRate: rate, latencyHint: "interactive" });
         this.meter = new Meter(this.context);
@@ -64,10 +65,11 @@ export class Player {
     }
     /** Browsers are silent until the user does something: call this from a click, where the first was none. */
     async resume() {
-        if (this.context.state === "suspended")
+        if (this.context.state !== "running" && this.context.state !== "closed")
             await this.context.resume();
     }
     async close() {
+        this.woken.abort();
         this.flush();
         await this.context.close();
     }
@@ -94,12 +96,12 @@ export class Player {
     }
     /** The first thing that the user does on the page, whatever it is, lets it be heard. */
     wake() {
-        const heard = new AbortController();
+        const wake = () => {
+            this.woken.abort();
+            void this.resume();
+        };
         for (const sign of ["pointerdown", "keydown"]) {
-            document.addEventListener(sign, () => {
-                heard.abort();
-                void this.resume();
-            }, { signal: heard.signal });
+            document.addEventListener(sign, wake, { signal: this.woken.signal });
         }
     }
 }

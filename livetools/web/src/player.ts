@@ -14,6 +14,7 @@ export class Player {
   private waiting: AudioBuffer[] = [];
   private sources = new Set<AudioBufferSourceNode>();
   private end = 0; // of what is scheduled, by the context's clock
+  private readonly woken = new AbortController();
 
   constructor(rate: number) {
     this.context = new AudioContext({ sampleRate: rate, latencyHint: "interactive" });
@@ -70,10 +71,11 @@ export class Player {
 
   /** Browsers are silent until the user does something: call this from a click, where the first was none. */
   async resume(): Promise<void> {
-    if (this.context.state === "suspended") await this.context.resume();
+    if (this.context.state !== "running" && this.context.state !== "closed") await this.context.resume();
   }
 
   async close(): Promise<void> {
+    this.woken.abort();
     this.flush();
     await this.context.close();
   }
@@ -103,16 +105,12 @@ export class Player {
 
   /** The first thing that the user does on the page, whatever it is, lets it be heard. */
   private wake(): void {
-    const heard = new AbortController();
+    const wake = () => {
+      this.woken.abort();
+      void this.resume();
+    };
     for (const sign of ["pointerdown", "keydown"]) {
-      document.addEventListener(
-        sign,
-        () => {
-          heard.abort();
-          void this.resume();
-        },
-        { signal: heard.signal },
-      );
+      document.addEventListener(sign, wake, { signal: this.woken.signal });
     }
   }
 }

@@ -9,7 +9,7 @@ import pytest
 
 import livetools
 from livetools.integrations.relay.input import MAX_TEXTS, Input, NotTaken
-from livetools.testing import FakeLiveServer
+from livetools.testing import FakeClock, FakeLiveServer
 
 pytestmark = pytest.mark.anyio
 
@@ -90,3 +90,19 @@ async def test_a_page_ends_the_session_and_interrupts_the_model():
         assert not way.ended.is_set()
         await way.take('{"type": "end"}')
         assert way.ended.is_set()
+
+
+async def test_sound_comes_as_fast_as_it_is_spoken_and_a_minute_ahead():
+    clock = FakeClock()
+    async with FakeLiveServer() as server, livetools.connect("gemini-3.8-live", **server.options) as session:
+        way = Input(session, lambda *refused: None, clock)
+        half = bytes(16000 * 2 * 30)
+        await way.take(half)
+        await way.take(half)
+        with pytest.raises(NotTaken, match="60 s") as ahead:
+            await way.take(bytes(320))
+        assert ahead.value.code == "busy"
+        clock.advance(30)
+        await way.take(half)
+        with pytest.raises(NotTaken):
+            await way.take(half)
