@@ -184,7 +184,7 @@ def approval(shots: Shots, **options: Any) -> None:
         say(page, "Book a table for four at eight, in the name of Ann")
         page.get_by_role("button", name="Approve book_table").wait_for()
         shots.take(page, "page-phone" if phone else "page-approval")
-        page.get_by_role("textbox", name="Reason to refuse book_table").fill("we eat at home")
+        page.get_by_role("textbox", name="Reason").fill("we eat at home")
         page.get_by_role("button", name="Refuse book_table").click()
         page.get_by_text("I book nothing").first.wait_for()
         if phone:

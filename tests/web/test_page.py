@@ -201,7 +201,7 @@ def test_a_person_approves_and_refuses_with_the_arguments_in_sight(model, open_p
     assert '"disk": "sda"' in dev.page.get_by_role("group", name="erase waits for your approval").inner_text()
     assert dev.page.locator('.row.call[data-state="approval"]').count() == 1
     assert dev.button("Stop").is_enabled()
-    dev.page.get_by_role("textbox", name="Reason to refuse erase").fill("not today")
+    dev.page.get_by_role("textbox", name="Reason").fill("not today")
     refuse.click()
     dev.wait("not approved: not today")
     assert "refused" in dev.page.inner_text("#timeline")
@@ -269,12 +269,76 @@ def test_what_is_said_while_the_button_is_held_is_heard(model, open_page):
     dev.wait("I heard what is this sound.")
     assert "what is this sound" in dev.page.inner_text(".item.user")
     assert "spoken" in dev.page.inner_text("#timeline .title")
+    assert re.fullmatch(r"\d+ ms", dev.page.inner_text("#latency"))
     dev.idle()
+
+
+def test_the_open_microphone_interrupts_the_model(model, open_page):
+    scripted(model)
+    model.transcriber = lambda pcm, rate: "enough"
+    dev = open_page()
+    dev.say("sing")
+    dev.wait("La la la.")
     opened = dev.button("Open microphone")
     opened.click()
-    dev.until("document.getElementById('microphone').ariaPressed === 'true'")
+    dev.page.locator(".item.model.interrupted").wait_for()
+    assert opened.get_attribute("aria-pressed") == "true"
     opened.click()
+    dev.wait("I heard enough.")
     dev.until("document.getElementById('microphone').ariaPressed === 'false'")
+    dev.until("Number(document.getElementById('level-in').ariaValueNow) === 0")
+    dev.idle()
+
+
+def test_what_the_camera_sees_goes_to_the_model(model, open_page):
+    scripted(model)
+    dev = open_page()
+    camera = dev.button("Camera")
+    camera.click()
+    dev.page.locator("#preview").wait_for()
+    dev.until("document.getElementById('camera').ariaPressed === 'true'")
+    deadline = time.monotonic() + 10
+    while not any("video" in frame.message.get("realtimeInput", {}) for frame in list(model.frames)):
+        assert time.monotonic() < deadline, "no picture came"
+        dev.page.wait_for_timeout(50)
+    camera.click()
+    dev.until("document.getElementById('preview').hidden")
+
+
+def test_a_device_that_is_not_there_is_told_and_the_rest_goes_on(model, open_page):
+    scripted(model)
+    dev = open_page()
+    dev.page.evaluate(
+        """() => {
+            const none = () => Promise.reject(new DOMException("none", "NotFoundError"));
+            navigator.mediaDevices.getUserMedia = none;
+        }"""
+    )
+    dev.button("Open microphone").click()
+    dev.wait("no microphone was found")
+    assert dev.button("Open microphone").get_attribute("aria-pressed") == "false"
+    dev.say("hello")
+    dev.wait("I heard hello.")
+    assert "no microphone" not in dev.seen()
+
+
+def test_the_end_of_the_session_is_told_and_another_one_begun(model, open_page):
+    @model.model
+    async def leaving(turn: Any) -> None:
+        await turn.close(1008, "Your API key was reported as leaked.")
+
+    dev = open_page()
+    dev.say("hello")
+    dev.wait("reported as leaked")
+    dev.wait("“New session” begins another one")
+    assert dev.button("Stop").is_disabled()
+    assert "ended" in dev.page.inner_text("#line")
+    scripted(model)
+    dev.button("New session").click()
+    dev.wait("connected")
+    dev.say("hello")
+    dev.wait("I heard hello.")
+    assert "leaked" not in dev.seen()
 
 
 def test_a_conversation_is_exported(model, open_page, agent_file, tmp_path):

@@ -6,10 +6,14 @@ const WHO = { user: "You", model: "Model", thought: "Thought", code: "Code" };
 export class ExchangeView {
     root = element("div", "exchange");
     items;
+    drawn = -1; // the revision
     constructor(decide) {
         this.items = new List(this.root, (item) => itemView(item, decide));
     }
     update(exchange, now) {
+        if (exchange.revision === this.drawn)
+            return;
+        this.drawn = exchange.revision;
         this.items.update(exchange.items, now);
     }
 }
@@ -71,7 +75,7 @@ class CallView {
     }
     ask(run) {
         const { name, args } = run.call;
-        const reason = element("input", "", { type: "text", "aria-label": `Reason to refuse ${name}`, placeholder: "Reason (optional)" });
+        const reason = element("input", "", { type: "text", "aria-label": "Reason", placeholder: "Reason (optional)" });
         const approve = element("button", "primary", { type: "button" }, `Approve ${name}`);
         const refuse = element("button", "", { type: "button" }, `Refuse ${name}`);
         const decide = (act) => () => {

@@ -29,16 +29,25 @@ export function isBusy(state) {
         return false;
     return exchange.ended === null || runs(exchange).some((run) => !isOver(run) && run.state !== "lost");
 }
+/** Whether something of an exchange goes on. */
+export const isOpen = (exchange) => (exchange.ended === null && !exchange.interrupted) || runs(exchange).some((run) => !isOver(run));
 /** When everything of an exchange is over, or `now` while something is not. */
 export function endOf(exchange, now) {
-    const open = runs(exchange).some((run) => !isOver(run));
-    if (open || (exchange.ended === null && !exchange.interrupted))
+    if (isOpen(exchange))
         return Math.max(now, exchange.began);
     const last = exchange.items.flatMap((item) => item.kind === "call" ? [item.run.ended ?? item.run.began] : item.kind === "said" ? [item.last] : []);
     return Math.max(exchange.began, exchange.ended ?? exchange.began, ...last);
 }
 /** The state after one more entry. Changes `state` in place and returns it: entries come by the thousand. */
 export function reduce(state, entry) {
+    apply(state, entry);
+    const late = "call" in entry ? owner(state, entry.call.id) : entry.type === "approved" ? owner(state, entry.id) : undefined;
+    const touched = entry.type === "ended" ? state.exchanges : state.exchanges.slice(-2);
+    for (const exchange of new Set(late === undefined ? touched : [...touched, late]))
+        exchange.revision++;
+    return state;
+}
+function apply(state, entry) {
     const time = entry.at;
     state.time = Math.max(state.time, time);
     switch (entry.type) {
@@ -136,6 +145,7 @@ const key = (state) => ++state.keys;
 function begin(state, origin, time) {
     const exchange = {
         key: key(state),
+        revision: 0,
         origin,
         began: time,
         asked: null,
@@ -260,14 +270,11 @@ function heard(state, text, interim, time) {
     exchange.items.splice(typed < 0 ? exchange.items.length : typed, 0, item);
     return state;
 }
+/** The exchange that a call belongs to, the newest of this id. */
+const owner = (state, id) => state.exchanges.findLast((exchange) => runs(exchange).some(({ call }) => call.id === id));
 function find(state, id) {
-    for (let n = state.exchanges.length - 1; n >= 0; n--) {
-        const exchange = state.exchanges[n];
-        const run = exchange && runs(exchange).reverse().find((each) => each.call.id === id);
-        if (run !== undefined)
-            return run;
-    }
-    return undefined;
+    const exchange = owner(state, id);
+    return exchange && runs(exchange).findLast(({ call }) => call.id === id);
 }
 function start(state, call, time) {
     const exchange = underWay(state, time);

@@ -1,7 +1,7 @@
 // The right side: each exchange with a scale of time of its own, what was said and called as bars on it.
 import { element, List, setAttribute, setText } from "./dom.js";
 import { called, duration, pretty, short, STATES, stateOf } from "./format.js";
-import { endOf, isOver } from "./state.js";
+import { endOf, isOpen, isOver } from "./state.js";
 const SHORTEST = 0.25; // seconds that a scale shows at least
 const ORIGINS = { text: "typed", voice: "spoken", model: "by the model" };
 export class ExchangeBars {
@@ -20,7 +20,12 @@ export class ExchangeBars {
         this.number = number;
     }
     number;
+    drawn = -1; // the revision
     update(exchange, now) {
+        const open = isOpen(exchange); // what goes on grows with time, whether something happens or not
+        if (exchange.revision === this.drawn && !open)
+            return;
+        this.drawn = open ? -1 : exchange.revision;
         const end = endOf(exchange, now);
         this.scale = { began: exchange.began, length: Math.max(SHORTEST, end - exchange.began) };
         const took = end > exchange.began ? ` · ${duration(end - exchange.began)}` : "";

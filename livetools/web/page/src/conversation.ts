@@ -16,12 +16,15 @@ const WHO: Record<Said["role"], string> = { user: "You", model: "Model", thought
 export class ExchangeView implements View<Exchange> {
   readonly root = element("div", "exchange");
   private readonly items: List<Item>;
+  private drawn = -1; // the revision
 
   constructor(decide: Decide) {
     this.items = new List<Item>(this.root, (item) => itemView(item, decide) as View<Item>);
   }
 
   update(exchange: Exchange, now: number): void {
+    if (exchange.revision === this.drawn) return;
+    this.drawn = exchange.revision;
     this.items.update(exchange.items, now);
   }
 }
@@ -99,7 +102,7 @@ class CallView implements View<CallItem> {
 
   private ask(run: Run): void {
     const { name, args } = run.call;
-    const reason = element("input", "", { type: "text", "aria-label": `Reason to refuse ${name}`, placeholder: "Reason (optional)" });
+    const reason = element("input", "", { type: "text", "aria-label": "Reason", placeholder: "Reason (optional)" });
     const approve = element("button", "primary", { type: "button" }, `Approve ${name}`);
     const refuse = element("button", "", { type: "button" }, `Refuse ${name}`);
     const decide = (act: () => boolean) => () => {

@@ -64,6 +64,8 @@ export type Item = Said | Note | CallItem;
 /** One exchange: what the user said, and all that came of it. */
 export interface Exchange {
   key: number;
+  /** Grows with every change: what is over and has not changed need not be drawn again. */
+  revision: number;
   origin: "text" | "voice" | "model";
   began: number;
   /** When the user had finished speaking; typed text is finished when it is sent. */
@@ -129,10 +131,13 @@ export function isBusy(state: State): boolean {
   return exchange.ended === null || runs(exchange).some((run) => !isOver(run) && run.state !== "lost");
 }
 
+/** Whether something of an exchange goes on. */
+export const isOpen = (exchange: Exchange): boolean =>
+  (exchange.ended === null && !exchange.interrupted) || runs(exchange).some((run) => !isOver(run));
+
 /** When everything of an exchange is over, or `now` while something is not. */
 export function endOf(exchange: Exchange, now: number): number {
-  const open = runs(exchange).some((run) => !isOver(run));
-  if (open || (exchange.ended === null && !exchange.interrupted)) return Math.max(now, exchange.began);
+  if (isOpen(exchange)) return Math.max(now, exchange.began);
   const last = exchange.items.flatMap((item) =>
     item.kind === "call" ? [item.run.ended ?? item.run.began] : item.kind === "said" ? [item.last] : [],
   );
@@ -141,6 +146,14 @@ export function endOf(exchange: Exchange, now: number): number {
 
 /** The state after one more entry. Changes `state` in place and returns it: entries come by the thousand. */
 export function reduce(state: State, entry: Entry): State {
+  apply(state, entry);
+  const late = "call" in entry ? owner(state, entry.call.id) : entry.type === "approved" ? owner(state, entry.id) : undefined;
+  const touched = entry.type === "ended" ? state.exchanges : state.exchanges.slice(-2);
+  for (const exchange of new Set(late === undefined ? touched : [...touched, late])) exchange.revision++;
+  return state;
+}
+
+function apply(state: State, entry: Entry): State {
   const time = entry.at;
   state.time = Math.max(state.time, time);
   switch (entry.type) {
@@ -241,6 +254,7 @@ const key = (state: State): number => ++state.keys;
 function begin(state: State, origin: Exchange["origin"], time: number): Exchange {
   const exchange: Exchange = {
     key: key(state),
+    revision: 0,
     origin,
     began: time,
     asked: null,
@@ -359,13 +373,13 @@ function heard(state: State, text: string, interim: boolean, time: number): Stat
   return state;
 }
 
+/** The exchange that a call belongs to, the newest of this id. */
+const owner = (state: State, id: string): Exchange | undefined =>
+  state.exchanges.findLast((exchange) => runs(exchange).some(({ call }) => call.id === id));
+
 function find(state: State, id: string): Run | undefined {
-  for (let n = state.exchanges.length - 1; n >= 0; n--) {
-    const exchange = state.exchanges[n];
-    const run = exchange && runs(exchange).reverse().find((each) => each.call.id === id);
-    if (run !== undefined) return run;
-  }
-  return undefined;
+  const exchange = owner(state, id);
+  return exchange && runs(exchange).findLast(({ call }) => call.id === id);
 }
 
 function start(state: State, call: Call, time: number): Run {

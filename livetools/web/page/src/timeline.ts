@@ -2,7 +2,7 @@
 
 import { element, List, setAttribute, setText, type View } from "./dom.js";
 import { called, duration, pretty, short, STATES, stateOf } from "./format.js";
-import { endOf, isOver, type Call, type Exchange, type Run, type Said } from "./state.js";
+import { endOf, isOpen, isOver, type Call, type Exchange, type Run, type Said } from "./state.js";
 
 /** One frame of the session, as the server kept it: media are left out. */
 export interface Frame {
@@ -45,8 +45,12 @@ export class ExchangeBars implements View<Exchange> {
   }
 
   private readonly number: number;
+  private drawn = -1; // the revision
 
   update(exchange: Exchange, now: number): void {
+    const open = isOpen(exchange); // what goes on grows with time, whether something happens or not
+    if (exchange.revision === this.drawn && !open) return;
+    this.drawn = open ? -1 : exchange.revision;
     const end = endOf(exchange, now);
     this.scale = { began: exchange.began, length: Math.max(SHORTEST, end - exchange.began) };
     const took = end > exchange.began ? ` · ${duration(end - exchange.began)}` : "";
