@@ -172,6 +172,8 @@ class Link:
         self.dials = 0
         self.attempt = 0
         self._streak = 0
+        self._moves = 0  # planned by the service, in a row: no turn has ended since the first of them
+        self._moves_from = 0  # the socket that the last of them leaves
 
     def move(self, on: On) -> tuple[Do, ...]:
         """Move; what is not in the table does nothing."""
@@ -203,10 +205,19 @@ class Link:
 
     def proved(self) -> None:
         """The session did something useful: delays begin anew (until then a flapping server meets longer ones)."""
-        self._streak = 0
+        self._streak = self._moves = 0
 
     def plan_move(self, time_left: float | None, now: float) -> None:
-        """A goAway: the move waits for a quiet moment, but not past its share of the time."""
+        """A goAway: the move waits for a quiet moment, but not past its share of the time.
+
+        A service that says goAway on one new connection after another is dialled less and less often. ``inf``: it is
+        the user who wants to move.
+        """
+        if time_left != inf and self._moves_from != self.current:
+            self._moves, self._moves_from = self._moves + 1, self.current
+            if self._moves > 1:
+                policy = self.policy or ReconnectPolicy()
+                self.not_before = now + policy.delay(self._moves - 1, self.random())
         self.leave_by = min(self.leave_by, now + max(0.0, UNSAID if time_left is None else time_left))
         self.due = self._latest(now)
 

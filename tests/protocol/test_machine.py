@@ -1110,3 +1110,30 @@ def test_whoever_asked_is_woken_though_nothing_else_follows() -> None:
     d.machine.receive(1, '{"serverContent": {"outputTranscription": {"text": "hm"}}}', d.now)
     d.machine.outputs()
     assert woken
+
+
+def test_moves_wait_longer_each_time_where_a_goaway_follows_every_setup() -> None:
+    d = Driver(plan(), ReconnectPolicy(attempts=8, initial=1.0, maximum=8.0, jitter=0.0)).live()
+    waited = []
+    for _ in range(6):
+        began, dials = d.now, len(d.dialled)
+        d.server({"goAway": {"timeLeft": "0s"}}).server({"goAway": {"timeLeft": "0s"}})
+        while len(d.dialled) == dials:
+            d.later(0.25)
+        waited.append(d.now - began)
+        d.machine.opened(d.dialled[-1], d.now)
+        d.drain().drop(1000, link=d.dialled[-2]).drain()
+        d.server({"setupComplete": {}}, link=d.dialled[-1])
+    assert waited == [pytest.approx(n, abs=0.3) for n in (0, 1, 2, 4, 8, 8)]
+
+
+def test_a_turn_that_ends_proves_a_connection_and_its_goaway_is_obeyed_at_once() -> None:
+    d = Driver(plan(), ReconnectPolicy(attempts=8, initial=5.0, jitter=0.0)).live()
+    for _ in range(3):
+        dials = len(d.dialled)
+        d.server({"serverContent": {"turnComplete": True}}).later(1)
+        d.server({"goAway": {"timeLeft": "0s"}}).later(0.25)
+        assert len(d.dialled) == dials + 1
+        d.machine.opened(d.dialled[-1], d.now)
+        d.drain().drop(1000, link=d.dialled[-2]).drain()
+        d.server({"setupComplete": {}}, link=d.dialled[-1])
