@@ -160,7 +160,8 @@ class Runner:
 
     def _context_of(self, run: int, call: Call) -> ToolContext[Any]:
         report = _Report(self._desk, run)
-        return ToolContext(call=call, deps=self._deps, session=self._session, report=report)
+        tool = self.tools[call.name]
+        return tool.context(call=call, deps=self._deps, session=self._session, report=report)
 
     async def _work(self, worker: _Worker) -> None:
         done: Outcome | None = None

@@ -13,6 +13,7 @@ import sys
 import types
 import typing
 import uuid
+from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NamedTuple, NotRequired, Required, Union
 
 from typing_extensions import ReadOnly
@@ -31,6 +32,22 @@ def function_of(target: Any) -> Any:
     elif not inspect.isroutine(target):
         target = inspect.getattr_static(type(target), "__call__", target)
     return inspect.unwrap(getattr(target, "__func__", target))
+
+
+def owner_of(target: Any) -> type | None:
+    """The class in whose scope a bound method, or an object's ``__call__``, was written."""
+    while isinstance(target, functools.partial):
+        target = target.func
+    if isinstance(target, type):
+        return target
+    if inspect.isroutine(target):
+        bound = getattr(target, "__self__", None)
+        return None if bound is None or isinstance(bound, types.ModuleType) else _class_of(bound)
+    return type(target)
+
+
+def _class_of(bound: object) -> type:
+    return bound if isinstance(bound, type) else type(bound)
 
 
 def place_of(target: object) -> str:
@@ -70,12 +87,13 @@ class Unresolved(NameError):
     """An annotation written as text names something that does not exist (yet)."""
 
 
-def resolve(function: Any, annotation: Any) -> Any:
+def resolve(function: Any, annotation: Any, owner: type | None = None) -> Any:
     """An annotation with every name in it looked up.
 
-    Names are sought in the function's module, then among the local variables of the functions around it while
-    they still run. A text with ``ToolContext`` in it whose argument is only imported for type checkers is
-    ``ToolContext`` all the same. Raises :class:`Unresolved`.
+    Names are sought in the function's module; then in the classes around it (``owner``, of which it is a method, and
+    those that enclose it); then among what its closure holds and the local variables of the functions and class bodies
+    around it while they still run. A text with ``ToolContext`` in it whose argument is only imported for type checkers
+    is ``ToolContext`` all the same. Raises :class:`Unresolved`.
     """
     holder = types.SimpleNamespace(__annotations__={"it": annotation})
     space = getattr(function, "__globals__", {})
@@ -83,20 +101,45 @@ def resolve(function: Any, annotation: Any) -> Any:
         return typing.get_type_hints(holder, space, {}, include_extras=True)["it"]
     except NameError as error:
         missing = error
+    around = {
+        **_locals_around(function, space),
+        **_closure(function),
+        **_class_scopes(function, owner, space),
+    }
     try:
-        return typing.get_type_hints(holder, space, _locals_around(function, space), include_extras=True)[
-            "it"
-        ]
+        return typing.get_type_hints(holder, space, around, include_extras=True)["it"]
     except NameError:
         if isinstance(annotation, str) and CONTEXT.search(annotation):
             return ToolContext
         raise Unresolved(str(missing)) from None
 
 
+def _class_scopes(function: Any, owner: type | None, space: Mapping[str, Any]) -> dict[str, Any]:
+    """What the class of a method and the classes around that define, the innermost last."""
+    found: dict[str, Any] = {}
+    path = getattr(function, "__qualname__", "").rpartition(".<locals>.")[2].split(".")[:-1]
+    scope: Any = space.get(path[0]) if path else None
+    for name in [*path[1:], ""]:
+        if isinstance(scope, type):
+            found.update(vars(scope))
+            scope = vars(scope).get(name)
+    for one in reversed(owner.__mro__[:-1] if owner is not None else ()):
+        found.update(vars(one))
+    return found
+
+
+def _closure(function: Any) -> dict[str, Any]:
+    """The variables of enclosing functions that a function uses, which outlive them."""
+    try:
+        return dict(inspect.getclosurevars(function).nonlocals)
+    except (TypeError, ValueError):
+        return {}
+
+
 def _locals_around(function: Any, space: object) -> dict[str, Any]:
-    """Local variables of the enclosing functions that are running now, the innermost last."""
-    names = getattr(function, "__qualname__", "").split(".<locals>.")[:-1]
-    outer = {".<locals>.".join(names[: i + 1]) for i in range(len(names))}
+    """Local variables of the enclosing functions and class bodies that are running now, the innermost last."""
+    parts = getattr(function, "__qualname__", "").split(".")[:-1]
+    outer = {".".join(parts[: i + 1]) for i in range(len(parts))}
     found: list[dict[str, Any]] = []
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
@@ -106,14 +149,23 @@ def _locals_around(function: Any, space: object) -> dict[str, Any]:
     return {k: v for space in reversed(found) for k, v in space.items()}
 
 
-def is_context(annotation: Any) -> bool:
-    """``ToolContext``, ``ToolContext[X]``, either in ``Annotated`` or with ``| None``."""
+def context_of(annotation: Any) -> type[ToolContext[Any]] | None:
+    """The class of the context that an annotation asks for; ``None`` for any other annotation.
+
+    ``ToolContext``, ``ToolContext[X]`` and subclasses; any of these in ``Annotated``, with ``| None``, behind a
+    ``type`` statement, a ``NewType`` or the bound of a type variable.
+    """
     origin = typing.get_origin(annotation)
     if origin is Annotated:
-        return is_context(typing.get_args(annotation)[0])
+        return context_of(typing.get_args(annotation)[0])
     if origin in (Union, types.UnionType):
-        return any(is_context(a) for a in typing.get_args(annotation))
-    return annotation is ToolContext or origin is ToolContext
+        return next((found for a in typing.get_args(annotation) if (found := context_of(a))), None)
+    named = origin or annotation
+    for attribute in ("__value__", "__supertype__", "__bound__"):
+        meant = getattr(named, attribute, None)
+        if meant is not None and not isinstance(named, type):
+            return context_of(meant)
+    return named if isinstance(named, type) and issubclass(named, ToolContext) else None
 
 
 CONTAINERS = frozenset((list, dict, set, frozenset, tuple, Union, types.UnionType))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from livetools.protocol.errors import ToolError
 
@@ -23,7 +23,7 @@ def explain(
     name: str, error: ValidationError, args: Mapping[str, Any], takes: Sequence[str]
 ) -> InvalidArguments:
     """The error for the model: at most six problems, no more than a short echo of a value."""
-    problems: dict[str, list[str]] = {}  # a union has an error for each of its members, at one place
+    problems: dict[str, list[_Problem]] = {}  # a union has an error for each of its members, at one place
     for detail in error.errors(include_url=False):
         place, value = _place(detail, args)
         problems.setdefault(place, []).append(_problem(detail, value))
@@ -37,13 +37,18 @@ def _takes(name: str, takes: Sequence[str]) -> str:
     return f"{name} takes {', '.join(takes)}." if takes else f"{name} takes no arguments."
 
 
-def _line(place: str, found: list[str]) -> str:
-    wanted = [p for p in dict.fromkeys(found) if p.startswith("should be ")]
-    if len(wanted) > 1:
-        echo = wanted[-1].partition(", not ")[2]
-        kinds = " or ".join(w.removeprefix("should be ").partition(", not ")[0] for w in wanted)
-        return f"{place} should be {kinds}" + (f", not {echo}" if echo else "")
-    return f"{place} {found[0]}"
+def _line(place: str, found: list[_Problem]) -> str:
+    """What is wrong at one place, once for all kinds of value that may stand there."""
+    kinds = list(dict.fromkeys(p.wanted for p in found if p.wanted))
+    others = list(dict.fromkeys(p.text for p in found if not p.wanted))
+    echo = next((p.echo for p in found if p.echo), "")
+    if (
+        echo in kinds
+    ):  # what it is, is one of the kinds: it is wrong in some other way, which pydantic has told
+        others += [p.text for p in found if p.wanted == echo]
+        kinds.remove(echo)
+    said = [f"should be {' or '.join(kinds)}{f', not {echo}' if echo else ''}"] if kinds else []
+    return f"{place} {', or '.join([*said, *others])}"
 
 
 def _place(detail: ErrorDetails, args: Mapping[str, Any]) -> tuple[str, object]:
@@ -62,7 +67,7 @@ def _place(detail: ErrorDetails, args: Mapping[str, Any]) -> tuple[str, object]:
     if detail["loc"][-1:] == ("[key]",) and len(detail["loc"]) > 1:
         key = detail["loc"][-2]
         return f"the key {_echo(key)} of {_without(path, key)}", key
-    if detail["type"] == "missing":
+    if detail["type"] in MISSING:
         last = detail["loc"][-1]
         path = f"{path}[{last}]" if isinstance(last, int) else f"{path}.{last}" if path else str(last)
     return path, value
@@ -104,7 +109,16 @@ WANTED = {
 }
 """pydantic's error types (without their ending) → what the value should have been."""
 
+MISSING = ("missing", "missing_argument", "missing_keyword_only_argument", "missing_positional_only_argument")
+
 TEMPLATES = {
+    "set_item_not_hashable": "a simple value",
+    "path_type": "a path",
+    "complex_type": "a complex number such as 1+2j",
+    "complex_str_parsing": "a complex number such as 1+2j",
+    "json_type": "text that holds JSON",
+    "json_invalid": "text that holds JSON",
+    "recursion_loop": "something that does not hold itself",
     "enum": "one of {expected}",
     "literal_error": "one of {expected}",
     "greater_than": "greater than {gt}",
@@ -122,22 +136,32 @@ TEMPLATES = {
 }
 
 
-def _problem(detail: ErrorDetails, value: object) -> str:
+class _Problem(NamedTuple):
+    """What pydantic found: ``wanted`` and ``echo`` where another kind of value was, else only ``text``."""
+
+    text: str
+    wanted: str = ""
+    echo: str = ""
+
+
+def _problem(detail: ErrorDetails, value: object) -> _Problem:
     kind, ctx = detail["type"], detail.get("ctx", {})
-    if kind == "missing":
-        return "is missing"
+    if kind in MISSING:
+        return _Problem("is missing")
     if kind in ("extra_forbidden", "unexpected_keyword_argument"):
-        return "is not known"
+        return _Problem("is not known")
     if kind in ("value_error", "assertion_error"):
-        return f"is not accepted: {ctx.get('error', detail['msg'])}"
+        return _Problem(f"is not accepted: {ctx.get('error', detail['msg'])}")
+    text = detail["msg"].removeprefix("Input ")
+    text = text if text.startswith("should ") else f"is not accepted: {text}"
     wanted = TEMPLATES.get(kind)
     if wanted is not None:
         wanted = wanted.format_map({k: str(v).replace(" or ", ", ") for k, v in ctx.items()})
     else:
         wanted = next((text for stem, text in _BY_LENGTH if kind.startswith(stem)), None)
     if wanted is None:
-        return detail["msg"].removeprefix("Input ")
-    return f"should be {wanted}, not {_echo(value)}"
+        return _Problem(text)
+    return _Problem(text, wanted, _echo(value))
 
 
 _BY_LENGTH = sorted(((f"{stem}_", text) for stem, text in WANTED.items()), key=lambda pair: -len(pair[0]))

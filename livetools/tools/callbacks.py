@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
-from .annotations import Unresolved, function_of, is_context, resolve
+from .annotations import Unresolved, context_of, function_of, owner_of, resolve
 from .context import ToolContext
 
 POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -70,6 +70,7 @@ def _is_for_context(function: Any, parameter: inspect.Parameter) -> bool:
     if parameter.name == "context":
         return True
     try:
-        return is_context(resolve(function_of(function), parameter.annotation))
+        meant = resolve(function_of(function), parameter.annotation, owner_of(function))
+        return context_of(meant) is not None
     except (Unresolved, TypeError, SyntaxError):
         return False

@@ -7,12 +7,15 @@ docstring that has such sections.
 
 from __future__ import annotations
 
+import functools
 import inspect
 import re
+import sys
 from collections.abc import Collection
 from typing import Any, NamedTuple
 
 from . import argument_sections
+from .annotations import owner_of
 
 GOOGLE = re.compile(
     r"^[ \t]*(?:\#{1,6}[ \t]*|[*_]{1,2})?(?P<title>returns?|yields?|raises|exceptions|receives|warns|examples?|notes?)"
@@ -28,6 +31,15 @@ TITLES = {"return": "Returns", "yield": "Yields", "example": "Examples", "notes"
 HEAD = re.compile(r"[\s#*_`'\"+•–—:@.\d)-]*(?:\w+[ ,]*){0,4}[`*'\"]*\s*(?:\([^)]*\))?[\s*_`'\"]*")
 
 
+LIBRARIES = frozenset(sys.stdlib_module_names) | {
+    "pydantic",
+    "pydantic_core",
+    "typing_extensions",
+    "attr",
+    "attrs",
+}
+
+
 class Described(NamedTuple):
     """The description, without the sections of arguments, and a text for each argument.
 
@@ -37,6 +49,56 @@ class Described(NamedTuple):
     text: str
     arguments: dict[str, str]
     unread: tuple[str, ...] = ()
+
+
+def of(handler: Any) -> list[str]:
+    """The docstrings that describe a handler, the nearest first.
+
+    Of an object that can be called: that of its ``__call__``, its own, its class's; of a class: its own, that of its
+    ``__init__``. What Python and pydantic write themselves (``Call self as a function.``) describes nothing.
+    """
+    while isinstance(handler, functools.partial):
+        handler = handler.func
+    if isinstance(handler, type):
+        found = [_of_class(handler), _of_method(handler, "__init__")]
+    elif inspect.isroutine(handler):
+        function = inspect.unwrap(getattr(handler, "__func__", handler))
+        owner = owner_of(handler)
+        inherited = None if owner is None else _of_method(owner, getattr(handler, "__name__", ""))
+        found = [getattr(handler, "__doc__", None) or function.__doc__, inherited]
+    else:
+        kind = type(handler)
+        found = [
+            _of_method(kind, "__call__"),
+            getattr(handler, "__dict__", {}).get("__doc__"),
+            _of_class(kind),
+        ]
+    return [text for text in found if isinstance(text, str) and text.strip()]
+
+
+def _of_class(kind: type) -> str | None:
+    """A class's own docstring, or that of the nearest class of the user's that it inherits from."""
+    for base in kind.__mro__:
+        text = base.__dict__.get("__doc__")
+        if _is_of_the_user(base) and isinstance(text, str) and not text.startswith(f"{base.__name__}("):
+            return text  # what begins so was written by dataclass or NamedTuple
+    return None
+
+
+def _of_method(kind: type, name: str) -> str | None:
+    for base in kind.__mro__:
+        method = base.__dict__.get(name)
+        text = (
+            getattr(inspect.unwrap(getattr(method, "__func__", method)), "__doc__", None) if method else None
+        )
+        if text and _is_of_the_user(base):
+            return str(text)
+    return None
+
+
+def _is_of_the_user(kind: type) -> bool:
+    """Whether a class was written by somebody who knew what the tool is for."""
+    return kind.__module__.partition(".")[0] not in LIBRARIES or kind.__module__ == "__main__"
 
 
 def read(docstring: str | None, names: Collection[str] = ()) -> Described:

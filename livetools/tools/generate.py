@@ -43,6 +43,19 @@ class ToolSchema(GenerateJsonSchema):
             made["x-enum-varnames"] = [member.name for member in schema["members"]]
         return made
 
+    def named_tuple_schema(self, schema: Any) -> JsonSchemaValue:  # pydantic's NamedTupleSchema, from 2.13 on
+        """A ``NamedTuple`` by its fields: an object, which pydantic reads as well as the array that it declares."""
+        properties = {field["name"]: self.generate_inner(field["schema"]) for field in schema["fields"]}
+        required = [field["name"] for field in schema["fields"] if field["schema"]["type"] != "default"]
+        return {"type": "object", "properties": properties} | ({"required": required} if required else {})
+
+    def arguments_schema(self, schema: core_schema.ArgumentsSchema) -> JsonSchemaValue:
+        """A ``NamedTuple``, as pydantic had them before 2.13."""
+        made = self.kw_arguments_schema(schema["arguments_schema"], schema.get("var_kwargs_schema"))
+        for field in made.get("properties", {}).values():
+            field.pop("title", None)
+        return made
+
     def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
         """With ``propertyNames`` for every kind of key that is not free text; pydantic says only some."""
         made = super().dict_schema(schema)

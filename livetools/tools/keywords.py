@@ -18,7 +18,8 @@ ALLOWED = frozenset(_FIELDS.split())
 """The fields of the service's Schema (reference, 2026-09); any other closes the session."""
 
 _READ = """
-    $schema $id $comment $anchor $defs definitions $ref deprecated examples readOnly writeOnly
+    $schema $id $comment $anchor $dynamicAnchor $recursiveAnchor $defs definitions
+    $ref $dynamicRef $recursiveRef deprecated examples readOnly writeOnly
     enumDescriptions x-enum-varnames contentMediaType contentEncoding const oneOf allOf prefixItems
     additionalProperties propertyNames patternProperties discriminator
     exclusiveMinimum exclusiveMaximum uniqueItems
@@ -35,6 +36,9 @@ PASSED: Mapping[str, tuple[str, ...]] = {
     "BOOLEAN": (),
 }
 """Keywords that mean the same in both, by type."""
+
+COUNTS = frozenset(("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"))
+"""Keywords whose value is a whole number."""
 
 FORMATS: Mapping[str, str] = {
     "date": "a date such as 2026-01-31",
@@ -107,6 +111,29 @@ def type_of(value: object) -> str:
     return names.get(type(value), "OTHER")
 
 
+def as_type(kind: str, value: object) -> object:
+    """A value of an enum as one of this type, where it can be read as one; else ``None``."""
+    if type_of(value) == kind or (kind == "NUMBER" and type_of(value) == "INTEGER"):
+        return value
+    if kind == "STRING":
+        return None if type_of(value) in ("NULL", "OTHER") else json.dumps(value)
+    if kind == "BOOLEAN":
+        return {"true": True, "false": False}.get(value.lower()) if isinstance(value, str) else None
+    return _as_number(kind, value)
+
+
+def _as_number(kind: str, value: object) -> int | float | None:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    try:
+        read = number(
+            float(value) if isinstance(value, str) and not value.strip().lstrip("-").isdecimal() else value
+        )
+    except ValueError:
+        return None
+    return read if kind == "NUMBER" or isinstance(read, int) else None
+
+
 def is_null(schema: object) -> bool:
     """Whether a schema admits null and nothing else."""
     if not isinstance(schema, Mapping):
@@ -120,7 +147,7 @@ def number(value: object) -> int | float | None:
         return int(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
         return None
-    return value
+    return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
 def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> Schema:

@@ -17,7 +17,8 @@ NaN, infinity                       null; both are no JSON, and the service clos
 int beyond 2**53                    text: ``Struct`` holds doubles, which would change the digits
 numpy arrays and scalars            what ``tolist()`` gives
 an exception                        a ``ToolError``'s text; of any other only its class
-anything else                       its ``str`` if its class wrote one, else ``<ClassName>``
+an instance of any other class      object, of the fields that the class annotates
+anything else                       its ``str`` if its class wrote one, else ``<ClassName>``; the log says so
 a lone surrogate                    ``\\ufffd``
 a circle, more than 60 levels       ``"…"``
 past 200,000 values in all          ``"…"`` for what follows: a few lists that hold each other have no end
@@ -33,6 +34,7 @@ import decimal
 import enum
 import inspect
 import itertools
+import logging
 import math
 import pathlib
 import uuid
@@ -47,6 +49,8 @@ from .options import scheduling_of
 from .shrink import shrink
 
 __all__ = ["ToolResult", "encode", "error_outcome", "failure", "outcome", "parts", "shrink"]
+
+log = logging.getLogger("livetools.tools")
 
 Json: TypeAlias = Any  # any JSON value; spelt out, it could not be indexed without a cast
 
@@ -250,7 +254,24 @@ def _object(value: object, above: Above) -> Json:
         return _fields(value, [a.name for a in kind.__attrs_attrs__], above)
     if callable(getattr(kind, "tolist", None)):  # numpy
         return _clean(value.tolist(), above)  # type: ignore[attr-defined]  # asked above
+    if isinstance(value, type) or inspect.isroutine(value):
+        return _words(value)
+    names = [name for name in _annotated(kind) if hasattr(value, name)]
+    if names:
+        return _fields(value, names, above)
+    log.warning(
+        "a %s has no annotated fields: the model gets only its text. Return a dict, or annotate the class",
+        kind.__name__,
+    )
     return _words(value)
+
+
+def _annotated(kind: type) -> list[str]:
+    """The fields that a class annotates, those it inherits first; private ones and class variables are left out."""
+    found: dict[str, object] = {}
+    for base in reversed(kind.__mro__):
+        found |= inspect.get_annotations(base)
+    return [name for name, hint in found.items() if not name.startswith("_") and "ClassVar" not in str(hint)]
 
 
 def _words(value: object) -> str:

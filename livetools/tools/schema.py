@@ -18,15 +18,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
+from urllib.parse import unquote
 
 from .keywords import (
     ALLOWED,
     ANY_NAME,
+    COUNTS,
     FORMATS,
     PASSED,
     SILENT,
     Schema,
     anything,
+    as_type,
     different,
     is_null,
     kind_of,
@@ -44,6 +47,8 @@ __all__ = ["ALLOWED", "parameters", "reduce"]
 DEPTH = 3  # levels of a type that holds itself
 NODES = 400  # schemas in a reduction, beyond which it is done again with fewer levels
 NESTED = 40  # levels in all
+
+REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 LENGTHS = {"minLength": "at least", "maxLength": "at most"}
 
@@ -126,6 +131,7 @@ class _Reducer:
         for keyword in sorted(flat.keys() - SILENT):
             if not keyword.startswith("x-"):
                 self.lose(path, f"{keyword} cannot be said")
+        flat = self._agreeing(flat, path)
         members = _members(flat)
         if members is not None:
             return self._union(flat, members, path, refs)
@@ -142,11 +148,33 @@ class _Reducer:
         nullable = bool(flat.get("nullable")) or kind == "NULL" or (values is not None and None in values)
         return None if reduced is None else noted(reduced, flat, nullable, path)
 
+    def _agreeing(self, flat: Schema, path: str) -> Schema:
+        """``flat`` with an enum that is of its type, which says what a value is; the enum only which of them."""
+        kind, values = kind_of(flat), [flat["const"]] if "const" in flat else flat.get("enum")
+        if kind is None or not isinstance(values, list) or not values or kind not in PASSED:
+            return flat
+        rest = {k: v for k, v in flat.items() if k not in ("enum", "const")}
+        if kind == "ARRAY" and "enum" in flat and values_of(flat) is not None:
+            self.lose(path, "the enum of an array is declared for its items")
+            items = flat.get("items")
+            return {**rest, "items": {**(tidy(items) if isinstance(items, Mapping) else {}), "enum": values}}
+        if kind in ("ARRAY", "OBJECT"):
+            self.lose(path, f"an enum of an {kind.lower()} cannot be said")
+            return rest
+        read = [as_type(kind, value) for value in values]
+        if read == values:
+            return {**rest, "enum": read}
+        if any(one is None and value is not None for one, value in zip(read, values, strict=True)):
+            self.lose(path, f"its enum is not of its type, {kind.lower()}; declared as one of {word(values)}")
+            return {k: v for k, v in flat.items() if k != "type"}
+        self.lose(path, f"its enum {word(values)} is not of its type; read as {kind.lower()}")
+        return {**rest, "enum": read}
+
     def _flat(self, schema: Mapping[str, Any], path: str, refs: Refs) -> tuple[Schema | None, Refs]:
         """``schema`` with ``$ref`` followed and ``allOf`` merged; what stands beside them wins."""
         flat = tidy(schema)
-        while "$ref" in flat:
-            ref = str(flat.pop("$ref"))
+        while (keyword := next((k for k in REFERENCES if k in flat), None)) is not None:
+            ref = str(flat.pop(keyword))
             if refs.count(ref) >= self.depth:
                 self.lose(path, f"{ref.rpartition('/')[2]} holds itself; {self.depth} levels are declared")
                 return None, refs
@@ -164,15 +192,22 @@ class _Reducer:
         return merge(parts, flat), refs
 
     def _target(self, ref: str) -> Mapping[str, Any] | None:
-        """What a reference into this document names."""
-        if not ref.startswith("#"):
+        """What a reference into this document names: by a JSON pointer, or by an anchor."""
+        document, _, fragment = ref.partition("#")
+        if document and document.rstrip("#") != str(self.root.get("$id", "")).rstrip("#"):
             return None
+        fragment = unquote(fragment)
+        if fragment and not fragment.startswith("/"):
+            return _anchored(self.root, fragment)
         found: Any = self.root
-        for step in ref[1:].split("/")[1:]:
+        for step in fragment.split("/")[1:]:
             step = step.replace("~1", "/").replace("~0", "~")
-            if not isinstance(found, Mapping) or step not in found:
+            if isinstance(found, list) and step.isdecimal() and int(step) < len(found):
+                found = found[int(step)]
+            elif isinstance(found, Mapping) and step in found:
+                found = found[step]
+            else:
                 return None
-            found = found[step]
         return found if isinstance(found, Mapping) else None
 
     def _union(self, flat: Schema, members: list[Any], path: str, refs: Refs) -> Schema | None:
@@ -195,7 +230,9 @@ class _Reducer:
             self.lose(path, "the empty text is no value of an enum")
         if not some:
             return {"type": "STRING"} if "" in values else {"type": "STRING", "description": "null"}
-        kind = type_of(some[0])
+        kind = kind_of(flat) or "NULL"
+        if kind == "NULL":
+            kind = type_of(some[0])
         if kind == "STRING":
             return {"type": kind, "enum": some}
         if kind == "BOOLEAN":
@@ -211,8 +248,11 @@ class _Reducer:
     def _typed(self, flat: Schema, kind: str, path: str, refs: Refs) -> Schema | None:
         reduced: Schema = {"type": kind}
         for keyword in PASSED[kind]:
-            bound = number(flat.get(keyword)) if keyword != "pattern" else flat.get("pattern")
-            if bound is not None:
+            given = flat.get(keyword)
+            bound = given if keyword == "pattern" else number(given)
+            if isinstance(bound, float) and (kind == "INTEGER" or keyword in COUNTS):
+                self.lose(path, f"{keyword} {bound} is not a whole number; left out")
+            elif bound is not None:
                 reduced[keyword] = bound
         if kind == "OBJECT":
             return self._object(reduced, flat, path, refs)
@@ -340,6 +380,20 @@ class _Reducer:
         return reduced | {"properties": {ANY_NAME: values}, "description": about}
 
 
+def _anchored(schema: object, name: str) -> Mapping[str, Any] | None:
+    """The schema with this ``$anchor``, wherever it stands in a document."""
+    waiting = [schema]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, Mapping):
+            if name in (one.get("$anchor"), one.get("$dynamicAnchor")) or f"#{name}" == one.get("$id"):
+                return one
+            waiting.extend(one.values())
+        elif isinstance(one, list):
+            waiting.extend(one)
+    return None
+
+
 def _open_part(flat: Schema) -> tuple[Any, Mapping[str, Any]]:
     """What an object may hold beside its properties: the schema of the values, and that of their keys."""
     names = flat.get("propertyNames", {})
@@ -350,6 +404,17 @@ def _open_part(flat: Schema) -> tuple[Any, Mapping[str, Any]]:
         rest = values[0] if len(values) == 1 else {"anyOf": values}
         names = names or {"anyOf": [{"pattern": pattern} for pattern in patterns]}
     return (True if rest is None and names else rest), names
+
+
+def _of_type(schema: Schema, kind: object) -> Schema:
+    """One of the types of a schema that has several; of its enum what is of this type."""
+    values = values_of(schema)
+    if values is None or "const" in schema:
+        return {**schema, "type": kind}
+    name = str(kind).upper()
+    own = [v for v in values if type_of(v) == name or (type_of(v) == "INTEGER" and name == "NUMBER")]
+    rest = {k: v for k, v in schema.items() if k != "enum"}
+    return {**rest, "type": kind} | ({"enum": own} if own else {})
 
 
 def _members(flat: Schema) -> list[Any] | None:
@@ -367,7 +432,9 @@ def _members(flat: Schema) -> list[Any] | None:
         rest = {
             k: v for k, v in flat.items() if k not in ("type", "description", "default", "nullable", "title")
         }
-        return [{**rest, "type": kind} for kind in kinds]
+        return [_of_type(rest, kind) for kind in kinds]
+    if kind_of(flat) is not None and "type" in flat:
+        return None
     by_type: dict[str, list[Any]] = {}
     for value in values_of(flat) or ():
         by_type.setdefault(type_of(value), []).append(value)

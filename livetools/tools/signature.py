@@ -17,11 +17,12 @@ from livetools.protocol.errors import ToolDefinitionError
 from .annotations import (
     Argument,
     Unresolved,
+    context_of,
     fields_of,
     function_of,
-    is_context,
     is_method,
     is_plain,
+    owner_of,
     place_of,
     resolve,
 )
@@ -57,10 +58,11 @@ class Signature:
         self.place = place_of(target)
         self.arguments: dict[str, Argument] = {}
         self.context: str | None = None
+        self.context_type: type[ToolContext[Any]] = ToolContext
         self._kinds: dict[str, inspect._ParameterKind] = {}
         self._rest: Any = None  # the annotation of **kwargs
         self.open = False
-        function = function_of(target)
+        self._scope = function_of(target), owner_of(target)
         try:
             parameters = list(_parameters(target))
         except (TypeError, ValueError) as error:
@@ -72,7 +74,7 @@ class Signature:
         if method:
             parameters = parameters[1:]
         for parameter in parameters:
-            self._add(function, parameter)
+            self._add(parameter)
         self._order = self._by_position()
         self._collects = next((n for n, kind in self._kinds.items() if kind is VAR_POSITIONAL), None)
 
@@ -80,13 +82,14 @@ class Signature:
         """An error that says where the function stands."""
         return ToolDefinitionError(f"{self.place}: {what}")
 
-    def _add(self, function: Any, parameter: inspect.Parameter) -> None:
+    def _add(self, parameter: inspect.Parameter) -> None:
         name = parameter.name
-        annotation = self._resolved(function, parameter)
-        if is_context(annotation):
+        annotation = self._resolved(parameter)
+        context = context_of(annotation)
+        if context is not None:
             if self.context is not None:
                 raise self.error(f"{self.context!r} and {name!r} are both a ToolContext; one is enough")
-            self.context, self._kinds[name] = name, parameter.kind
+            self.context, self.context_type, self._kinds[name] = name, context, parameter.kind
         elif parameter.kind is VAR_KEYWORD:
             self._add_rest(annotation)
         else:
@@ -97,12 +100,13 @@ class Signature:
             self._kinds[name] = parameter.kind
             self.arguments[name] = Argument(name, annotation, default, parameter.kind)
 
-    def _resolved(self, function: Any, parameter: inspect.Parameter) -> Any:
+    def _resolved(self, parameter: inspect.Parameter) -> Any:
         name = parameter.name
         if parameter.annotation is EMPTY or name in self.hints:
             return self.hints.get(name, EMPTY)
         try:
-            self.hints[name] = resolve(function, parameter.annotation)
+            function, owner = self._scope
+            self.hints[name] = resolve(function, parameter.annotation, owner)
         except Unresolved as error:
             raise self.error(f"the annotation of {name!r} cannot be resolved: {error}") from error
         except Exception as error:

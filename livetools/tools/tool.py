@@ -8,7 +8,7 @@ import inspect
 import logging
 import re
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overload
 
 from typing_extensions import Unpack
@@ -19,8 +19,8 @@ from livetools.protocol.events import Call
 from livetools.protocol.terms import ToolSpec
 
 from . import docstrings, results, schema
-from .annotations import function_of, is_method, place_of
-from .context import ToolContext
+from .annotations import is_method, place_of
+from .context import SessionLike, ToolContext
 from .hooks import Hooks
 from .options import DEFAULTS, ToolOptions, resolve
 from .shapes import declaration_of
@@ -183,7 +183,10 @@ class Tool:
         if self.handler is None or self._signature is None:
             return docstrings.read(None)
         names = {*self._signature.arguments, self._signature.context or ""}
-        return docstrings.read(_docstring(self.handler), names)
+        read = [docstrings.read(text, names) for text in docstrings.of(self.handler)]
+        arguments = {name: text for one in reversed(read) for name, text in one.arguments.items()}
+        described = next((one for one in read if one.text), docstrings.Described("", {}))
+        return described._replace(arguments=arguments)
 
     @functools.cached_property
     def _json_schema(self) -> Mapping[str, Any]:
@@ -262,6 +265,26 @@ class Tool:
             return (), dict(args)
         return self._signature.bind(args, context)
 
+    def context(
+        self,
+        *,
+        call: Call,
+        deps: Any = None,
+        session: SessionLike | None = None,
+        report: Callable[[object], Awaitable[None]] | None = None,
+    ) -> ToolContext[Any]:
+        """The surroundings of one call, of the class that the handler asks for.
+
+        Where a subclass of ``ToolContext`` cannot be made, that is logged, and it is a plain one.
+        """
+        more = {} if report is None else {"report": report}
+        kind = ToolContext if self._signature is None else self._signature.context_type
+        try:
+            return kind(call=call, deps=deps, session=session, **more)
+        except Exception as error:
+            log.error("the %s of %s cannot be made", kind.__name__, self.name, exc_info=error)
+            return ToolContext(call=call, deps=deps, session=session, **more)
+
     def arguments(self, args: Mapping[str, Any]) -> dict[str, Any]:
         """The call's arguments, validated, by the names of the parameters; defaults are filled in.
 
@@ -280,7 +303,7 @@ class Tool:
             return results.failure(f"{self.name} is only declared; it has no handler")
         from .offline import run  # it imports anyio, which a declaration does not need
 
-        context: ToolContext[Any] = ToolContext(call=Call("offline", self.name, dict(args)), deps=deps)
+        context = self.context(call=Call("offline", self.name, dict(args)), deps=deps)
         try:
             positional, keyword = self.bind(args, context)
             call = functools.partial(self.handler, *positional, **keyword)
@@ -382,13 +405,3 @@ def _kind(handler: Any) -> Kind:
     if inspect.isgeneratorfunction(plain):
         return "generator"
     return "async" if inspect.iscoroutinefunction(plain) else "sync"
-
-
-def _docstring(handler: Any) -> str | None:
-    """A function's own docstring; of an object with ``__call__`` that one's, or its class's."""
-    if isinstance(handler, type):
-        return inspect.getdoc(handler)
-    own = inspect.getdoc(function_of(handler))
-    if own or inspect.isroutine(handler) or isinstance(handler, functools.partial):
-        return own
-    return inspect.getdoc(type(handler))

@@ -12,9 +12,9 @@ import pytest
 from livetools.tools import ToolContext
 from livetools.tools.annotations import (
     Unresolved,
+    context_of,
     fields_of,
     function_of,
-    is_context,
     is_method,
     is_plain,
     place_of,
@@ -112,7 +112,7 @@ def test_names_are_looked_up_where_they_were_written() -> None:
     ],
 )
 def test_a_context_is_known_in_every_dress(annotation: Any, answer: bool) -> None:
-    assert is_context(annotation) is answer
+    assert (context_of(annotation) is ToolContext) is answer
 
 
 def test_the_fields_of_a_typed_dict_know_whether_they_are_required() -> None:

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+import collections
+import datetime
+import pathlib
+import re
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
 
 import pytest
-from pydantic import TypeAdapter, ValidationError
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, Field, Json, Strict, StrictBool, StrictInt, TypeAdapter, ValidationError
 
+from livetools import Tool
 from livetools.protocol.errors import ToolError
 from livetools.tools.arguments import InvalidArguments, explain
 
@@ -42,3 +50,102 @@ def test_a_place_is_written_as_a_path() -> None:
     assert "a.b[1].c should be true or false" in explained(
         dict[str, dict[str, list[dict[str, bool]]]], {"a": {"b": [{}, {"c": "x"}]}}
     )
+
+
+class Left(BaseModel):
+    n: int
+
+
+class Right(BaseModel):
+    at: datetime.date
+
+
+def said(annotation: Any, value: object) -> str:
+    def f(x): ...  # type: ignore[no-untyped-def]
+
+    f.__annotations__ = {"x": annotation}
+    with pytest.raises(InvalidArguments) as info:
+        Tool(f).arguments({"x": value})
+    return str(info.value).removeprefix("Invalid arguments for f: ").removesuffix(". f takes x.")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "text"),
+    [
+        (int | list[int], "a", 'x should be a whole number or an array, not "a"'),
+        (list[int] | dict[str, int], 5, "x should be an array or an object, not 5"),
+        (
+            datetime.date | Literal["now"],
+            "x",
+            "x should be a date such as 2026-01-31 or one of 'now', not \"x\"",
+        ),
+        (Annotated[int, Field(gt=3)] | datetime.date, 2, None),
+        (StrictInt | StrictBool, "5", 'x should be a whole number or true or false, not "5"'),
+        (set[Any], [[1]], "x[0] should be a simple value, not an array"),
+        (pathlib.Path, 5, "x should be a path, not 5"),
+        (Json[list[int]], [1], "x should be text that holds JSON, not an array"),
+    ],
+    ids=str,
+)
+def test_all_kinds_that_are_possible_are_named(annotation: Any, value: object, text: str | None) -> None:
+    told = said(annotation, value)
+    if text is not None:
+        assert told == text
+    assert not re.search(r"should be (.*), not \1(?!\w)", told)
+
+
+ANNOTATIONS: list[Any] = [
+    int,
+    float,
+    bool,
+    str,
+    bytes,
+    list[int],
+    list[list[int]],
+    set[int],
+    set[Any],
+    frozenset[str],
+    tuple[int, str],
+    tuple[int, ...],
+    dict[str, int],
+    dict[int, list[int]],
+    Left,
+    Left | Right,
+    list[Left] | Left,
+    StrictInt | StrictBool,
+    Annotated[list[int], Strict(), Field(min_length=2)],
+    Annotated[set[int], Strict()],
+    Literal["a", 1],
+    int | None,
+    int | list[str] | dict[str, int],
+    datetime.date | datetime.timedelta,
+    Json[list[int]],
+    collections.deque[int],
+    Iterable[int],
+    collections.Counter[str],
+]
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-9, 9)
+    | st.floats(-9, 9)
+    | st.sampled_from(("", "a", "5", "[]", "{}")),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(("n", "at", "1")), inner, max_size=2)
+    ),
+    max_leaves=6,
+)
+
+
+@settings(deadline=None)
+@given(st.sampled_from(ANNOTATIONS), VALUES)
+def test_no_error_ever_asks_for_what_was_sent(annotation: Any, value: object) -> None:
+    def f(x): ...  # type: ignore[no-untyped-def]
+
+    f.__annotations__ = {"x": annotation}
+    try:
+        Tool(f).arguments({"x": value})
+    except InvalidArguments as error:
+        for problem in str(error).removesuffix(". f takes x.").split("; "):
+            wanted, _, echo = problem.partition(", not ")
+            assert not echo or echo not in re.split(r"should be | or ", wanted), problem

@@ -12,7 +12,7 @@ import math
 import pathlib
 import uuid
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import attrs
 import pytest
@@ -262,3 +262,85 @@ def test_only_a_tool_errors_text_is_told() -> None:
     assert error_outcome(ToolError("no such city"), "boom").response == {"error": "no such city"}
     assert error_outcome(ToolError(), "boom").response == {"error": "boom failed"}
     assert failure("a\ud800") == {"error": "a\ufffd"}
+
+
+class Plain:
+    limit: ClassVar[int] = 3
+    name: str
+    size: int = 2
+    _secret: str = "hidden"
+
+    def __init__(self) -> None:
+        self.name = "Ada"
+        self.more = "not annotated"
+
+    def __str__(self) -> str:
+        return "somebody"
+
+
+class Child(Plain):
+    born: datetime.date
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.born = datetime.date(2026, 1, 31)
+
+
+class Slotted:
+    __slots__ = ("x",)
+    x: int
+
+    def __init__(self) -> None:
+        self.x = 1
+
+
+class Unset:
+    x: int
+    y: int = 1
+
+
+class Bare:
+    def __init__(self) -> None:
+        self.x = 1
+
+
+class Worded(Bare):
+    def __repr__(self) -> str:
+        return "Worded!"
+
+
+class Raising:
+    x: int
+
+    @property
+    def y(self) -> int:
+        raise ValueError("no")
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"),
+    [
+        (Plain(), {"name": "Ada", "size": 2}),
+        (Child(), {"name": "Ada", "size": 2, "born": "2026-01-31"}),
+        (Slotted(), {"x": 1}),
+        (Unset(), {"y": 1}),
+    ],
+    ids=["plain", "child", "slots", "unset"],
+)
+def test_an_instance_of_a_plain_class_goes_out_as_its_annotated_fields(
+    value: object, wanted: dict[str, object], caplog: pytest.LogCaptureFixture
+) -> None:
+    assert encode(value) == {"output": wanted}
+    assert encode([{"a": value}]) == {"output": [{"a": wanted}]}
+    assert caplog.text == ""
+
+
+@pytest.mark.parametrize(
+    ("value", "wanted"), [(Bare(), "<Bare>"), (Worded(), "Worded!"), (Raising(), "<Raising>")]
+)
+def test_without_such_fields_its_text_goes_out_and_the_log_says_so(
+    value: object, wanted: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert encode(value) == {"output": wanted}
+    assert f"a {type(value).__name__} has no annotated fields" in caplog.text
+    assert "Ada" not in caplog.text
