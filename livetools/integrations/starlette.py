@@ -6,7 +6,7 @@
     app = FastAPI()
     app.mount("/live", relay(agent))
 
-The page's side is ``livetools/web``, a client in TypeScript that the relay serves as well::
+The page's side is ``livetools/web`` (its README has the whole of it), a client in TypeScript that the relay serves::
 
     <script type="module">
       import { LiveClient } from "/live/client.js";
