@@ -572,3 +572,29 @@ async def test_who_says_nothing_is_asked_once_and_then_the_session_ends(server):
         clock.advance(70)
         assert (await page.until("ended"))["error"] is None
         assert (await page.closed()).code == 1000
+
+
+async def test_speech_of_another_rate_is_announced_and_the_picture_of_an_avatar_is_passed_on(server):
+    @server.model
+    async def model(turn):
+        for mime_type in ("audio/pcm;rate=24000", "audio/pcm;rate=16000", "video/mp4"):
+            part = {"inlineData": {"mimeType": mime_type, "data": "AQIDBA=="}}
+            await turn.send({"serverContent": {"modelTurn": {"parts": [part]}}})
+
+    async with browser(relay(agent_of(server), linger=0)) as page:
+        await page.until("user_text", "ready")
+        page.send({"type": "text", "text": "Show yourself"})
+        told = []
+        while not told or told[-1] != "TurnComplete":
+            message = await page.receive()
+            if isinstance(message, dict) and message["type"] in ("audio_format", "VideoChunk"):
+                told.append({name: value for name, value in message.items() if name != "at"})
+            else:
+                told.append(message if isinstance(message, bytes) else message["type"])
+    seq = next(each["seq"] for each in told if isinstance(each, dict) and "seq" in each)
+    assert [each for each in told if not isinstance(each, str)] == [
+        b"\x01\x02\x03\x04",
+        {"type": "audio_format", "seq": seq, "rate": 16000},
+        b"\x01\x02\x03\x04",
+        {"type": "VideoChunk", "data": "AQIDBA==", "mime_type": "video/mp4"},
+    ]
