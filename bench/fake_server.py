@@ -40,7 +40,7 @@ async def answer(turn: Turn) -> None:
 def serve(pipe: Connection) -> None:
     async def main() -> None:
         async with FakeLiveServer(answer) as server:
-            server.journal.limit = 10_000
+            server.service.log.limit = 10_000
             pipe.send(server.url)
             while await asyncio.to_thread(pipe.recv):
                 pipe.send(used())

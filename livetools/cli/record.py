@@ -91,7 +91,7 @@ def replay(
             anyio.run(until_stopped, lambda: typer.echo("\n".join(lines)))
     finally:
         server.stop(check=False)
-    for complaint in server.journal.complaints:
+    for complaint in server.service.log.complaints:
         typer.secho(complaint, fg=typer.colors.RED, err=True)
-    if server.journal.complaints:
+    if server.service.log.complaints:
         raise typer.Exit(1)

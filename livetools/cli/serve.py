@@ -74,7 +74,7 @@ def serve(
     with explained(f"{host}:{port}"):
         server = FakeLiveServer(model, profile=profile, strict=strict, tls=tls, host=host, port=port)
         server.authority = authority_place()
-        server.faults, server.hold, server.journal.limit = faults, pace, KEPT
+        server.faults, server.hold, server.service.log.limit = faults, pace, KEPT
         server.start()
     console = Console(highlight=False, soft_wrap=True)
     lines = announcement(server, f"serving a pretend model on {server.url}")

@@ -40,7 +40,7 @@ class Playback:
     ) -> AsyncIterator[Receiver]:
         """Play the next connection to this client."""
         if not self._scripts:
-            service.journal.complaints.append(
+            service.log.complaints.append(
                 f"connection {connection.number}: the recording has no more of them"
             )
             await connection.close(1011, "The recording has no more connections.")
@@ -88,7 +88,7 @@ class _Player:
 
     async def _complain(self, found: list[str]) -> None:
         text = f"connection {self.connection.number}: frame {self.heard} of the client is not as recorded:"
-        self.service.journal.complaints.append("\n  ".join([text, *found]))
+        self.service.log.complaints.append("\n  ".join([text, *found]))
         self.script.clear()
         await self.connection.close(1011, f"Not as recorded: {found[0]}")
 
@@ -118,7 +118,7 @@ class _Player:
         """The client is gone: was it its turn to speak?"""
         due = [frame for frame in self.script if frame.direction == "client" and not _is_media(frame.message)]
         if due and self.connection.closed_by == "client":
-            self.service.journal.complaints.append(
+            self.service.log.complaints.append(
                 f"connection {self.connection.number}: the client left; it was to say {due[0]}"
             )
 

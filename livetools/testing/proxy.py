@@ -26,8 +26,8 @@ from livetools.session.transport import Gone as UpstreamGone
 from livetools.session.transport import Transport
 from livetools.session.websocket import WebSocket
 
-from .journal import Journal
 from .live.caller import header
+from .log import Log
 from .net.accept import Acceptor
 from .net.connection import Connection, Gone, Receiver
 from .net.port import Port
@@ -63,7 +63,7 @@ class RecordingProxy(Address):
             upstream.rstrip("/").replace("http", "ws", 1) if upstream.startswith("http") else upstream
         )
         self.recording = recording
-        self.journal = Journal()
+        self._log = Log()
         self._clock = clock or SystemClock()
         self._dialer = WebSocket(ssl=upstream_ssl)
         self._acceptor = Acceptor(self._admit, self._http, self._failed, secured=lambda: self.server_ssl)
@@ -71,7 +71,7 @@ class RecordingProxy(Address):
     @property
     def log(self) -> list[str]:
         """What went wrong, a line each."""
-        return self.journal.log
+        return self._log.lines
 
     async def __aenter__(self) -> Self:
         await self.listener.open(self._acceptor.serve, self._acceptor.farewell, self._failed)
@@ -94,7 +94,7 @@ class RecordingProxy(Address):
                 LiveToolsError,
                 ValueError,
             ) as error:  # ValueError: a path or a header that cannot be sent on
-                self.journal.note(f"connection {connection.number}: {error}")
+                self._log.note(f"connection {connection.number}: {error}")
                 await connection.close(1011, f"The proxy cannot reach the service: {error}")
                 yield _deaf
                 return
@@ -137,7 +137,7 @@ class RecordingProxy(Address):
     def _failed(self, error: Exception) -> None:
         """A connection's task raised: the others go on."""
         logger.error("a task of the recording proxy failed", exc_info=error)
-        self.journal.note(f"a connection failed: {type(error).__name__}: {error}")
+        self._log.note(f"a connection failed: {type(error).__name__}: {error}")
 
 
 async def _deaf(data: bytes) -> None:

@@ -112,7 +112,7 @@ def pytest_runtest_makereport(
     report = yield
     server = item.stash.get(_SERVER, None)
     if report.failed and server is not None and server.frames:
-        report.sections.append(("live server", server.journal.transcript()))
-        for failure in server.journal.errors:
+        report.sections.append(("live server", server.service.log.transcript()))
+        for failure in server.service.log.errors:
             report.sections.append((failure.who, "".join(traceback.format_exception(failure.error))))
     return report

@@ -33,7 +33,6 @@ from livetools.session.clock import Clock, SystemClock
 from .calls import FakeCall
 from .conversation import Script
 from .faults import Faults
-from .journal import Journal
 from .live import handshake
 from .live.limits import Limits
 from .live.resumption import SessionRegistry
@@ -136,7 +135,6 @@ class FakeLiveServer(Address):
     strict = _Switch[bool]()
     clock = _Switch[Clock]()
     chance = _Switch[random.Random]()
-    journal = _Switch[Journal]()
     limits = _Switch[Limits]()
     faults = _Switch[Faults]()
     pace = _Switch[float]()
@@ -176,17 +174,17 @@ class FakeLiveServer(Address):
     @property
     def frames(self) -> list[Frame]:
         """Every frame of both directions, in order."""
-        return self.journal.frames
+        return self.service.log.frames
 
     @property
     def calls(self) -> list[FakeCall]:
         """Every call of the model, with its answer."""
-        return self.journal.calls
+        return self.service.log.calls
 
     @property
     def log(self) -> list[str]:
         """Why it refused, ignored or forgave what it did, a line each."""
-        return self.journal.log
+        return self.service.log.lines
 
     @property
     def sessions(self) -> list[FakeSession]:
@@ -195,11 +193,11 @@ class FakeLiveServer(Address):
 
     def unanswered(self) -> list[FakeCall]:
         """The calls that nobody has answered, cancelled or lost."""
-        return self.journal.unanswered()
+        return self.service.log.unanswered()
 
     def assert_all_answered(self) -> None:
         """Raise ``AssertionError`` if a call is unanswered, was answered too late, or the model raised."""
-        self.journal.assert_all_answered()
+        self.service.log.assert_all_answered()
 
     # -- recordings
 
@@ -232,7 +230,7 @@ class FakeLiveServer(Address):
 
         What a script raised comes before that, and what a model raised where it is why the client met an error.
         """
-        if error is None or self.journal.explains(error):
+        if error is None or self.service.log.explains(error):
             self.assert_all_answered()
 
     def start(self) -> Self:
@@ -259,7 +257,7 @@ class FakeLiveServer(Address):
     async def _rest(self) -> None:
         with anyio.move_on_after(LAST_ANSWERS):
             await self.registry.at_rest()
-        self.journal.unplayed = self.registry.unplayed()
+        self.service.log.unplayed = self.registry.unplayed()
 
     def stop(self, *, check: bool = True) -> None:
         """End what :meth:`start` began; idempotent. With ``check`` it raises as leaving the context does."""
@@ -313,4 +311,4 @@ class FakeLiveServer(Address):
     def _failed(self, error: Exception) -> None:
         """A task of a connection raised: a hook of the test's, or this server itself."""
         logger.error("a task of the fake server failed", exc_info=error)
-        self.journal.fail("a task of the fake server", error)
+        self.service.log.fail("a task of the fake server", error)

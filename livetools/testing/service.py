@@ -1,4 +1,4 @@
-"""What the parts of one fake server share: its clock, its switches, its journal. It knows none of those parts."""
+"""What the parts of one fake server share: its clock, its switches, its log. It knows none of those parts."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from livetools.protocol.profiles import ModelProfile, find
 from livetools.session.clock import Clock
 
 from .faults import Faults
-from .journal import Journal
 from .live.limits import Limits
+from .log import Log
 from .recording import Recording
 from .tokens import Tokens
 from .turn import Model
@@ -44,7 +44,7 @@ class Service:
     detector: Callable[[Mapping[str, Any]], ActivityDetector] = EnergyDetector
     transcriber: Callable[[bytes, int], str] | None = None
     tokens: Tokens = field(default_factory=Tokens)
-    journal: Journal = field(default_factory=Journal)
+    log: Log = field(default_factory=Log)
     recording: Recording | None = None
 
     def profile_of(self, model: str, *, vertex: bool) -> ModelProfile:
@@ -54,14 +54,14 @@ class Service:
         return find(self.profile or model, vertex=vertex)
 
     def record(self, direction: Literal["client", "server"], connection: int, message: Message) -> None:
-        """Enter a frame in the journal, and in the recording if there is one."""
+        """Enter a frame in the log, and in the recording if there is one."""
         frame = Frame(self.clock.now(), direction, connection, message)
-        self.journal.keep(frame)
+        self.log.keep(frame)
         if self.recording is not None:
             self.recording.add(frame)
 
     def note(self, text: str) -> None:
-        self.journal.note(text)
+        self.log.note(text)
 
     def mint_token(self, *, uses: int = 1, setup: Message | None = None) -> str:
         """An ephemeral token; see :meth:`FakeLiveServer.mint_token`."""

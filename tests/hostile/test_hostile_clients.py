@@ -137,8 +137,8 @@ def talk(port: int, data: bytes) -> bytes:
 
 def unharmed(server: FakeLiveServer) -> None:
     """It still answers, and nothing of it raised."""
-    errors = server.journal.errors.copy()
-    server.journal.errors.clear()
+    errors = server.service.log.errors.copy()
+    server.service.log.errors.clear()
     assert not errors
     assert talk(server.port, b"GET / HTTP/1.1\r\n\r\n").startswith(b"HTTP/1.1 404 ")
 
@@ -243,7 +243,7 @@ async def test_the_recording_proxy_survives_each_of_them_too(tmp_path):
                     await anyio.to_thread.run_sync(talk, proxy.port, attack)
                 answer = await anyio.to_thread.run_sync(talk, proxy.port, b"GET / HTTP/1.1\r\n\r\n")
                 assert answer.startswith(b"HTTP/1.1 501 ")
-        service.journal.errors.clear()
+        service.service.log.errors.clear()
     assert not [line for line in proxy.log if "a connection failed" in line]
     assert Recording.load(tmp_path / "talk.jsonl").frames == recording.frames
 

@@ -371,7 +371,7 @@ class Chaos:
 
     def check_cancelled(self) -> None:
         """Nothing is sent for a call once its cancellation was read (the server knows only that it was received)."""
-        self.server.journal.late.clear()
+        self.server.service.log.late.clear()
         for crossing in self.line.crossings:
             assert not crossing.late, f"answered after its cancellation: {crossing.late}"
 

@@ -41,10 +41,9 @@ def run(command, server, **environment):
     try:
         done = subprocess.run(command, capture_output=True, text=True, env=env, timeout=60, check=False)
     except subprocess.TimeoutExpired as error:
-        pytest.fail(
-            f"{error}\n{(error.stdout or b'').decode()}{(error.stderr or b'').decode()}\n{server.journal.transcript()}"
-        )
-    assert done.returncode == 0, f"{done.stdout}{done.stderr}\n{server.journal.transcript()}"
+        said = f"{(error.stdout or b'').decode()}{(error.stderr or b'').decode()}"
+        pytest.fail(f"{error}\n{said}\n{server.service.log.transcript()}")
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}\n{server.service.log.transcript()}"
     return json.loads(done.stdout.strip().splitlines()[-1])
 
 

@@ -38,7 +38,7 @@ def test_a_switch_of_the_server_is_what_its_parts_read():
         assert getattr(server, name) is value
 
 
-def test_a_frame_is_entered_in_the_journal_and_in_the_recording(tmp_path):
+def test_a_frame_is_entered_in_the_log_and_in_the_recording(tmp_path):
     clock = FakeClock()
     server = FakeLiveServer(clock=clock)
     with Recording(tmp_path / "talk.jsonl") as server.recording:

@@ -15,7 +15,7 @@ OVERSIZE = 2 * 1024 * 1024  # bytes: twice what websocket libraries take unless 
 
 
 async def deliver(service: Service, connection: Connection, frame: Message | str | bytes) -> None:
-    """Send one frame, entered in the journal, with whatever is injected; raises ``Gone``.
+    """Send one frame, entered in the log, with whatever is injected; raises ``Gone``.
 
     The connection may be cut by it: then it is not open any more.
     """

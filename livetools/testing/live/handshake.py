@@ -86,7 +86,7 @@ class _Handshake:
         setup = read.get("setup")
         if not isinstance(setup, dict):
             raise Refused(1007, ONLY_FIRST, f"{next(iter(read), '{}')} came first")
-        if lost := self.service.journal.lost():
+        if lost := self.service.log.lost():
             raise Refused(LOST, lost)
         setup = self.service.tokens.constrain(self.who.credential, setup)
         profile = self.service.profile_of(str(setup.get("model", "")), vertex=self.who.vertex)

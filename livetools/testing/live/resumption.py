@@ -52,11 +52,20 @@ class SessionRegistry:
     def _new(self, setup: Message, profile: ModelProfile) -> FakeSession:
         session = FakeSession(self.service, setup, profile)
         self.sessions.append(session)
+        self._forget()
         if self.script is not None:
             user = self._users[session] = User(session)
             session.script = user.hear
             self.service.start_task(play, self.script, user)
         return session
+
+    def _forget(self) -> None:
+        """On a server that runs long the oldest conversations go, of those whose client has gone."""
+        limit = self.service.log.limit
+        if limit is not None and len(self.sessions) > 2 * limit:
+            kept = [each for each in self.sessions[:-limit] if each.connection is not None]
+            self.sessions = kept + self.sessions[-limit:]
+            self._users = {each: self._users[each] for each in self.sessions if each in self._users}
 
     # -- whether the script was played
 

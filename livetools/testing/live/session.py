@@ -123,7 +123,7 @@ class FakeSession:
 
         Whoever dials after that is refused with the error's text: a client that reconnects would do so for ever.
         """
-        self.service.journal.fail("the pretend model", error, scripted=self.script is not None)
+        self.service.log.fail("the pretend model", error, scripted=self.script is not None)
         await self.close(1011, "Internal error encountered.")
 
     # -- the wire
@@ -426,7 +426,7 @@ class FakeSession:
     def _enter(self, calls: Iterable[FakeCall]) -> None:
         for call in calls:
             self.calls.add(call)
-            self.service.journal.calls.append(call)
+            self.service.log.calls.append(call)
 
     def _new_call(self, name: str, args: dict[str, Any], connection: int) -> FakeCall:
         chance = self.service.chance
@@ -434,7 +434,7 @@ class FakeSession:
         styles = {
             "function-call": f"function-call-{number}",
             "uuid": str(uuid.UUID(int=chance.getrandbits(128), version=4)),
-            "call": f"call_{number % 10**6:06d}{len(self.service.journal.calls)}",
+            "call": f"call_{number % 10**6:06d}{len(self.service.log.calls)}",
             "none": None,
         }
         return FakeCall(styles[self.profile.call_ids], name, args, connection, self.blocks(name))
@@ -581,7 +581,7 @@ class FakeSession:
     def _late(self, call: FakeCall, response: Message) -> None:
         self.service.note(f"an answer to a call that is {call.state}, ignored: {call}: {response}")
         if call.state == "cancelled" and not call.crossing:
-            self.service.journal.late.append(call)
+            self.service.log.late.append(call)
 
 
 async def _until_read(connection: Connection, calls: Iterable[FakeCall]) -> None:

@@ -62,7 +62,7 @@ class RestRequest:
         except HttpError:
             raise  # the model closed, as it meant to
         except Exception as fault:
-            self.service.journal.fail("the pretend model", fault)
+            self.service.log.fail("the pretend model", fault)
             raise error(500, "Internal error encountered.") from fault
 
     def declarations(self) -> dict[str, Message]:
@@ -95,7 +95,7 @@ class RestRequest:
             del self._steps[0], self._questions[0]
         call.responses.append(answer)
         call.end("answered")
-        for known in self.service.journal.calls:
+        for known in self.service.log.calls:
             if known.id is not None and known.id == call.id and known.state == "lost":
                 known.responses, known.state = [answer], "answered"
         return True
@@ -107,7 +107,7 @@ class RestRequest:
             raise _Paused("toolConfig forbids calls")
         call.id = f"call_{self.service.chance.randrange(10**7):07d}"
         call.end("lost")  # nobody owes an answer: REST may stop here
-        self.service.journal.calls.append(call)
+        self.service.log.calls.append(call)
         part: Message = {"functionCall": {"name": call.name, "args": call.args, "id": call.id}}
         if self.model.startswith("gemini-3"):
             part["thoughtSignature"] = "bGl2ZXRvb2xz"
@@ -149,7 +149,7 @@ class RestRequest:
     send_raw = cancel = say_interrupted = go_away = fault = _nothing
 
     def response(self, parts: list[Message], *, last: bool = False) -> Message:
-        """A response object with these parts, entered in the journal."""
+        """A response object with these parts, entered in the log."""
         prompt, made = len(str(self.history)) // 4 + 1, -(-len(self._said) // 4)
         candidate: Message = {"content": {"parts": parts, "role": "model"}, "index": 0}
         answer: Message = {

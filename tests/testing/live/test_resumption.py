@@ -305,3 +305,15 @@ async def test_a_turn_that_was_heard_as_its_line_went_does_not_go_on_with_the_ne
 
 def said(text):
     return {"role": "user", "parts": [{"text": text}]}
+
+
+async def test_a_server_that_runs_long_forgets_the_oldest_whose_client_has_gone(dial):
+    async with FakeLiveServer() as server, dial(server) as stays:
+        server.service.log.limit = 2
+        for _ in range(9):
+            async with dial(server):
+                pass
+        assert len(server.sessions) <= 5
+        await stays.say("still here")
+        await stays.until("turnComplete")
+        assert server.sessions[0].connection is not None

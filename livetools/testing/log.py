@@ -31,7 +31,7 @@ class Failure:
 
 
 @dataclass(slots=True)
-class Journal:
+class Log:
     """The server's memory.
 
     ``late`` are calls answered after their cancellation, ``errors`` what the model, or a hook of the test's,
@@ -44,14 +44,14 @@ class Journal:
     errors: list[Failure] = field(default_factory=list)
     complaints: list[str] = field(default_factory=list)
     unplayed: list[str] = field(default_factory=list)
-    log: list[str] = field(default_factory=list)
+    lines: list[str] = field(default_factory=list)
     limit: int | None = None  # frames, calls and lines that are kept, about; None keeps all
 
     def note(self, text: str) -> None:
-        """A line that says why: in ``log`` and under the logger ``livetools.testing``."""
-        self.log.append(text)
-        if self.limit is not None and len(self.log) > 2 * self.limit:
-            del self.log[: -self.limit]
+        """A line that says why: in ``lines`` and under the logger ``livetools.testing``."""
+        self.lines.append(text)
+        if self.limit is not None and len(self.lines) > 2 * self.limit:
+            del self.lines[: -self.limit]
         logger.info("%s", text)
 
     def fail(self, who: str, error: Exception, *, scripted: bool = False) -> None:
@@ -109,6 +109,6 @@ class Journal:
         if len(self.frames) > SHOWN:
             lines.append(f"  … {len(self.frames) - SHOWN} earlier ones")
         lines += [f"  {frame}" for frame in self.frames[-SHOWN:]]
-        if self.log:
-            lines += ["log:", *(f"  {line}" for line in self.log)]
+        if self.lines:
+            lines += ["log:", *(f"  {line}" for line in self.lines)]
         return "\n".join(lines)
