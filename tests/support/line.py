@@ -333,6 +333,8 @@ class World:
             len(self.sockets),
             link.attempt,
             link._streak,
+            min(link._moves, 3),  # the delays that differ here
+            link._moves_from == link.current,
             link.handle,
             link.shown,
             round(link.due - self.now, 3) if link.due < inf else None,
