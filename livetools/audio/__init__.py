@@ -5,10 +5,12 @@ soxr, a sound card needs sounddevice and PortAudio: ``pip install 'livetools[voi
 imported before it is used.
 """
 
+from .activity import Activity, Detector, Loudness, Silero, activity_from, send_speech
 from .microphone import Microphone
 from .pace import END_OF_SPEECH, pace
 from .pcm import INPUT_RATE, OUTPUT_RATE, Resampler, seconds_of, silence
 from .playback import Output, Playback
+from .record import Recorder, record
 from .speaker import FileSpeaker, Speaker
 from .talk import talk
 from .wav import WavFormat, read_wav, wav_format, write_wav
@@ -17,16 +19,24 @@ __all__ = [
     "END_OF_SPEECH",
     "INPUT_RATE",
     "OUTPUT_RATE",
+    "Activity",
+    "Detector",
     "FileSpeaker",
+    "Loudness",
     "Microphone",
     "Output",
     "Playback",
+    "Recorder",
     "Resampler",
+    "Silero",
     "Speaker",
     "WavFormat",
+    "activity_from",
     "pace",
     "read_wav",
+    "record",
     "seconds_of",
+    "send_speech",
     "silence",
     "talk",
     "wav_format",

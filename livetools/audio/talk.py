@@ -20,6 +20,7 @@ from livetools.protocol.events import (
 )
 from livetools.session.clock import Clock, SystemClock
 
+from .activity import Piece, send_speech
 from .pcm import seconds_of
 from .playback import Output
 
@@ -31,14 +32,15 @@ _PAUSE = 1.0  # seconds; what follows a longer one is a new stream
 
 async def talk(
     session: Session,
-    source: AsyncIterable[bytes],
+    source: AsyncIterable[Piece],
     output: Output,
     *,
     tell: Callable[[Event], object] = lambda event: None,
     patience: float = 20.0,
     clock: Clock | None = None,
 ) -> None:
-    """Send ``source`` (16-bit mono PCM at 16 kHz) and play the model's speech on ``output``.
+    """Send ``source`` (16-bit mono PCM at 16 kHz, or what :func:`activity_from` makes of it) and play the model's
+    speech on ``output``.
 
     Returns when the session has ended, or ``source`` has (a file with a question; a microphone does not) and
     the model has answered: its turn is complete and no function call is open. Either way what it said is
@@ -134,9 +136,8 @@ class _Conversation:
                 self.answered = status != "IN_PROGRESS" and not self.open and not self.cut
                 self.cut = False
 
-    async def speak(self, source: AsyncIterable[bytes]) -> None:
-        async for pcm in source:
-            await self.session.send_audio(pcm)
+    async def speak(self, source: AsyncIterable[Piece]) -> None:
+        await send_speech(self.session, source)
 
     async def answer(self, patience: float) -> None:
         """Return when the model had answered before the last word was sent; else ``listen`` ends it all."""
@@ -159,7 +160,7 @@ class _Conversation:
         The service asks for it when a stream pauses for more than a second. Sent at once, it meets the call
         that the silence before it has set off, and 2.5 closes for input while a call is open (js-genai#1236).
         """
-        if not self.answered and not self.open:
+        if not self.answered and not self.open and not self.session.plan.manual:
             before = self.moves
             await self.clock.sleep_until(self.clock.now() + _PAUSE)
             if self.moves == before:

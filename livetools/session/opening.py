@@ -23,6 +23,7 @@ from .endpoint import Endpoint
 from .handlers import Handlers
 from .handles import HandleStore, Keeper
 from .host import Host
+from .listener import Listener
 from .pump import Pump
 from .runner import Runner
 from .socket import Sockets
@@ -50,6 +51,7 @@ class Opening:
     clock: Clock = field(default_factory=SystemClock)
     store: HandleStore | None = None
     transcript: Transcript = field(init=False)
+    listeners: list[Listener] = field(default_factory=list)
     grace: float = 6.0  # seconds for the end: longer than a closing handshake
 
     def __post_init__(self) -> None:
@@ -67,16 +69,23 @@ class Opening:
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
             pump = self._pump(group, session)
             pumps.append(pump)
-            if self.store is None:
-                return await pump.run(group, ready)
-            keeper = Keeper(self.store)
-            pump.taps.append(keeper.tap)
-            group.start_soon(keeper.run)
-            await pump.run(group, ready)
-            return await keeper.save()
+            try:
+                await self._run(pump, group, ready)
+            finally:
+                for listener in list(self.listeners):
+                    listener.end()
 
         await host.start(main)
         return pumps[0]
+
+    async def _run(self, pump: Pump, group: TaskGroup, ready: Callable[[], None]) -> None:
+        if self.store is None:
+            return await pump.run(group, ready)
+        keeper = Keeper(self.store)
+        pump.taps.append(keeper.tap)
+        group.start_soon(keeper.run)
+        await pump.run(group, ready)
+        return await keeper.save()
 
     def update(self, pump: Pump, instructions: str | None, tools: Iterable[object] | None) -> Receipt:
         """Plan the change and tell the machine."""
@@ -99,7 +108,8 @@ class Opening:
 
     def _pump(self, group: TaskGroup, session: SessionLike) -> Pump:
         machine = Machine(self.plan, reconnect=self.policy, seed=self._seed)
-        pump = Pump(machine, self.clock, [self.transcript.event])
+        heard = [listener.event for listener in self.listeners]
+        pump = Pump(machine, self.clock, [self.transcript.event, *heard])
         handlers = Handlers(pump, self.plan.response_key, self.hooks)
         pump.runner = Runner(group, handlers, self.tools, self.deps, session)
         pump.sockets = Sockets(group, self.dialer, self.endpoint, pump)

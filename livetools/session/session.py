@@ -203,6 +203,8 @@ class Session:
                 f"audio at {rate} Hz after audio at {self._rate} Hz: the service closes a session for it. Resample"
             )
         whole = self._samples.whole(sound)
+        for listener in self._opening.listeners:
+            listener.sound(whole, hertz)
         await self._media(outgoing.audio(whole, hertz) if whole else b"", "audio")
 
     async def send_video(self, jpeg: Buffer) -> None:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Literal, Protocol, TypeAlias
 
 from livetools.protocol.delivery import Pong
+from livetools.protocol.events import Event
 
+from .listener import Listener
 from .session import Session
 from .transport import Dialer, Gone, SendWithPing, Transport
 
@@ -34,6 +36,28 @@ def tap(session: Session, listener: FrameListener) -> Session:
     opening = session._opening
     opening.dialer = _Tapped(opening.dialer, listener)
     return session
+
+
+def listen(
+    session: Session,
+    event: Callable[[Event], None],
+    sound: Callable[[bytes, int], None],
+    end: Callable[[], None],
+) -> Callable[[], None]:
+    """Let somebody hear ``session``, open or not yet, beside whoever iterates. Returns what stops it."""
+    listener = Listener(event, sound, end)
+    opening, pump = session._opening, session._pump
+    opening.listeners.append(listener)
+    if pump is not None:
+        pump.taps = [*pump.taps, listener.event]
+
+    def stop() -> None:
+        if listener in opening.listeners:
+            opening.listeners.remove(listener)
+        if (running := session._pump) is not None:
+            running.taps = [each for each in running.taps if each is not listener.event]
+
+    return stop
 
 
 class _Tapped:
