@@ -55,7 +55,7 @@ def _at(spec: ToolSpec) -> str:
 
 def declaration(spec: ToolSpec, policy: CallPolicy) -> dict[str, Json]:
     """What the model is told of a tool: its declaration, with ``behavior`` where the model takes that."""
-    told: dict[str, Json] = plain(spec.declaration)
+    told: dict[str, Json] = dict(spec.declaration) if spec.spelt else plain(spec.declaration)
     told.pop("behavior", None)
     parameters = told.get("parameters")
     if isinstance(parameters, dict) and not parameters.get("properties"):

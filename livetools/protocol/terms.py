@@ -128,6 +128,7 @@ class ToolSpec:
     generator: bool = False
     handled: bool = True
     source: str = ""  # where it is defined, for messages
+    spelt: bool = False  # the declaration is as the wire writes it already
 
 
 def _one_of(name: str, value: object, *values: str) -> None:

@@ -9,7 +9,7 @@ from livetools.protocol.errors import ConfigError
 
 from .annotations import place_of
 from .shapes import is_declaration
-from .tool import Tool
+from .tool import Tool, compiled
 
 DECLARATIONS = ("functionDeclarations", "function_declarations")
 
@@ -55,8 +55,10 @@ def _tools(item: Any) -> Iterator[Tool]:
                 f"{', '.join(others)} is a tool of the service's own: put it into config={{'tools': [...]}}"
             )
         yield from tools
-    elif callable(item) or isinstance(item, Mapping) or is_declaration(item):
+    elif isinstance(item, Mapping) or is_declaration(item):
         yield Tool(item)
+    elif callable(item):
+        yield compiled(item)
     elif isinstance(item, Iterable) and not isinstance(item, str | bytes):
         for inner in item:
             yield from _tools(inner)

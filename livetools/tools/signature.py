@@ -142,8 +142,12 @@ class Signature:
         if not all(annotation is EMPTY or is_plain(annotation) for annotation in annotations):
             self.json_schema()
 
-    def json_schema(self) -> dict[str, Any]:
-        """The arguments as plain JSON Schema, with their defaults. A new dict each time."""
+    def json_schema(self) -> Mapping[str, Any]:
+        """The arguments as plain JSON Schema, with their defaults."""
+        return self._json_schema
+
+    @functools.cached_property
+    def _json_schema(self) -> Mapping[str, Any]:
         return self._validator.json_schema()
 
     @functools.cached_property

@@ -13,13 +13,14 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overl
 
 from typing_extensions import Unpack
 
+from livetools.protocol.configuration import plain
 from livetools.protocol.declarations import NAME
 from livetools.protocol.errors import ToolDefinitionError
 from livetools.protocol.events import Call
 from livetools.protocol.terms import ToolSpec
 
 from . import docstrings, results, schema
-from .annotations import is_method, place_of
+from .annotations import is_method, owner_of, place_of
 from .context import SessionLike, ToolContext
 from .hooks import Hooks
 from .options import DEFAULTS, ToolOptions, resolve
@@ -193,7 +194,7 @@ class Tool:
         if self._declared is not None:
             return self._declared["parameters"] or {}
         assert self._signature is not None  # what is not declared has a handler
-        made = self._signature.json_schema()
+        made = copy.deepcopy(dict(self._signature.json_schema()))
         for name, text in self._documented.arguments.items():
             if name in made.get("properties", {}):
                 made["properties"][name].setdefault("description", text)
@@ -223,10 +224,15 @@ class Tool:
         return made
 
     def spec(self) -> ToolSpec:
-        """What a session's plan must know of this tool."""
+        """What a session's plan must know of this tool; the same object each time."""
+        return self._spec
+
+    @functools.cached_property
+    def _spec(self) -> ToolSpec:
         generator = self.kind in ("generator", "async_generator")
         source = "" if self.handler is None else place_of(self.handler)
-        return ToolSpec(self.declaration(), self.options, generator, self.handler is not None, source)
+        told = plain(self.declaration())
+        return ToolSpec(told, self.options, generator, self.handler is not None, source, spelt=True)
 
     def lint(self) -> list[str]:
         """What the model will not know or may stumble over, a line each; nothing for a tool told whole."""
@@ -323,6 +329,7 @@ class Tool:
     ) -> Tool:
         """A copy under another name or description, or with other hooks. Raises ``ToolDefinitionError``."""
         other = copy.copy(self)
+        other.__dict__.pop("_spec", None)
         if name is not None:
             other.name = _name(self.handler, {"name": name})
             other._signature = self._signature and self._signature.renamed(name)
@@ -331,6 +338,50 @@ class Tool:
         if hooks is not None:
             other.hooks = hooks
         return other
+
+
+COMPILED = "__livetools_tool__"
+
+
+def compiled(target: Any) -> Tool:
+    """``Tool(target)``, made once for a function, and for a method once for all objects of a class.
+
+    Making one takes a millisecond or more, and a program that opens a session for each of its users would spend it on
+    every tool each time. What was made is kept by the function itself, and made again if the function was changed.
+    """
+    function = target.__func__ if isinstance(target, types.MethodType) else target
+    if not isinstance(function, types.FunctionType):
+        return Tool(target)
+    owner = owner_of(target)
+    kept: dict[object, tuple[object, Tool]] = vars(function).setdefault(COMPILED, {})
+    state = _state(function)
+    known, made = kept.get(owner, (None, None))
+    if made is None or known != state:  # a wrapper has got the other's by functools.wraps
+        made = Tool(target)
+        made.spec()
+        prototype = made
+        if function is not target:
+            prototype = copy.copy(made)
+            prototype.handler = None  # it must not keep the object alive
+        vars(function)[COMPILED] = {**kept, owner: (state, prototype)}
+        return made
+    if function is target:
+        return made
+    made = copy.copy(made)
+    made.handler = target
+    return made
+
+
+def _state(function: types.FunctionType) -> object:
+    """All that a tool is made of."""
+    parts = (
+        function.__code__,
+        function.__doc__,
+        function.__name__,
+        function.__defaults__,
+        function.__kwdefaults__,
+    )
+    return id(function), *parts, dict(function.__annotations__), vars(function).get(MARK)
 
 
 def _described(schema: object, root: Mapping[str, Any]) -> bool:

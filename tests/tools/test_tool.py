@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import gc
+import weakref
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import pytest
 
 from livetools.protocol.errors import ToolDefinitionError, ToolError
-from livetools.tools import Tool, ToolContext, tool
+from livetools.tools import Tool, ToolContext, as_tools, tool
+from livetools.tools.tool import compiled
 
 pytestmark = pytest.mark.anyio
 
@@ -335,3 +338,110 @@ async def test_an_object_that_has_every_attribute_is_still_a_callable() -> None:
             return x
 
     assert await Tool(Everything(), name="f").call({"x": 1}) == {"output": 1}
+
+
+async def test_a_function_is_compiled_once_and_again_when_it_was_changed() -> None:
+    def f(x: int) -> int:
+        """One."""
+        return x
+
+    made = compiled(f)
+    assert compiled(f) is made
+    assert made.spec() is made.spec()
+    f.__doc__ = "Two."
+    assert compiled(f).description == "Two."
+    f.__annotations__["x"] = str
+    assert compiled(f).declaration()["parameters"]["properties"]["x"]["type"] == "STRING"
+    f.__defaults__ = ("a",)
+    assert "required" not in compiled(f).declaration()["parameters"]
+    tool(name="other")(f)
+    assert compiled(f).name == "other"
+    assert made.description == "One.", "what was made does not change"
+    assert compiled(f) is compiled(f)
+
+
+async def test_a_wrapper_is_compiled_by_itself() -> None:
+    def inner(x: int) -> int:
+        """Inner."""
+        return x
+
+    compiled(inner)
+
+    @functools.wraps(inner)
+    def outer(x: int) -> int:
+        return inner(x) + 1
+
+    assert compiled(outer).handler is outer
+    assert await compiled(outer).call({"x": 1}) == {"output": 2}
+    assert await compiled(inner).call({"x": 1}) == {"output": 1}
+
+
+class Counter:
+    def __init__(self, start: int) -> None:
+        self.start = start
+
+    def add(self, x: int) -> int:
+        """Adds."""
+        return self.start + x
+
+
+class Loud(Counter):
+    """Another class, whose scope the annotations are looked up in."""
+
+
+async def test_a_method_is_compiled_once_a_class_and_keeps_no_object_alive(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    compiled(Counter(0).add), compiled(Loud(0).add)
+    made: list[object] = []
+    monkeypatch.setattr(Tool, "_check", lambda *args: made.append(args))
+    first, second = Counter(1), Counter(2)
+    for n, one in ((1, first), (2, second), (3, Loud(3))):
+        assert await compiled(one.add).call({"x": 10}) == {"output": 10 + n}
+    assert made == []
+    gone = weakref.ref(first)
+    del first, one
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_function_that_is_compiled_can_be_collected() -> None:
+    def make() -> weakref.ref[object]:
+        def f(x: int) -> int:
+            return x
+
+        compiled(f).declaration()
+        return weakref.ref(f)
+
+    gone = make()
+    gc.collect()
+    assert gone() is None
+
+
+def test_a_second_session_compiles_no_tool(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+    check = Tool._check
+    monkeypatch.setattr(Tool, "_check", lambda self, signature: made.append(self) or check(self, signature))
+
+    def f(x: int) -> None: ...
+
+    def g(x: int) -> None: ...
+
+    for _ in range(3):
+        [one, two] = as_tools([f, g])
+        assert (one.name, two.name) == ("f", "g")
+    assert len(made) == 2
+
+
+def test_a_renamed_tool_is_declared_under_its_new_name() -> None:
+    made = compiled(add)
+    assert made.replace(name="plus").spec().declaration["name"] == "plus"
+    assert made.replace(description="Sums.").spec().declaration["description"] == "Sums."
+    assert made.spec().declaration["name"] == "add"
+
+
+def test_what_a_declaration_is_given_out_as_can_be_changed_without_harm() -> None:
+    made = compiled(add)
+    made.declaration()["parameters"]["properties"].clear()
+    made.declaration("json_schema")["parametersJsonSchema"].clear()
+    assert list(made.declaration()["parameters"]["properties"]) == ["a", "b"]
