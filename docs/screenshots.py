@@ -206,7 +206,7 @@ def states(shots: Shots, **options: Any) -> None:
         page.get_by_text("for a moment").first.wait_for()
         shots.take(page, "page-states")
         say(page, "Search the archive for letters from Oslo")
-        page.locator('[data-state="running"] .ticks i').nth(1).wait_for(state="attached")
+        page.locator('[data-state="running"] .ticks i').first.wait_for(state="attached")
         shots.take(page, "page-running")
         page.get_by_text("Export").click()
         shots.take(page, "page-export")

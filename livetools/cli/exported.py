@@ -70,7 +70,7 @@ def as_test(frames: Iterable[Frame], subject: Subject) -> str:
     script = script_of(frames)
     if not script.asked:
         raise ValueError("no question has been answered yet: there is nothing to test")
-    names = [*(f"past{n}" for n in _cuts(script)), "over"]
+    names = [*(f"past{n}" for n in _past(script)), "over"]
     imports, constants = _head(subject)
     about = subject.target or subject.choices.model or "a model"
     return TEST.format(
@@ -119,9 +119,9 @@ def _decided(script: Script) -> list[tuple[str, dict[str, Any]]]:
     return [(name, dict(args)) for name, args in script.refused]
 
 
-def _cuts(script: Script) -> list[int]:
-    """The numbers of the questions that the line cut short, but for the last, behind which all is over."""
-    return [n for n, asked in enumerate(script.asked[:-1], 1) if asked.cut]
+def _past(script: Script) -> list[int]:
+    """The numbers of the questions after whose answer the script goes on; after the last all is ``over``."""
+    return [n for n, asked in enumerate(script.asked[:-1], 1) if asked.cut or asked.goes_on]
 
 
 def _asking(script: Script, deciding: bool) -> list[str]:
@@ -130,9 +130,10 @@ def _asking(script: Script, deciding: bool) -> list[str]:
         lines.append(f"reply = await session.ask({asked.text!r}){'  # spoken' if asked.spoken else ''}")
         if asked.interrupted or asked.cut:
             lines.append("assert reply.interrupted")
-            lines += [f"await past{n}.wait()"] if n in _cuts(script) else []
-            continue
-        lines.append(f"assert [call.name for call in reply.calls] == {asked.calls!r}")
-        lines += [f"assert {text!r} in str(reply)" for text in asked.says]
+        else:
+            lines.append(f"assert [call.name for call in reply.calls] == {asked.calls!r}")
+            lines += [f"assert {text!r} in str(reply)" for text in asked.says]
+        if n in _past(script):
+            lines.append(f"await past{n}.wait()")
     lines += ["with anyio.fail_after(60):", "    await over.wait()  # what comes after the last answer"]
     return [*lines, "group.cancel_scope.cancel()"] if deciding else lines

@@ -29,7 +29,8 @@ class Asked:
     says: list[str] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
     interrupted: bool = False
-    cut: bool = False  # the line went before it was answered: what follows is no part of the answer
+    cut: bool = False  # the line went before it was answered: what follows is not part of the answer
+    goes_on: bool = False  # a result came as text after the answer, and the model spoke of it
     complete: bool = False
 
 
@@ -113,7 +114,9 @@ class _Reader:
 
     def _typed(self, text: str) -> None:
         if text.startswith(LATE_RESULT):
-            return self._write("turn = await user.says()  # the result of a call whose connection was lost")
+            if self._script.asked:
+                self._script.asked[-1].goes_on = True
+            return self._write("turn = await user.says()  # the result of a call, as text")
         self._sound, self._heard = False, ""
         last = self._script.asked[-1] if self._script.asked else None
         if last is not None and last.text == text and not last.complete and not last.says and not last.calls:
@@ -126,7 +129,7 @@ class _Reader:
         return self._begin(asked)
 
     def _begin(self, asked: Asked) -> None:
-        if self._script.asked and self._script.asked[-1].cut:
+        if self._script.asked and (self._script.asked[-1].cut or self._script.asked[-1].goes_on):
             self._write(f"past{len(self._script.asked)}.set()")
         self._script.asked.append(asked)
         self._turn_open = True
@@ -178,7 +181,8 @@ class _Reader:
     def _say(self) -> None:
         text, self._saying = self._saying, ""
         if text.strip() and self._script.asked:
-            self._script.asked[-1].says.append(text.strip())
+            if not self._script.asked[-1].goes_on:
+                self._script.asked[-1].says.append(text.strip())
             self._write(f"await turn.say({text!r})")
 
     def _called(self, call: Message) -> None:

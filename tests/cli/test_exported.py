@@ -10,7 +10,15 @@ from pathlib import Path
 import anyio
 import pytest
 
-from livetools import ApprovalRequested, Interrupted, Reconnected, Session, ToolFinished, TurnComplete
+from livetools import (
+    ApprovalRequested,
+    Interrupted,
+    OutputTranscript,
+    Reconnected,
+    Session,
+    ToolFinished,
+    TurnComplete,
+)
 from livetools.cli.exported import Subject, as_test
 from livetools.cli.journal import Journal
 from livetools.session.agents import open_agent
@@ -40,9 +48,25 @@ async def slow(seconds: float) -> str:
     await asyncio.sleep(seconds)
     return "slept"
 
+@tool(behavior="background")
+async def brew(cups: int) -> str:
+    """Brew coffee."""
+    await asyncio.sleep(0.1)
+    return f"{cups} cups"
+
+@tool(behavior="non_blocking")
+async def count(to: int):
+    """Count aloud."""
+    for number in range(to):
+        yield number
+
 agent = functools.partial(
-    livetools.connect, "gemini-3.8-live", tools=[get_weather, get_time, erase, slow],
-    config={"output_audio_transcription": {}},
+    livetools.connect, "gemini-3.8-live", tools=[get_weather, get_time, erase, slow, brew, count],
+    config={"output_audio_transcription": {}, "input_audio_transcription": {}},
+)
+
+barista = functools.partial(
+    livetools.connect, "gemini-3.1-flash-live-preview", tools=[brew], config={"output_audio_transcription": {}},
 )
 '''
 
@@ -109,6 +133,64 @@ async def interrupted(session: Session, server: FakeLiveServer) -> None:
     await until(session, TurnComplete)
 
 
+async def counted(session: Session, server: FakeLiveServer) -> None:
+    @server.model
+    async def model(turn):
+        numbers = await turn.call("count", to=3)
+        await turn.say(f"Counted, {len(numbers)}.")
+
+    await session.ask("count to three")
+
+
+async def in_the_background(session: Session, server: FakeLiveServer) -> None:
+    @server.model
+    async def model(turn):
+        if turn.text.startswith("[Result of"):
+            await turn.say("Your coffee is ready.")
+        elif turn.text == "coffee":
+            await turn.call("brew", cups=2)
+            await turn.say("It is under way.")
+        else:
+            await turn.say("Of course.")
+
+    await session.ask("coffee")
+    while "ready" not in (await until(session, OutputTranscript)).text:
+        pass
+    await until(session, TurnComplete)
+    await session.ask("thanks")
+
+
+async def stopped(session: Session, server: FakeLiveServer) -> None:
+    speaking = anyio.Event()
+
+    @server.model
+    async def model(turn):
+        if turn.text == "sing":
+            await turn.say("La la la, ")
+            speaking.set()
+            await anyio.sleep_forever()
+        await turn.say("Of course.")
+
+    await session.send_text("sing")
+    await speaking.wait()
+    await until(session, OutputTranscript)
+    await session.interrupt()
+    await session.ask("thanks for nothing")
+
+
+async def spoken(session: Session, server: FakeLiveServer) -> None:
+    @server.model
+    async def model(turn):
+        weather = await turn.call("get_weather", city="Oslo")
+        await turn.say(f"It is {weather['output']}.")
+
+    server.transcriber = lambda pcm, rate: "How is the weather?"
+    loud = b"\x00\x40" * 8000
+    await session.send_audio(loud)
+    await session.end_audio()
+    await until(session, TurnComplete)
+
+
 def lost_script(server: FakeLiveServer) -> None:
     @server.conversation
     async def script(user):
@@ -130,7 +212,7 @@ async def lost(session: Session, server: FakeLiveServer) -> None:
     await session.ask("and?")
 
 
-CONVERSATIONS = [plain, approvals, interrupted, lost]
+CONVERSATIONS = [plain, approvals, interrupted, counted, in_the_background, stopped, spoken, lost]
 
 
 async def record(conversation: Callable[..., object], agent: object) -> Journal:
@@ -143,18 +225,8 @@ async def record(conversation: Callable[..., object], agent: object) -> Journal:
     return journal
 
 
-def run_pytest(folder: Path) -> subprocess.CompletedProcess[str]:
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-q",
-        "-p",
-        "no:cacheprovider",
-        "--rootdir",
-        str(folder),
-        str(folder),
-    ]
+def run_pytest(place: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--rootdir", "/", str(place)]
     return subprocess.run(command, capture_output=True, text=True, timeout=100)
 
 
@@ -164,8 +236,9 @@ def test_what_was_said_and_called_can_be_held_again(tmp_path):
     scope: dict[str, object] = {"__name__": "agent"}
     exec(compile(AGENT, str(file), "exec"), scope)
     for conversation in CONVERSATIONS:
-        journal = anyio.run(record, conversation, scope["agent"])
-        subject = Subject(f"{file}:agent", asks_approval=conversation is approvals)
+        name = "barista" if conversation is in_the_background else "agent"
+        journal = anyio.run(record, conversation, scope[name])
+        subject = Subject(f"{file}:{name}", asks_approval=conversation is approvals)
         source = as_test(journal.frames(), subject)
         (tmp_path / f"test_{conversation.__name__}.py").write_text(source, encoding="utf-8")
     result = run_pytest(tmp_path)
@@ -173,11 +246,13 @@ def test_what_was_said_and_called_can_be_held_again(tmp_path):
     assert f"{len(CONVERSATIONS)} passed" in result.stdout
     assert 'REFUSED = [("erase"' in (tmp_path / "test_approvals.py").read_text().replace("'", '"')
     assert "reply.interrupted" in (tmp_path / "test_interrupted.py").read_text()
+    assert "How is the weather?')  # spoken" in (tmp_path / "test_spoken.py").read_text()
+    assert "await past1.wait()" in (tmp_path / "test_in_the_background.py").read_text()
     assert "turn.drop()" in (tmp_path / "test_lost.py").read_text()
 
     broken = AGENT.replace('return "12 °C, rain"', 'raise ToolError("no weather today")')
     file.write_text(broken, encoding="utf-8")
-    result = run_pytest(tmp_path)
+    result = run_pytest(tmp_path / "test_plain.py")
     assert result.returncode == 1
     assert "no weather today" in result.stdout
 
