@@ -86,10 +86,14 @@ async def page(url: str, seconds: float, legs: list[tuple[float, float]]) -> int
     async with websockets.connect(url, compression=None) as socket:
         assert json.loads(await socket.recv())["type"] == "ready"
 
+        heard = 0
+
         async def hear() -> None:
+            nonlocal heard
             async for message in socket:
                 if isinstance(message, bytes):
                     now = time.monotonic()
+                    heard += 1
                     sent, said = STAMPS.unpack_from(message)
                     legs.append((said - sent, now - said))
 
@@ -99,7 +103,9 @@ async def page(url: str, seconds: float, legs: list[tuple[float, float]]) -> int
             await socket.send(STAMPS.pack(now, 0.0).ljust(CHUNK, b"\1"))
             count += 1
             await asyncio.sleep(max(0.0, began + count * PERIOD - time.monotonic()))
-        await asyncio.sleep(0.5)
+        patience = time.monotonic() + 30
+        while heard < count and time.monotonic() < patience:
+            await asyncio.sleep(0.05)
         await socket.send('{"type": "end"}')
         await hearing
         return count
