@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import json
+import math
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 import anyio
 import pytest
 from httpx import ASGITransport, AsyncClient
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from support.asgi import Browser, Closed, browser
@@ -19,7 +22,7 @@ import livetools
 from livetools import ConfigError, ToolContext, tool
 from livetools.integrations.starlette import relay
 from livetools.session.handles import MemoryHandleStore
-from livetools.testing import FakeClock, FakeLiveServer
+from livetools.testing import FakeClock, FakeLiveServer, Turn
 
 pytestmark = pytest.mark.anyio
 
@@ -598,3 +601,48 @@ async def test_speech_of_another_rate_is_announced_and_the_picture_of_an_avatar_
         b"\x01\x02\x03\x04",
         {"type": "VideoChunk", "data": "AQIDBA==", "mime_type": "video/mp4"},
     ]
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@settings(max_examples=10, deadline=None)
+@given(reads=st.lists(st.integers(0, 8), max_size=6))
+def test_pages_that_come_and_go_are_told_each_event_once(backend: str, reads: list[int]) -> None:
+    seen: list[int] = []
+
+    async def model(turn: Turn) -> None:
+        for word in ["one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"]:
+            await turn.send({"serverContent": {"outputTranscription": {"text": word}}})
+            await turn.say("", audio=b"\1\2" * 10)
+
+    async def read(page: Browser, count: float) -> bool:
+        """So many messages; true at the end of the turn."""
+        while count > 0:
+            message = await page.receive()
+            count -= 1
+            if not isinstance(message, bytes) and message["type"] != "ready":
+                seen.append(message["seq"])
+                if message["type"] == "TurnComplete":
+                    return True
+        return False
+
+    async def come_and_go(app: Any, token: str, reads: list[int]) -> None:
+        """One page inside the other: on trio the first one's request lasts as long as the session."""
+        async with resumed(app, token, seen[-1] if seen else 0) as page:
+            if await read(page, reads[0] if reads else math.inf):
+                page.send({"type": "end"})
+                await page.closed()
+            else:
+                page.leave()
+                await come_and_go(app, token, reads[1:])
+
+    async def main() -> None:
+        async with FakeLiveServer(model) as server:
+            app = relay(agent_of(server), linger=60)
+            async with browser(app) as first:
+                token = (await first.receive())["token"]
+                first.send({"type": "text", "text": "Count."})
+                first.leave()
+                await come_and_go(app, token, reads)
+
+    anyio.run(main, backend=backend)
+    assert seen == list(range(1, len(seen) + 1))
