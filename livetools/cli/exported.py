@@ -1,4 +1,4 @@
-"""A conversation as a pytest test: a script for ``live_server``, and the questions that the user asked."""
+"""A conversation as a pytest test: a script for ``live_server``, and the questions that the user question."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def as_test(frames: Iterable[Frame], subject: Subject) -> str:
     Raises ``ValueError`` when no question has been answered yet.
     """
     script = script_of(frames)
-    if not script.asked:
+    if not script.questions:
         raise ValueError("no question has been answered yet: there is nothing to test")
     names = [*(f"past{n}" for n in _past(script)), "over"]
     imports, constants = _head(subject)
@@ -96,11 +96,11 @@ def _head(subject: Subject) -> tuple[list[str], list[str]]:
     if subject.choices.config is not None:
         imports = ["from pathlib import Path", "", *imports]
     target = subject.target
-    place, colon, names = (target or "").partition(".py")
-    if colon:
-        return imports, [f"TARGET = {str(Path(place + colon).resolve()) + names!r}"]
     if target is None:
         return imports, ["TARGET = None"]
+    place, colon, names = (target, "", "") if target.endswith(".py") else target.rpartition(":")
+    if place.endswith(".py"):
+        return imports, [f"TARGET = {f'{Path(place).resolve()}{colon}{names}'!r}"]
     return ["import sys", "", *imports], [f"sys.path.insert(0, {str(Path.cwd())!r})", f"TARGET = {target!r}"]
 
 
@@ -121,18 +121,18 @@ def _decided(script: Script) -> list[tuple[str, dict[str, Any]]]:
 
 def _past(script: Script) -> list[int]:
     """The numbers of the questions after whose answer the script goes on; after the last all is ``over``."""
-    return [n for n, asked in enumerate(script.asked[:-1], 1) if asked.cut or asked.goes_on]
+    return [n for n, question in enumerate(script.questions[:-1], 1) if question.goes_on]
 
 
 def _asking(script: Script, deciding: bool) -> list[str]:
     lines = ["group.start_soon(decide, session)"] if deciding else []
-    for n, asked in enumerate(script.asked, 1):
-        lines.append(f"reply = await session.ask({asked.text!r}){'  # spoken' if asked.spoken else ''}")
-        if asked.interrupted or asked.cut:
+    for n, question in enumerate(script.questions, 1):
+        lines.append(f"reply = await session.ask({question.text!r}){'  # spoken' if question.spoken else ''}")
+        if question.interrupted or question.line_lost:
             lines.append("assert reply.interrupted")
         else:
-            lines.append(f"assert [call.name for call in reply.calls] == {asked.calls!r}")
-            lines += [f"assert {text!r} in str(reply)" for text in asked.says]
+            lines.append(f"assert [call.name for call in reply.calls] == {question.calls!r}")
+            lines += [f"assert {text!r} in str(reply)" for text in question.answers]
         if n in _past(script):
             lines.append(f"await past{n}.wait()")
     lines += ["with anyio.fail_after(60):", "    await over.wait()  # what comes after the last answer"]

@@ -33,7 +33,7 @@ from livetools.testing.wire import without_media
 
 from .agent import Choices
 from .exported import Subject, as_test
-from .journal import Journal, Journals
+from .frame_history import FrameHistories, FrameHistory
 
 PAGE = Path(web.__file__).with_name("page")
 TOKEN = "livetools-session"  # the header that says whose session is asked about
@@ -69,7 +69,7 @@ class About:
 def page_app(open_session: Callable[[], Session], about: About, *, linger: float = 30.0) -> Starlette:
     """The app. ``open_session`` makes a session a page; a page that is gone keeps it for ``linger`` seconds."""
     page = _Page(open_session, about)
-    live = relay(page.agent, stores=page.journals.of, linger=linger)
+    live = relay(page.agent, stores=page.histories.of, linger=linger)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -82,7 +82,8 @@ def page_app(open_session: Callable[[], Session], about: About, *, linger: float
             Route("/favicon.ico", page.icon),
             Route("/facts.json", page.facts),
             Route("/frames", page.frames),
-            Route("/export/{kind:str}", page.export),
+            Route("/export/recording", page.recording),
+            Route("/export/pytest", page.test),
             Mount("/live", live),
             Mount("/web/dist", StaticFiles(directory=web.BUILT)),
             Mount("/web/page", StaticFiles(directory=PAGE)),
@@ -96,16 +97,16 @@ class _Page:
     """What the app answers, and the agent that it gives to the relay."""
 
     def __init__(self, open_session: Callable[[], Session], about: About) -> None:
-        self.journals = Journals()
+        self.histories = FrameHistories()
         self._open, self._about = open_session, about
         self._probe = open_session()  # asked for what it would declare, never opened
         asks_approval = any(policy.approval for policy in self._probe.plan.policies.values())
         self._subject = Subject(about.target, about.choices, asks_approval)
 
     def agent(self, *, handle_store: HandleStore | None = None, **options: object) -> Session:
-        """A session whose frames go to the journal that the relay hands over as its store."""
+        """A session whose frames go to the history that the relay hands over as its store."""
         session = self._open()
-        return tap(session, handle_store) if isinstance(handle_store, Journal) else session
+        return tap(session, handle_store) if isinstance(handle_store, FrameHistory) else session
 
     async def index(self, request: Request) -> Response:
         return FileResponse(PAGE / "index.html")
@@ -126,27 +127,31 @@ class _Page:
 
     async def frames(self, request: Request) -> Response:
         """The frames of a call of the page's session."""
-        if (journal := self._journal(request)) is None:
+        if (history := self._history(request)) is None:
             return UNKNOWN
-        return JSONResponse(await run_in_threadpool(frames_of, journal, request))
+        return JSONResponse(await run_in_threadpool(frames_of, history, request))
 
-    async def export(self, request: Request) -> Response:
-        """The page's session as a recording, or as a test."""
-        if (journal := self._journal(request)) is None:
+    async def recording(self, request: Request) -> Response:
+        """The page's session as a recording."""
+        if (history := self._history(request)) is None:
             return UNKNOWN
-        if request.path_params["kind"] == "recording":
-            return PlainTextResponse(await run_in_threadpool(journal.recording))
+        return PlainTextResponse(await run_in_threadpool(history.recording))
+
+    async def test(self, request: Request) -> Response:
+        """The page's session as a pytest test."""
+        if (history := self._history(request)) is None:
+            return UNKNOWN
         try:
             return PlainTextResponse(
-                await run_in_threadpool(lambda: as_test(journal.frames(), self._subject))
+                await run_in_threadpool(lambda: as_test(history.frames(), self._subject))
             )
         except ValueError as error:
             return PlainTextResponse(str(error), 409)
 
-    def _journal(self, request: Request) -> Journal | None:
-        """The journal of the session whose token stands in the request's header."""
+    def _history(self, request: Request) -> FrameHistory | None:
+        """The history of the session whose token stands in the request's header."""
         token = request.headers.get(TOKEN)
-        return self.journals.find(session_key(token, None)) if token else None
+        return self.histories.find(session_key(token, None)) if token else None
 
 
 UNKNOWN = PlainTextResponse("this session is not known, or its frames are not kept any more", 404)
@@ -161,9 +166,9 @@ def declarations(session: Session) -> list[dict[str, str]]:
     return [{"name": name, "description": description} for name, description in found.items()]
 
 
-def frames_of(journal: Journal, request: Request) -> list[dict[str, object]]:
+def frames_of(history: FrameHistory, request: Request) -> list[dict[str, object]]:
     """The frames of the call that the query names by ``id``; by ``name`` where the service gave it no id."""
-    found = journal.frames(request.query_params.get("id", "")) or journal.frames(
+    found = history.frames(request.query_params.get("id", "")) or history.frames(
         request.query_params.get("name", "")
     )
     return [

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from keyword import iskeyword
 from typing import Any
 
 from livetools.testing.wire import Frame, Message
@@ -21,17 +22,22 @@ NOT_APPROVED = "the call was not approved"
 
 
 @dataclass(slots=True)
-class Asked:
+class Question:
     """One question of the user, and what came of it."""
 
     text: str
     spoken: bool = False
-    says: list[str] = field(default_factory=list)
+    answers: list[str] = field(default_factory=list)
     calls: list[str] = field(default_factory=list)
     interrupted: bool = False
-    cut: bool = False  # the line went before it was answered: what follows is not part of the answer
-    goes_on: bool = False  # a result came as text after the answer, and the model spoke of it
+    line_lost: bool = False  # the line went before it was answered: what follows is not part of the answer
+    has_late_result: bool = False  # a result came as text after the answer, and the model spoke of it
     complete: bool = False
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether the script goes on behind the answer that the user gets."""
+        return self.line_lost or self.has_late_result
 
 
 @dataclass(slots=True)
@@ -39,7 +45,7 @@ class Script:
     """The lines of the model's part, the questions of the user's, and the calls that were refused."""
 
     lines: list[str] = field(default_factory=list)
-    asked: list[Asked] = field(default_factory=list)
+    questions: list[Question] = field(default_factory=list)
     refused: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
 
 
@@ -57,14 +63,12 @@ class _Reader:
     def __init__(self) -> None:
         self._script = Script()
         self._connection = 0
-        self._moving = (
-            False  # a goAway came: the next connection is a planned one, which a script need not show
-        )
+        self._moving = False  # a goAway came: the next connection is planned, and a script need not show it
         self._saying = ""
         self._heard = ""
         self._sound = False  # of the user, since the last turn
         self._turn_open = False
-        self._queued: list[Asked] = []  # typed while the model spoke
+        self._queued: list[Question] = []  # typed while the model spoke
         self._open: dict[str, tuple[str, str, Mapping[str, Any]]] = {}  # by id: variable, name, arguments
         self._count = 0
         self._whole = (0, 0)  # lines, questions
@@ -78,10 +82,14 @@ class _Reader:
             return self._client(message, frame.connection)
         return self._server(message)
 
+    @property
+    def _last(self) -> Question | None:
+        return self._script.questions[-1] if self._script.questions else None
+
     def script(self) -> Script:
         """What was written, up to the last question that was answered."""
-        lines, asked = self._whole
-        return Script(self._script.lines[:lines], self._script.asked[:asked], self._script.refused)
+        lines, questions = self._whole
+        return Script(self._script.lines[:lines], self._script.questions[:questions], self._script.refused)
 
     # What the client sent
 
@@ -106,7 +114,7 @@ class _Reader:
 
     def _dialled(self, setup: Message, connection: int) -> None:
         first, self._connection = not self._connection, connection
-        if first or self._moving or not self._script.asked:
+        if first or self._moving or self._last is None:
             self._moving = False
             return
         handle = bool((setup.get("sessionResumption") or {}).get("handle"))
@@ -114,27 +122,27 @@ class _Reader:
 
     def _typed(self, text: str) -> None:
         if text.startswith(LATE_RESULT):
-            if self._script.asked:
-                self._script.asked[-1].goes_on = True
+            if self._last is not None:
+                self._last.has_late_result = True
             return self._write("turn = await user.says()  # the result of a call, as text")
         self._sound, self._heard = False, ""
-        last = self._script.asked[-1] if self._script.asked else None
-        if last is not None and last.text == text and not last.complete and not last.says and not last.calls:
-            last.cut = False
+        last = self._last
+        if last is not None and last.text == text and not (last.complete or last.answers or last.calls):
+            last.line_lost = False
             return self._write(f"turn = await user.says({text!r})  # sent again")
-        asked = Asked(text)
+        question = Question(text)
         if self._turn_open:
-            self._queued.append(asked)
+            self._queued.append(question)
             return None
-        return self._begin(asked)
+        return self._begin(question)
 
-    def _begin(self, asked: Asked) -> None:
-        if self._script.asked and (self._script.asked[-1].cut or self._script.asked[-1].goes_on):
-            self._write(f"past{len(self._script.asked)}.set()")
-        self._script.asked.append(asked)
+    def _begin(self, question: Question) -> None:
+        if self._last is not None and self._last.goes_on:
+            self._write(f"past{len(self._script.questions)}.set()")
+        self._script.questions.append(question)
         self._turn_open = True
-        comment = "  # spoken" if asked.spoken else ""
-        self._write(f"turn = await user.says({asked.text!r}){comment}")
+        comment = "  # spoken" if question.spoken else ""
+        self._write(f"turn = await user.says({question.text!r}){comment}")
 
     def _answered(self, response: Message) -> None:
         if response.get("willContinue"):
@@ -166,7 +174,7 @@ class _Reader:
         )
         calls = (message.get("toolCall") or {}).get("functionCalls") or []
         if (parts or said or calls) and self._sound and not self._turn_open:
-            self._begin(Asked(self._heard.strip() or UNHEARD, spoken=True))
+            self._begin(Question(self._heard.strip() or UNHEARD, spoken=True))
             self._sound, self._heard = False, ""
         self._saying += said
         for call in calls:
@@ -180,19 +188,19 @@ class _Reader:
 
     def _say(self) -> None:
         text, self._saying = self._saying, ""
-        if text.strip() and self._script.asked:
-            if not self._script.asked[-1].goes_on:
-                self._script.asked[-1].says.append(text.strip())
+        if text.strip() and self._last is not None:
+            if not self._last.has_late_result:
+                self._last.answers.append(text.strip())
             self._write(f"await turn.say({text!r})")
 
     def _called(self, call: Message) -> None:
         self._say()
-        if not self._script.asked:
+        if self._last is None:
             return
         self._count += 1
         variable, name, args = f"call{self._count}", str(call.get("name")), call.get("args") or {}
         self._open[str(call.get("id") or name)] = variable, name, args
-        self._script.asked[-1].calls.append(name)
+        self._last.calls.append(name)
         self._write(f"{variable} = await turn.start_call({_arguments(name, args)})")
 
     def _cancelled(self, ids: Iterable[str]) -> None:
@@ -202,28 +210,29 @@ class _Reader:
 
     def _interrupted(self) -> None:
         self._say()
-        if self._script.asked and self._turn_open:
-            self._script.asked[-1].interrupted = True
+        if self._last is not None and self._turn_open:
+            self._last.interrupted = True
             self._write("await turn.interrupt()")
 
     def _ended(self, status: str | None) -> None:
         self._say()
-        if not self._script.asked:
+        last = self._last
+        if last is None:
             return
-        asked = self._script.asked[-1]
         self._turn_open = status == "IN_PROGRESS"
-        if not self._open and not self._turn_open and (asked.says or asked.calls or asked.interrupted):
-            asked.complete = True
-            self._whole = len(self._script.lines), len(self._script.asked)
+        over = not self._open and not self._turn_open
+        if over and (last.answers or last.calls or last.interrupted):
+            last.complete = True
+            self._whole = len(self._script.lines), len(self._script.questions)
         if not self._turn_open and self._queued:
             self._begin(self._queued.pop(0))
 
     def _closed(self, by_us: bool, close: Message) -> None:
         self._say()
-        if by_us or self._moving or not self._script.asked:
+        if by_us or self._moving or self._last is None:
             return
         self._open.clear()  # what answers them comes as text, or not at all
-        self._script.asked[-1].cut = self._turn_open
+        self._last.line_lost = self._turn_open
         code = int(close.get("code", 1006))
         reason = str(close.get("reason", ""))
         self._write("await turn.drop()" if code == 1006 else f"await turn.close({code}, {reason!r})")
@@ -234,7 +243,7 @@ class _Reader:
 
 def _arguments(name: str, args: Mapping[str, Any]) -> str:
     """Positional name and keyword arguments; what cannot be a keyword goes in a dict."""
-    plain = all(key.isidentifier() and key != "self" for key in args)
+    plain = all(key.isidentifier() and not iskeyword(key) and key != "self" for key in args)
     if plain:
         return ", ".join([repr(name), *(f"{key}={value!r}" for key, value in args.items())])
     return f"{name!r}, **{dict(args)!r}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,11 +20,13 @@ from livetools import (
     ToolFinished,
     TurnComplete,
 )
+from livetools.cli.agent import Choices
 from livetools.cli.exported import Subject, as_test
-from livetools.cli.journal import Journal
+from livetools.cli.frame_history import FrameHistory
 from livetools.session.agents import open_agent
 from livetools.session.tap import tap
 from livetools.testing import FakeLiveServer
+from livetools.testing.wire import Frame
 
 AGENT = '''
 import asyncio, functools
@@ -215,14 +218,14 @@ async def lost(session: Session, server: FakeLiveServer) -> None:
 CONVERSATIONS = [plain, approvals, interrupted, counted, in_the_background, stopped, spoken, lost]
 
 
-async def record(conversation: Callable[..., object], agent: object) -> Journal:
-    journal = Journal()
+async def record(conversation: Callable[..., object], agent: object) -> FrameHistory:
+    history = FrameHistory()
     async with FakeLiveServer() as server:
         if conversation is lost:
             lost_script(server)  # a script is there before its client
-        async with tap(open_agent(agent, **server.options), journal) as session:
+        async with tap(open_agent(agent, **server.options), history) as session:
             await conversation(session, server)
-    return journal
+    return history
 
 
 def run_pytest(place: Path) -> subprocess.CompletedProcess[str]:
@@ -237,9 +240,9 @@ def test_what_was_said_and_called_can_be_held_again(tmp_path):
     exec(compile(AGENT, str(file), "exec"), scope)
     for conversation in CONVERSATIONS:
         name = "barista" if conversation is in_the_background else "agent"
-        journal = anyio.run(record, conversation, scope[name])
+        history = anyio.run(record, conversation, scope[name])
         subject = Subject(f"{file}:{name}", asks_approval=conversation is approvals)
-        source = as_test(journal.frames(), subject)
+        source = as_test(history.frames(), subject)
         (tmp_path / f"test_{conversation.__name__}.py").write_text(source, encoding="utf-8")
     result = run_pytest(tmp_path)
     assert result.returncode == 0, result.stdout[-3000:]
@@ -255,6 +258,28 @@ def test_what_was_said_and_called_can_be_held_again(tmp_path):
     result = run_pytest(tmp_path / "test_plain.py")
     assert result.returncode == 1
     assert "no weather today" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("target", "lines"),
+    [
+        (None, ["TARGET = None"]),
+        ("/a/my.python/house.py", ["TARGET = '/a/my.python/house.py'"]),
+        ("/a/my.python/house.py:agent", ["TARGET = '/a/my.python/house.py:agent'"]),
+        ("house.rooms:agent", [f"sys.path.insert(0, {os.getcwd()!r})", "TARGET = 'house.rooms:agent'"]),
+    ],
+)
+def test_the_target_is_found_wherever_the_test_lies(target, lines):
+    frames = [
+        Frame(0.0, "client", 1, {"setup": {}}),
+        Frame(0.1, "client", 1, {"realtimeInput": {"text": "hi"}}),
+        Frame(0.2, "server", 1, {"serverContent": {"outputTranscription": {"text": "Hello."}}}),
+        Frame(0.3, "server", 1, {"serverContent": {"turnComplete": True}}),
+    ]
+    source = as_test(frames, Subject(target, Choices(model="gemini-3.8-live", config=Path("/a/b.toml"))))
+    for line in (*lines, "Choices(model='gemini-3.8-live', config=Path('/a/b.toml'))"):
+        assert line in source
+    compile(source, "test_it.py", "exec")
 
 
 def test_nothing_can_be_made_of_no_conversation():

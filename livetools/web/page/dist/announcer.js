@@ -36,9 +36,9 @@ function spoken(state, entry) {
 function answer(state) {
     let said = [];
     for (const item of current(state)?.items ?? []) {
-        if (item.kind === "call" || (item.kind === "said" && item.role === "user"))
+        if (item.kind === "call" || (item.kind === "message" && item.role === "user"))
             said = [];
-        else if (item.kind === "said" && item.role === "model")
+        else if (item.kind === "message" && item.role === "model")
             said.push(`Model: ${item.text}`);
     }
     return said.join(" ");

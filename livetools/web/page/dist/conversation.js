@@ -19,15 +19,15 @@ export class ExchangeView {
 }
 function itemView(item, decide) {
     switch (item.kind) {
-        case "said":
-            return new SaidView(item);
+        case "message":
+            return new MessageView(item);
         case "note":
             return new NoteView(item);
         case "call":
             return new CallView(item, decide);
     }
 }
-class SaidView {
+class MessageView {
     root;
     text = element("span", "final");
     interim = element("span", "interim");

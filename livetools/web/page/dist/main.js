@@ -40,8 +40,8 @@ class Page {
     announcer = new Announcer(byId("announcer"));
     composer;
     speech = new SpeechEnd((at) => this.take({ type: "speech_ended", at: at - this.offset }));
-    said;
-    bars;
+    conversation;
+    timeline;
     constructor(facts) {
         this.header = new Header(facts, {
             renew: () => void this.renew(),
@@ -54,8 +54,8 @@ class Page {
             microphone: (on) => (on ? this.live.openMicrophone() : this.live.closeMicrophone()),
             video: (kind) => this.show(kind),
         });
-        this.said = new Side("conversation", () => new ExchangeView(this.decide));
-        this.bars = new Side("timeline", () => new ExchangeBars(++this.turns, (call) => this.frames(call.id, call.name)));
+        this.conversation = new Side("conversation", () => new ExchangeView(this.decide));
+        this.timeline = new Side("timeline", () => new ExchangeBars(++this.turns, (call) => this.frames(call.id, call.name)));
         window.setInterval(() => this.tick(), TICK);
     }
     decide = {
@@ -158,8 +158,8 @@ class Page {
         requestAnimationFrame(() => {
             this.drawing = false;
             const now = this.now();
-            this.said.update(this.state.exchanges, now);
-            this.bars.update(this.state.exchanges, now);
+            this.conversation.update(this.state.exchanges, now);
+            this.timeline.update(this.state.exchanges, now);
             this.header.update(this.state);
             this.composer.busy(this.busy);
         });

@@ -35,7 +35,7 @@ export const isOpen = (exchange) => (exchange.ended === null && !exchange.interr
 export function endOf(exchange, now) {
     if (isOpen(exchange))
         return Math.max(now, exchange.began);
-    const last = exchange.items.flatMap((item) => item.kind === "call" ? [item.run.ended ?? item.run.began] : item.kind === "said" ? [item.last] : []);
+    const last = exchange.items.flatMap((item) => item.kind === "call" ? [item.run.ended ?? item.run.began] : item.kind === "message" ? [item.last] : []);
     return Math.max(exchange.began, exchange.ended ?? exchange.began, ...last);
 }
 /** The state after one more entry. Changes `state` in place and returns it: entries come by the thousand. */
@@ -59,7 +59,7 @@ function apply(state, entry) {
             close(state, time);
             const exchange = begin(state, "text", time);
             exchange.asked = time;
-            say(state, exchange, "user", entry.text, time, false).open = false;
+            append(state, exchange, "user", entry.text, time, false).open = false;
             return state;
         }
         case "VoiceActivity":
@@ -68,20 +68,20 @@ function apply(state, entry) {
             state.spoken = time;
             return speechEnded(state, time, true);
         case "InputTranscript":
-            return heard(state, entry.text, entry.interim ?? false, time);
+            return inputTranscript(state, entry.text, entry.interim ?? false, time);
         case "sound":
-            answers(state, time);
+            answering(state, time);
             return state;
         case "TextChunk":
         case "OutputTranscript":
             if (entry.text)
-                say(state, answers(state, time), "model", entry.text, time, entry.type === "OutputTranscript");
+                append(state, answering(state, time), "model", entry.text, time, entry.type === "OutputTranscript");
             return state;
         case "ThoughtChunk":
-            say(state, underWay(state, time), "thought", entry.text, time, false);
+            append(state, currentOrNew(state, time), "thought", entry.text, time, false);
             return state;
         case "CodeChunk":
-            say(state, underWay(state, time), "code", entry.code, time, false).open = false;
+            append(state, currentOrNew(state, time), "code", entry.code, time, false).open = false;
             return state;
         case "ToolStarted":
         case "ApprovalRequested":
@@ -99,11 +99,11 @@ function apply(state, entry) {
         case "UsageUpdate":
             return counted(state, entry.usage);
         default:
-            return remark(state, entry);
+            return noteEvent(state, entry);
     }
 }
-/** The remarks of events that are neither said nor called. */
-function remark(state, entry) {
+/** Notes for events that are neither messages nor calls. */
+function noteEvent(state, entry) {
     const time = entry.at;
     switch (entry.type) {
         case "GoAway":
@@ -164,18 +164,18 @@ function close(state, time) {
     if (exchange === undefined)
         return;
     for (const item of exchange.items)
-        if (item.kind === "said" && item.open)
-            settle(item);
+        if (item.kind === "message" && item.open)
+            closeMessage(item);
     if (exchange.answered !== null)
         exchange.ended ??= time;
 }
-function settle(item) {
+function closeMessage(item) {
     item.open = false;
     item.text += item.interim;
     item.interim = "";
 }
 /** The exchange that the model goes on with, or one that it begins by itself. */
-function underWay(state, time) {
+function currentOrNew(state, time) {
     const exchange = current(state);
     const asked = state.spoken; // aloud, where neither the service nor a transcript has told of it
     if (exchange !== undefined) {
@@ -192,8 +192,8 @@ function underWay(state, time) {
     return Object.assign(begin(state, "voice", asked), { asked, measured: true });
 }
 /** The same, for what the user hears or reads: the first of it gives the latency. */
-function answers(state, time) {
-    const exchange = underWay(state, time);
+function answering(state, time) {
+    const exchange = currentOrNew(state, time);
     if (exchange.ended !== null)
         Object.assign(exchange, { ended: null, interrupted: false }); // it goes on
     if (exchange.answered === null) {
@@ -203,21 +203,21 @@ function answers(state, time) {
     }
     return exchange;
 }
-function say(state, exchange, role, text, time, voice) {
+function append(state, exchange, role, text, time, voice) {
     const last = exchange.items[exchange.items.length - 1];
-    if (last?.kind === "said" && last.role === role && last.open) {
+    if (last?.kind === "message" && last.role === role && last.open) {
         last.text += text;
         last.last = time;
         return last;
     }
-    if (last?.kind === "said" && last.open)
-        settle(last);
-    const item = said(state, role, text, time, voice);
+    if (last?.kind === "message" && last.open)
+        closeMessage(last);
+    const item = newMessage(state, role, text, time, voice);
     exchange.items.push(item);
     return item;
 }
-const said = (state, role, text, time, voice) => ({
-    kind: "said",
+const newMessage = (state, role, text, time, voice) => ({
+    kind: "message",
     key: key(state),
     role,
     voice,
@@ -247,9 +247,9 @@ function speechEnded(state, time, measured) {
     return state;
 }
 /** The user's words, as the service heard them: they may come in the middle of the answer, or after it. */
-function heard(state, text, interim, time) {
+function inputTranscript(state, text, interim, time) {
     let exchange = current(state);
-    const mine = exchange?.items.find((item) => item.kind === "said" && item.role === "user" && item.voice);
+    const mine = exchange?.items.find((item) => item.kind === "message" && item.role === "user" && item.voice);
     if (exchange === undefined || exchange.interrupted || (exchange.ended !== null && exchange.origin !== "voice")) {
         exchange = begin(state, "voice", time);
     }
@@ -263,10 +263,10 @@ function heard(state, text, interim, time) {
     else if (mine !== undefined && exchange.ended !== null) {
         exchange = begin(state, "voice", time);
     }
-    const item = said(state, "user", interim ? "" : text, time, true);
+    const item = newMessage(state, "user", interim ? "" : text, time, true);
     if (interim)
         item.interim = text;
-    const typed = exchange.items.findIndex((each) => !(each.kind === "said" && each.role === "user"));
+    const typed = exchange.items.findIndex((each) => !(each.kind === "message" && each.role === "user"));
     exchange.items.splice(typed < 0 ? exchange.items.length : typed, 0, item);
     return state;
 }
@@ -277,10 +277,10 @@ function find(state, id) {
     return exchange && runs(exchange).findLast(({ call }) => call.id === id);
 }
 function start(state, call, time) {
-    const exchange = underWay(state, time);
+    const exchange = currentOrNew(state, time);
     const last = exchange.items[exchange.items.length - 1];
-    if (last?.kind === "said" && last.open && last.role !== "user")
-        settle(last);
+    if (last?.kind === "message" && last.open && last.role !== "user")
+        closeMessage(last);
     const run = {
         key: key(state),
         call,
@@ -343,15 +343,15 @@ function approved(state, id, time) {
 }
 function finish(exchange, time) {
     for (const item of exchange.items)
-        if (item.kind === "said")
-            settle(item);
+        if (item.kind === "message")
+            closeMessage(item);
     exchange.ended ??= time;
 }
 function interrupted(state, time) {
     const open = [...state.exchanges].reverse().find((each) => each.answered !== null || runs(each).length > 0);
     if (open === undefined)
         return state;
-    const last = [...open.items].reverse().find((item) => item.kind === "said" && item.role === "model");
+    const last = [...open.items].reverse().find((item) => item.kind === "message" && item.role === "model");
     open.interrupted = true;
     if (last !== undefined)
         last.interrupted = true;
@@ -369,8 +369,8 @@ function turnComplete(state, reason, status, time) {
         return state;
     }
     for (const item of exchange.items)
-        if (item.kind === "said" && item.role !== "user")
-            settle(item);
+        if (item.kind === "message" && item.role !== "user")
+            closeMessage(item);
     if (status !== "IN_PROGRESS")
         finish(exchange, time);
     if (reason !== null && reason !== "CONNECTION_REPLACED")

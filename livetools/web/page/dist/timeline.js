@@ -15,7 +15,7 @@ export class ExchangeBars {
         this.root = element("li", "turn", {}, this.title, this.axis, this.rows);
         this.list = new List(this.rows, (row) => {
             const scale = () => this.scale;
-            return "run" in row ? new CallRow(scale, framesOf) : new SaidRow(scale);
+            return "run" in row ? new CallRow(scale, framesOf) : new MessageRow(scale);
         });
         this.number = number;
     }
@@ -63,15 +63,15 @@ function rowsOf(exchange, end) {
         if (item.kind === "call") {
             rows.push({ key: item.key, from: item.run.began, until: item.run.ended ?? end, run: item.run });
         }
-        else if (item.kind === "said") {
+        else if (item.kind === "message") {
             const until = item.open ? end : item === last && !item.interrupted ? (exchange.ended ?? item.last) : item.last;
             const { role, text, interrupted } = item;
             const voice = role === "user" && item.voice && exchange.origin === "voice";
-            rows.push({ key: item.key, from: item.began, until, ...(voice ? spoken : {}), said: { role, text, interrupted } });
+            rows.push({ key: item.key, from: item.began, until, ...(voice ? spoken : {}), message: { role, text, interrupted } });
         }
     }
-    if (exchange.origin === "voice" && !rows.some((row) => "said" in row && row.said.role === "user")) {
-        rows.unshift({ key: -exchange.key, ...spoken, said: { role: "user", text: "", interrupted: false } });
+    if (exchange.origin === "voice" && !rows.some((row) => "message" in row && row.message.role === "user")) {
+        rows.unshift({ key: -exchange.key, ...spoken, message: { role: "user", text: "", interrupted: false } });
     }
     return rows;
 }
@@ -82,7 +82,7 @@ function place(bar, scale, from, until) {
     bar.style.width = `${((right - left) * 100).toFixed(2)}%`;
 }
 const NAMES = { user: "you", model: "model", thought: "thought", code: "code" };
-class SaidRow {
+class MessageRow {
     scale;
     root;
     name = element("span", "name");
@@ -92,12 +92,12 @@ class SaidRow {
         this.root = element("li", "row", {}, this.name, element("span", "track", {}, this.bar));
     }
     update(row) {
-        if (!("said" in row))
+        if (!("message" in row))
             return;
-        setText(this.name, NAMES[row.said.role]);
-        setAttribute(this.root, "data-role", row.said.role);
-        setAttribute(this.root, "title", row.said.text.slice(0, 300) || null);
-        this.root.classList.toggle("interrupted", row.said.interrupted);
+        setText(this.name, NAMES[row.message.role]);
+        setAttribute(this.root, "data-role", row.message.role);
+        setAttribute(this.root, "title", row.message.text.slice(0, 300) || null);
+        this.root.classList.toggle("interrupted", row.message.interrupted);
         place(this.bar, this.scale(), row.from, row.until);
     }
 }

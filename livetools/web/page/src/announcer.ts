@@ -38,8 +38,8 @@ function spoken(state: State, entry: Entry): string {
 function answer(state: State): string {
   let said: string[] = [];
   for (const item of current(state)?.items ?? []) {
-    if (item.kind === "call" || (item.kind === "said" && item.role === "user")) said = [];
-    else if (item.kind === "said" && item.role === "model") said.push(`Model: ${item.text}`);
+    if (item.kind === "call" || (item.kind === "message" && item.role === "user")) said = [];
+    else if (item.kind === "message" && item.role === "model") said.push(`Model: ${item.text}`);
   }
   return said.join(" ");
 }

@@ -2,7 +2,7 @@
 
 import { element, List, setAttribute, setText, type View } from "./dom.js";
 import { called, plain, pretty, result, short, STATES, stateOf } from "./format.js";
-import type { CallItem, Exchange, Item, Note, Run, Said } from "./state.js";
+import type { CallItem, Exchange, Item, Note, Run, Message } from "./state.js";
 
 /** What a person decides of a call. */
 export interface Decide {
@@ -10,7 +10,7 @@ export interface Decide {
   refuse(id: string, reason: string): boolean;
 }
 
-const WHO: Record<Said["role"], string> = { user: "You", model: "Model", thought: "Thought", code: "Code" };
+const WHO: Record<Message["role"], string> = { user: "You", model: "Model", thought: "Thought", code: "Code" };
 
 /** One exchange: its items in order. */
 export class ExchangeView implements View<Exchange> {
@@ -29,10 +29,10 @@ export class ExchangeView implements View<Exchange> {
   }
 }
 
-function itemView(item: Item, decide: Decide): View<Said> | View<Note> | View<CallItem> {
+function itemView(item: Item, decide: Decide): View<Message> | View<Note> | View<CallItem> {
   switch (item.kind) {
-    case "said":
-      return new SaidView(item);
+    case "message":
+      return new MessageView(item);
     case "note":
       return new NoteView(item);
     case "call":
@@ -40,13 +40,13 @@ function itemView(item: Item, decide: Decide): View<Said> | View<Note> | View<Ca
   }
 }
 
-class SaidView implements View<Said> {
+class MessageView implements View<Message> {
   readonly root: HTMLElement;
   private readonly text = element("span", "final");
   private readonly interim = element("span", "interim");
   private readonly mark = element("span", "mark");
 
-  constructor(item: Said) {
+  constructor(item: Message) {
     const how = item.voice ? element("span", "voice", { title: "spoken" }, "spoken") : null;
     this.root = element(
       "article",
@@ -57,7 +57,7 @@ class SaidView implements View<Said> {
     );
   }
 
-  update(item: Said): void {
+  update(item: Message): void {
     setText(this.text, item.text);
     setText(this.interim, item.interim);
     setText(this.mark, item.interrupted ? "interrupted" : "");

@@ -23,7 +23,7 @@ export function transcriptOf(state: State, title: string): string {
 
 function written(item: Item): string {
   switch (item.kind) {
-    case "said": {
+    case "message": {
       const who = { user: "You", model: "Model", thought: "Thought", code: "Code" }[item.role];
       const how = [item.voice ? "spoken" : "", item.interrupted ? "interrupted" : ""].filter(Boolean).join(", ");
       const text = item.role === "code" ? `\n\n\`\`\`\n${item.text}\n\`\`\`` : ` ${item.text}${item.interim}`;

@@ -45,8 +45,8 @@ class Page {
   private readonly announcer = new Announcer(byId("announcer"));
   private readonly composer: Composer;
   private readonly speech = new SpeechEnd((at) => this.take({ type: "speech_ended", at: at - this.offset }));
-  private readonly said: Side;
-  private readonly bars: Side;
+  private readonly conversation: Side;
+  private readonly timeline: Side;
 
   constructor(facts: Facts) {
     this.header = new Header(facts, {
@@ -60,8 +60,8 @@ class Page {
       microphone: (on) => (on ? this.live.openMicrophone() : this.live.closeMicrophone()),
       video: (kind) => this.show(kind),
     });
-    this.said = new Side("conversation", () => new ExchangeView(this.decide));
-    this.bars = new Side("timeline", () => new ExchangeBars(++this.turns, (call) => this.frames(call.id, call.name)));
+    this.conversation = new Side("conversation", () => new ExchangeView(this.decide));
+    this.timeline = new Side("timeline", () => new ExchangeBars(++this.turns, (call) => this.frames(call.id, call.name)));
     window.setInterval(() => this.tick(), TICK);
   }
 
@@ -161,8 +161,8 @@ class Page {
     requestAnimationFrame(() => {
       this.drawing = false;
       const now = this.now();
-      this.said.update(this.state.exchanges, now);
-      this.bars.update(this.state.exchanges, now);
+      this.conversation.update(this.state.exchanges, now);
+      this.timeline.update(this.state.exchanges, now);
       this.header.update(this.state);
       this.composer.busy(this.busy);
     });

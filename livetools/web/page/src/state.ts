@@ -6,10 +6,10 @@ import type { Call, Ended, RelayMessage, Usage } from "../../dist/client.js";
 export type { Call };
 
 /** What the page itself hears: the first sound of an answer, the end of what its user says. */
-export type Heard = { type: "sound" } | { type: "speech_ended" };
+export type Local = { type: "sound" } | { type: "speech_ended" };
 
 /** One thing that happened: `at` in seconds since the session was opened. */
-export type Entry = { at: number } & (Extract<RelayMessage, { at: number }> | Ended | Heard);
+export type Entry = { at: number } & (Extract<RelayMessage, { at: number }> | Ended | Local);
 
 export type CallState = "approval" | "running" | "finished" | "failed" | "refused" | "cancelled" | "lost";
 
@@ -29,9 +29,9 @@ export interface Run {
   delivery: string | null;
 }
 
-/** Something said: by whom, how, and whether more may come. */
-export interface Said {
-  kind: "said";
+/** Something said or typed: by whom, how, and whether more may come. */
+export interface Message {
+  kind: "message";
   key: number;
   role: "user" | "model" | "thought" | "code";
   voice: boolean;
@@ -44,7 +44,7 @@ export interface Said {
   interrupted: boolean;
 }
 
-/** A remark on the line or the turn. */
+/** A note about the connection or the turn. */
 export interface Note {
   kind: "note";
   key: number;
@@ -59,7 +59,7 @@ export interface CallItem {
   run: Run;
 }
 
-export type Item = Said | Note | CallItem;
+export type Item = Message | Note | CallItem;
 
 /** One exchange: what the user said, and all that came of it. */
 export interface Exchange {
@@ -139,7 +139,7 @@ export const isOpen = (exchange: Exchange): boolean =>
 export function endOf(exchange: Exchange, now: number): number {
   if (isOpen(exchange)) return Math.max(now, exchange.began);
   const last = exchange.items.flatMap((item) =>
-    item.kind === "call" ? [item.run.ended ?? item.run.began] : item.kind === "said" ? [item.last] : [],
+    item.kind === "call" ? [item.run.ended ?? item.run.began] : item.kind === "message" ? [item.last] : [],
   );
   return Math.max(exchange.began, exchange.ended ?? exchange.began, ...last);
 }
@@ -165,7 +165,7 @@ function apply(state: State, entry: Entry): State {
       close(state, time);
       const exchange = begin(state, "text", time);
       exchange.asked = time;
-      say(state, exchange, "user", entry.text, time, false).open = false;
+      append(state, exchange, "user", entry.text, time, false).open = false;
       return state;
     }
     case "VoiceActivity":
@@ -174,19 +174,19 @@ function apply(state: State, entry: Entry): State {
       state.spoken = time;
       return speechEnded(state, time, true);
     case "InputTranscript":
-      return heard(state, entry.text, entry.interim ?? false, time);
+      return inputTranscript(state, entry.text, entry.interim ?? false, time);
     case "sound":
-      answers(state, time);
+      answering(state, time);
       return state;
     case "TextChunk":
     case "OutputTranscript":
-      if (entry.text) say(state, answers(state, time), "model", entry.text, time, entry.type === "OutputTranscript");
+      if (entry.text) append(state, answering(state, time), "model", entry.text, time, entry.type === "OutputTranscript");
       return state;
     case "ThoughtChunk":
-      say(state, underWay(state, time), "thought", entry.text, time, false);
+      append(state, currentOrNew(state, time), "thought", entry.text, time, false);
       return state;
     case "CodeChunk":
-      say(state, underWay(state, time), "code", entry.code, time, false).open = false;
+      append(state, currentOrNew(state, time), "code", entry.code, time, false).open = false;
       return state;
     case "ToolStarted":
     case "ApprovalRequested":
@@ -204,12 +204,12 @@ function apply(state: State, entry: Entry): State {
     case "UsageUpdate":
       return counted(state, entry.usage);
     default:
-      return remark(state, entry);
+      return noteEvent(state, entry);
   }
 }
 
-/** The remarks of events that are neither said nor called. */
-function remark(state: State, entry: Entry): State {
+/** Notes for events that are neither messages nor calls. */
+function noteEvent(state: State, entry: Entry): State {
   const time = entry.at;
   switch (entry.type) {
     case "GoAway":
@@ -272,18 +272,18 @@ function begin(state: State, origin: Exchange["origin"], time: number): Exchange
 function close(state: State, time: number): void {
   const exchange = current(state);
   if (exchange === undefined) return;
-  for (const item of exchange.items) if (item.kind === "said" && item.open) settle(item);
+  for (const item of exchange.items) if (item.kind === "message" && item.open) closeMessage(item);
   if (exchange.answered !== null) exchange.ended ??= time;
 }
 
-function settle(item: Said): void {
+function closeMessage(item: Message): void {
   item.open = false;
   item.text += item.interim;
   item.interim = "";
 }
 
 /** The exchange that the model goes on with, or one that it begins by itself. */
-function underWay(state: State, time: number): Exchange {
+function currentOrNew(state: State, time: number): Exchange {
   const exchange = current(state);
   const asked = state.spoken; // aloud, where neither the service nor a transcript has told of it
   if (exchange !== undefined) {
@@ -298,8 +298,8 @@ function underWay(state: State, time: number): Exchange {
 }
 
 /** The same, for what the user hears or reads: the first of it gives the latency. */
-function answers(state: State, time: number): Exchange {
-  const exchange = underWay(state, time);
+function answering(state: State, time: number): Exchange {
+  const exchange = currentOrNew(state, time);
   if (exchange.ended !== null) Object.assign(exchange, { ended: null, interrupted: false }); // it goes on
   if (exchange.answered === null) {
     exchange.answered = time;
@@ -308,21 +308,21 @@ function answers(state: State, time: number): Exchange {
   return exchange;
 }
 
-function say(state: State, exchange: Exchange, role: Said["role"], text: string, time: number, voice: boolean): Said {
+function append(state: State, exchange: Exchange, role: Message["role"], text: string, time: number, voice: boolean): Message {
   const last = exchange.items[exchange.items.length - 1];
-  if (last?.kind === "said" && last.role === role && last.open) {
+  if (last?.kind === "message" && last.role === role && last.open) {
     last.text += text;
     last.last = time;
     return last;
   }
-  if (last?.kind === "said" && last.open) settle(last);
-  const item = said(state, role, text, time, voice);
+  if (last?.kind === "message" && last.open) closeMessage(last);
+  const item = newMessage(state, role, text, time, voice);
   exchange.items.push(item);
   return item;
 }
 
-const said = (state: State, role: Said["role"], text: string, time: number, voice: boolean): Said => ({
-  kind: "said",
+const newMessage = (state: State, role: Message["role"], text: string, time: number, voice: boolean): Message => ({
+  kind: "message",
   key: key(state),
   role,
   voice,
@@ -354,9 +354,9 @@ function speechEnded(state: State, time: number, measured: boolean): State {
 }
 
 /** The user's words, as the service heard them: they may come in the middle of the answer, or after it. */
-function heard(state: State, text: string, interim: boolean, time: number): State {
+function inputTranscript(state: State, text: string, interim: boolean, time: number): State {
   let exchange = current(state);
-  const mine = exchange?.items.find((item): item is Said => item.kind === "said" && item.role === "user" && item.voice);
+  const mine = exchange?.items.find((item): item is Message => item.kind === "message" && item.role === "user" && item.voice);
   if (exchange === undefined || exchange.interrupted || (exchange.ended !== null && exchange.origin !== "voice")) {
     exchange = begin(state, "voice", time);
   } else if (mine?.open) {
@@ -366,9 +366,9 @@ function heard(state: State, text: string, interim: boolean, time: number): Stat
   } else if (mine !== undefined && exchange.ended !== null) {
     exchange = begin(state, "voice", time);
   }
-  const item = said(state, "user", interim ? "" : text, time, true);
+  const item = newMessage(state, "user", interim ? "" : text, time, true);
   if (interim) item.interim = text;
-  const typed = exchange.items.findIndex((each) => !(each.kind === "said" && each.role === "user"));
+  const typed = exchange.items.findIndex((each) => !(each.kind === "message" && each.role === "user"));
   exchange.items.splice(typed < 0 ? exchange.items.length : typed, 0, item);
   return state;
 }
@@ -383,9 +383,9 @@ function find(state: State, id: string): Run | undefined {
 }
 
 function start(state: State, call: Call, time: number): Run {
-  const exchange = underWay(state, time);
+  const exchange = currentOrNew(state, time);
   const last = exchange.items[exchange.items.length - 1];
-  if (last?.kind === "said" && last.open && last.role !== "user") settle(last);
+  if (last?.kind === "message" && last.open && last.role !== "user") closeMessage(last);
   const run: Run = {
     key: key(state),
     call,
@@ -450,14 +450,14 @@ function approved(state: State, id: string, time: number): State {
 }
 
 function finish(exchange: Exchange, time: number): void {
-  for (const item of exchange.items) if (item.kind === "said") settle(item);
+  for (const item of exchange.items) if (item.kind === "message") closeMessage(item);
   exchange.ended ??= time;
 }
 
 function interrupted(state: State, time: number): State {
   const open = [...state.exchanges].reverse().find((each) => each.answered !== null || runs(each).length > 0);
   if (open === undefined) return state;
-  const last = [...open.items].reverse().find((item): item is Said => item.kind === "said" && item.role === "model");
+  const last = [...open.items].reverse().find((item): item is Message => item.kind === "message" && item.role === "model");
   open.interrupted = true;
   if (last !== undefined) last.interrupted = true;
   finish(open, time);
@@ -473,7 +473,7 @@ function turnComplete(state: State, reason: string | null, status: string | null
     before.interrupted = true; // this end is the interrupted turn's: the new question has not been answered yet
     return state;
   }
-  for (const item of exchange.items) if (item.kind === "said" && item.role !== "user") settle(item);
+  for (const item of exchange.items) if (item.kind === "message" && item.role !== "user") closeMessage(item);
   if (status !== "IN_PROGRESS") finish(exchange, time);
   if (reason !== null && reason !== "CONNECTION_REPLACED") note(state, `the turn ended: ${reason}`, time, "warning");
   return state;

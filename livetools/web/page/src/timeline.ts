@@ -2,7 +2,7 @@
 
 import { element, List, setAttribute, setText, type View } from "./dom.js";
 import { called, duration, pretty, short, STATES, stateOf } from "./format.js";
-import { endOf, isOpen, isOver, type Call, type Exchange, type Run, type Said } from "./state.js";
+import { endOf, isOpen, isOver, type Call, type Exchange, type Run, type Message } from "./state.js";
 
 /** One frame of the session, as the server kept it: media are left out. */
 export interface Frame {
@@ -19,7 +19,7 @@ const SHORTEST = 0.25; // seconds that a scale shows at least
 const ORIGINS: Record<Exchange["origin"], string> = { text: "typed", voice: "spoken", model: "by the model" };
 
 /** One row of an exchange: something said, or a call. */
-type Row = { key: number; from: number; until: number } & ({ said: Pick<Said, "role" | "text" | "interrupted"> } | { run: Run });
+type Row = { key: number; from: number; until: number } & ({ message: Pick<Message, "role" | "text" | "interrupted"> } | { run: Run });
 
 /** The scale of an exchange, from its beginning to its end. */
 interface Scale {
@@ -39,7 +39,7 @@ export class ExchangeBars implements View<Exchange> {
     this.root = element("li", "turn", {}, this.title, this.axis, this.rows);
     this.list = new List<Row>(this.rows, (row) => {
       const scale = () => this.scale;
-      return "run" in row ? new CallRow(scale, framesOf) : new SaidRow(scale);
+      return "run" in row ? new CallRow(scale, framesOf) : new MessageRow(scale);
     });
     this.number = number;
   }
@@ -90,15 +90,15 @@ function rowsOf(exchange: Exchange, end: number): Row[] {
   for (const item of exchange.items) {
     if (item.kind === "call") {
       rows.push({ key: item.key, from: item.run.began, until: item.run.ended ?? end, run: item.run });
-    } else if (item.kind === "said") {
+    } else if (item.kind === "message") {
       const until = item.open ? end : item === last && !item.interrupted ? (exchange.ended ?? item.last) : item.last;
       const { role, text, interrupted } = item;
       const voice = role === "user" && item.voice && exchange.origin === "voice";
-      rows.push({ key: item.key, from: item.began, until, ...(voice ? spoken : {}), said: { role, text, interrupted } });
+      rows.push({ key: item.key, from: item.began, until, ...(voice ? spoken : {}), message: { role, text, interrupted } });
     }
   }
-  if (exchange.origin === "voice" && !rows.some((row) => "said" in row && row.said.role === "user")) {
-    rows.unshift({ key: -exchange.key, ...spoken, said: { role: "user", text: "", interrupted: false } });
+  if (exchange.origin === "voice" && !rows.some((row) => "message" in row && row.message.role === "user")) {
+    rows.unshift({ key: -exchange.key, ...spoken, message: { role: "user", text: "", interrupted: false } });
   }
   return rows;
 }
@@ -110,9 +110,9 @@ function place(bar: HTMLElement, scale: Scale, from: number, until: number): voi
   bar.style.width = `${((right - left) * 100).toFixed(2)}%`;
 }
 
-const NAMES: Record<Said["role"], string> = { user: "you", model: "model", thought: "thought", code: "code" };
+const NAMES: Record<Message["role"], string> = { user: "you", model: "model", thought: "thought", code: "code" };
 
-class SaidRow implements View<Row> {
+class MessageRow implements View<Row> {
   readonly root: HTMLElement;
   private readonly name = element("span", "name");
   private readonly bar = element("span", "bar");
@@ -122,11 +122,11 @@ class SaidRow implements View<Row> {
   }
 
   update(row: Row): void {
-    if (!("said" in row)) return;
-    setText(this.name, NAMES[row.said.role]);
-    setAttribute(this.root, "data-role", row.said.role);
-    setAttribute(this.root, "title", row.said.text.slice(0, 300) || null);
-    this.root.classList.toggle("interrupted", row.said.interrupted);
+    if (!("message" in row)) return;
+    setText(this.name, NAMES[row.message.role]);
+    setAttribute(this.root, "data-role", row.message.role);
+    setAttribute(this.root, "title", row.message.text.slice(0, 300) || null);
+    this.root.classList.toggle("interrupted", row.message.interrupted);
     place(this.bar, this.scale(), row.from, row.until);
   }
 }

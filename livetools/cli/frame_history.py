@@ -30,7 +30,7 @@ class _Kept:
     data: bytes
 
 
-class Journal:
+class FrameHistory:
     """The frames of one session. A :class:`~livetools.session.tap.FrameListener`.
 
     It is a :class:`~livetools.session.handles.HandleStore` as well, which keeps nothing: by its store a session
@@ -105,25 +105,25 @@ def _parsed(kept: _Kept) -> Frame:
     return Frame(kept.time, kept.direction, kept.connection, message)
 
 
-class Journals:
-    """The journals of a page's sessions, by a name that only the page knows; those used last are kept."""
+class FrameHistories:
+    """The histories of a page's sessions, by a name that only the page knows; those used last are kept."""
 
     def __init__(self, max_sessions: int = MAX_SESSIONS) -> None:
         self._max_sessions = max_sessions
-        self._journals: OrderedDict[str, Journal] = OrderedDict()
+        self._histories: OrderedDict[str, FrameHistory] = OrderedDict()
 
-    def __iter__(self) -> Iterator[Journal]:
-        return iter(self._journals.values())
+    def __iter__(self) -> Iterator[FrameHistory]:
+        return iter(self._histories.values())
 
-    def of(self, name: str) -> Journal:
-        """The journal of this name, an empty one if there is none."""
-        if name not in self._journals:
-            self._journals[name] = Journal()
-            while len(self._journals) > self._max_sessions:
-                self._journals.popitem(last=False)
-        self._journals.move_to_end(name)
-        return self._journals[name]
+    def of(self, name: str) -> FrameHistory:
+        """The history of this name, an empty one if there is none."""
+        if name not in self._histories:
+            self._histories[name] = FrameHistory()
+            while len(self._histories) > self._max_sessions:
+                self._histories.popitem(last=False)
+        self._histories.move_to_end(name)
+        return self._histories[name]
 
-    def find(self, name: str) -> Journal | None:
-        """The journal of this name, if there is one."""
-        return self._journals.get(name)
+    def find(self, name: str) -> FrameHistory | None:
+        """The history of this name, if there is one."""
+        return self._histories.get(name)
