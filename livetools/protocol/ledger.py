@@ -196,6 +196,11 @@ class Record:
         return self.policy is not None and self.policy.background
 
     @property
+    def takes_slot(self) -> bool:
+        """Whether its handler counts against the limit of the session."""
+        return self.policy is None or (self.policy.takes_slot and not self.policy.background)
+
+    @property
     def blocks(self) -> bool:
         """Whether the model stands still until it is answered."""
         return self.policy is None or self.policy.behavior == "BLOCKING"

@@ -362,6 +362,7 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
         media=profile.media,
         timeout=options.get("timeout", plan.tool_timeout),
         concurrency=options.get("concurrency"),
+        takes_slot=_wanted(spec) != "BACKGROUND",
         cancellable=options.get("cancellable", True),
         undo=bool(options.get("undo")),
         approval=bool(approval),

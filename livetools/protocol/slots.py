@@ -28,7 +28,7 @@ class Slots:
     def free(self, record: Record, most: int | None) -> bool:
         """Whether the handler of this call may start, in a session of ``most`` slots."""
         policy = record.policy
-        if most is not None and len(self._held) >= most and not record.background:
+        if most is not None and len(self._held) >= most and record.takes_slot:
             return False
         limit = policy.concurrency if policy is not None else None
         return limit is None or self._running[record.call.name] < limit
@@ -36,7 +36,7 @@ class Slots:
     def start(self, record: Record) -> None:
         """The handler starts."""
         self._running[record.call.name] += 1
-        if not record.background:
+        if record.takes_slot:
             self._held.add(record.run)
 
     def release(self, record: Record) -> bool:

@@ -29,6 +29,7 @@ class CallPolicy:
     media: frozenset[str] = frozenset()  # MIME types that the model reads in FunctionResponse.parts
     timeout: float | None = 60.0
     concurrency: int | None = None
+    takes_slot: bool = True  # counts against max_concurrency; not what was declared as background work
     cancellable: bool = True
     undo: bool = False
     approval: bool = False  # its arguments are checked and its approval is asked before it runs

@@ -19,7 +19,9 @@ from .wake import make_wake, poster
 P = ParamSpec("P")
 T = TypeVar("T")
 
-LIMIT = 64  # threads a session: as many as handlers run by default, so that none waits for a thread
+# Threads a session. What bounds the handlers is max_concurrency (64 by default). This is far above it: the time of a
+# call begins with its handler, so none is to wait for a thread; background calls, which need no slot, need one too.
+LIMIT = 512
 
 
 class DaemonThreads(Executor):

@@ -161,7 +161,10 @@ def _problem(detail: ErrorDetails, value: object) -> _Problem:
         wanted = next((text for stem, text in _BY_LENGTH if kind.startswith(stem)), None)
     if wanted is None:
         return _Problem(text)
-    return _Problem(text, wanted, _echo(value))
+    echo = _echo(value)
+    if kind in TEMPLATES and isinstance(value, list | Mapping):
+        echo = "" if echo in wanted or wanted.startswith("of ") else echo  # it is one; what is wrong is told
+    return _Problem(text, wanted, echo)
 
 
 _BY_LENGTH = sorted(((f"{stem}_", text) for stem, text in WANTED.items()), key=lambda pair: -len(pair[0]))

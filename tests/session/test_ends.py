@@ -125,6 +125,7 @@ async def test_threads_that_block_do_not_keep_an_undo_from_running(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("livetools.session.runner.CLEAN_UP", 0.2)
+    monkeypatch.setattr("livetools.session.threads.DaemonThreads.__init__.__defaults__", (64,))
     release, undos = threading.Event(), Undos()
 
     @tool(undo=undos)
@@ -137,7 +138,7 @@ async def test_threads_that_block_do_not_keep_an_undo_from_running(
             with anyio.fail_after(10):
                 while line.session.stats()["threads"] < 64:
                     await anyio.sleep(0.001)
-        assert len(undos.all) == 64, "and what no thread had taken up is not undone"
+        assert len(undos.all) == 64, "what no thread had taken up is not undone"
         assert {result for _, result in undos.all} == {None}
     finally:
         release.set()

@@ -471,3 +471,32 @@ except BaseException as error:   # the call was never answered, as the fake serv
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=30)
     assert done.returncode == 0
     assert done.stdout.startswith("left")
+
+
+@pytest.mark.parametrize("model", ["gemini-3.8-live", "gemini-3.1-flash-live-preview"])
+async def test_background_calls_that_block_take_neither_a_slot_nor_a_thread_from_others(
+    opened: Opened, model: str
+) -> None:
+    release = threading.Event()
+
+    @tool(behavior="background")
+    def waits() -> None:
+        """Waits."""
+        release.wait()
+
+    @tool(timeout=5.0)
+    def quick() -> str:
+        """Answers."""
+        return "at once"
+
+    try:
+        async with opened([waits, quick], model=model) as line:
+            line.call(*(call("waits", f"w{n}") for n in range(100)))
+            if model != "gemini-3.8-live":
+                await line.responses(100)  # each is told at once that it is under way
+            line.call(*(call("quick", f"q{n}") for n in range(64)))
+            answers = await line.responses(64)
+            release.set()
+        assert {answer["response"]["output"] for answer in answers} == {"at once"}
+    finally:
+        release.set()
