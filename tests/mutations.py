@@ -1,8 +1,9 @@
 """Breaks the tables in every small way, and sees whether the searches notice: ``python tests/mutations.py``.
 
 Each mutant drops one line of the table of debts, of turns or of the connection, or one effect of a line, or stays where
-it should move. A mutant that survives is printed, and is either a hole in the tests or a line that nothing needs; the
-exit status is the number of survivors.
+it should move; or takes something for read that is not, or the other way round, or gives an entry another fate. A
+mutant that survives is printed, and is either a hole in the tests or a line that nothing needs; the exit status is the
+number of survivors.
 """
 
 from __future__ import annotations
@@ -10,18 +11,21 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
 sys.path.insert(0, str(Path(__file__).parent / "protocol"))
 
+import test_outbox
 import test_turns
-from support import asking, line, world
+from support import asking, line, reading, world
 from support.driver import plan
 from support.search import search
 
-from livetools.protocol import ledger, link, turns
+from livetools.protocol import ledger, link, outbox, turns
 from livetools.protocol.terms import CallPolicy
 
 DEBTS = [
@@ -77,6 +81,44 @@ def prove_turns() -> None:
         search(asking.World, inputs, 4, last=asking.World.calm)
 
 
+def prove_outbox() -> None:
+    """Search the orders of what is written, read and answered before a line breaks; and what one entry makes of it."""
+    for case in test_outbox.WORDS:
+        test_outbox.test_words_count_alone_where_they_must_mean_it_and_else_with_the_pong(*case)
+    for loss in test_outbox.LOSSES:
+        test_outbox.test_at_a_loss_the_end_of_its_answer_counts_with_a_pong(*loss)
+    for policy in (reading.ASYNC, reading.BLOCKING):
+        search(partial(reading.World, policy), reading.World.INPUTS, 4, last=reading.World.breaks)
+    for beginning in world.BEGINNINGS:
+        for one in DEBTS:
+            world.explore(one, 2, beginning)
+
+
+def changed_outbox() -> Iterator[tuple[str, str, Any]]:
+    """What is changed, in which table of the outbox, and to what."""
+    for state, on in product(outbox.State, outbox.On):
+        if on in (outbox.On.ANSWERED, outbox.On.UNANSWERED) or state is not outbox.State.READ:
+            yield f"{state.name} {on.name} the other way round", "READ_BY", outbox.READ_BY ^ {(state, on)}
+    for kind, fate in outbox.FATES.items():
+        rest = {other: was for other, was in outbox.FATES.items() if other != kind}
+        yield f"{kind}: no {fate.name}", "FATES", rest
+
+
+def mutate_outbox() -> Iterator[tuple[str, str | None]]:
+    """Each mutant of the outbox, and its failure."""
+    for name, table, entries in changed_outbox():
+        original = getattr(outbox, table)
+        setattr(outbox, table, entries)
+        try:
+            prove_outbox()
+        except Exception as failure:
+            yield name, f"{type(failure).__name__}: {failure}"
+        else:
+            yield name, None
+        finally:
+            setattr(outbox, table, original)
+
+
 TABLES: list[tuple[Any, Callable[[], None]]] = [
     (ledger.TABLE, prove_ledger),
     (turns.TABLE, prove_turns),
@@ -111,17 +153,23 @@ def caught(table: Any, pair: Any, entry: Any, prove: Callable[[], None]) -> str 
     return None
 
 
-def main() -> int:
-    """Print each mutant and its end."""
-    survivors, total, began = [], 0, time.monotonic()
+def mutate_tables() -> Iterator[tuple[str, str | None]]:
+    """Each mutant of the tables of moves, and its failure."""
     for table, prove in TABLES:
         prove()  # or it is broken already
         for name, pair, entry in mutants(table):
-            total += 1
-            failure = caught(table, pair, entry, prove)
-            if failure is None:
-                survivors.append(name)
-            print(f"{'caught  ' if failure else 'SURVIVED'} {name}  {(failure or '')[:140]}", flush=True)
+            yield name, caught(table, pair, entry, prove)
+
+
+def main() -> int:
+    """Print each mutant and its end."""
+    survivors, total, began = [], 0, time.monotonic()
+    prove_outbox()
+    for name, failure in chain(mutate_outbox(), mutate_tables()):
+        total += 1
+        if failure is None:
+            survivors.append(name)
+        print(f"{'caught  ' if failure else 'SURVIVED'} {name}  {(failure or '')[:140]}", flush=True)
     print(f"{total - len(survivors)} of {total} mutants caught in {time.monotonic() - began:.0f} s")
     return len(survivors)
 

@@ -23,8 +23,9 @@ from .events import (
     ToolStarted,
 )
 from .ledger import OPEN, SERVED, Asked, Effect, Group, Move, Pending, Phase, Record, State, move, told
+from .outbox import Entry
 from .partial_calls import PartialCalls
-from .replies import Replies, silent
+from .replies import Answer, Replies, silent
 from .shared_runs import SharedRuns
 from .slots import Slots
 from .terms import Plan
@@ -139,21 +140,23 @@ class Calls:
         self._fill(now)
         return [record.run for record in known]
 
-    def heard(self, counted: float = inf, ended: float = inf) -> None:
-        """The model speaks, after so many turn ends: what it can have read by then has arrived."""
-        self.replies.heard(counted, ended)
+    def read(self, entries: Iterable[Entry]) -> None:
+        """The model has read these: what is an answer among them is paid."""
+        for entry in entries:
+            if isinstance(entry, Answer):
+                self._move(entry.record, Move.HEARD)
 
     def late(self) -> list[str]:
         """The results that go as text; each is taken once."""
         records, self.texts = self.texts, []
         return [text for r in records if (text := self.replies.late(r, self.plan.response_key))]
 
-    def lose(self, now: float, counted: float = 0) -> None:
-        """The link is gone, after so many turn ends, and every debt on it."""
+    def lose(self, now: float, unread: Iterable[Entry]) -> None:
+        """The link is gone, and every debt on it; ``unread`` is what it may have swallowed."""
         self.partial.clear()
-        owed = [*self.replies.over(counted), *self.pending.values()]
-        unacknowledged = self.replies.unacknowledged()
-        self.replies.clear()
+        answers = [entry for entry in unread if isinstance(entry, Answer)]
+        swallowed, unacknowledged = self.replies.lose(answers)
+        owed = [*swallowed, *self.pending.values()]
         for record in owed:
             self._perform(record, self._move(record, Move.LOSE), now)
         for record in unacknowledged:
@@ -177,13 +180,11 @@ class Calls:
         self.lost, self.excused = [], []
         self.by_id.clear()
 
-    def close(self, now: float) -> None:
-        """The session ends: stop what runs, owe nothing."""
+    def close(self, now: float, unread: Iterable[Entry] = ()) -> None:
+        """The session ends: stop what runs, owe nothing; ``unread`` went out, and nobody waits for more of it."""
         self.closed = True
-        for record in [
-            *{**self.records, **self.pending}.values(),
-            *(record for record, _ in self.replies.sent),
-        ]:
+        sent = {entry.record.run: entry.record for entry in unread if isinstance(entry, Answer)}
+        for record in {**sent, **self.records, **self.pending}.values():
             record.undo = self._undoable(record)
             shared_runs.dissolve(record)  # they end as well: nobody is left to run for
             self._perform(record, self._move(record, Move.CLOSE), now)

@@ -13,9 +13,9 @@ from typing import Any
 from . import outgoing
 from .calls import Calls
 from .connection import Connection
-from .delivery import Batch, Posted
 from .expected import Exchange
-from .held import TEXTS, Frame, Held, Item, Receipt
+from .held import Held, Item
+from .outbox import Fate, Frame, Outbox, Receipt, Write
 from .quiet import Quiet
 from .replies import Reply
 from .terms import Plan
@@ -26,9 +26,16 @@ class Dispatch:
     """The frames of a session. ``frames`` empties the queues: what is taken counts as handed to its socket."""
 
     def __init__(
-        self, plan: Plan, calls: Calls, turns: Turns, held: Held, connection: Connection, quiet: Quiet
+        self,
+        plan: Plan,
+        calls: Calls,
+        turns: Turns,
+        held: Held,
+        outbox: Outbox,
+        connection: Connection,
+        quiet: Quiet,
     ) -> None:
-        self.plan = plan
+        self.plan, self.outbox = plan, outbox
         self.calls, self.turns, self.held, self.connection = calls, turns, held, connection
         self.control: list[bytes] = []  # ahead of all else on a session that has just begun
         self.quiet = quiet
@@ -77,18 +84,18 @@ class Dispatch:
         frames = [Frame(link, data) for link, data in setups]
         if not self.connection.usable:
             return frames
-        link, batch = self.connection.link.current, Batch()
+        link, write = self.connection.link.current, Write()
         frames += [Frame(link, data) for data in self.control]
         self.control = []
         if self.calls.replies:
-            frames += [Frame(link, reply) for reply in self._answers(link, batch, now)]
+            frames += [Frame(link, reply) for reply in self._answers(link, write, now)]
         self._number(frames)
         if self.held:
-            frames += self._input(link, batch, now)
+            frames += self._input(link, write, now)
         if self._unasked(now):
-            frames += self._input(link, batch, now)
+            frames += self._input(link, write, now)
         if frames:
-            frames[-1] = frames[-1]._replace(batch=batch)
+            frames[-1] = frames[-1]._replace(write=write)
         return frames
 
     def _unasked(self, now: float) -> bool:
@@ -114,46 +121,51 @@ class Dispatch:
     def _number(self, frames: list[Frame]) -> None:
         """Count the messages that are not the user's, for transparent replay."""
         for frame in frames:
-            self.held.counted(1)
-            if isinstance(frame.message, Reply) and self.held.transparent:
-                frame.message.dropped = partial(self.held.unwritten, self.held.index)
+            number = self.outbox.count()
+            if isinstance(frame.message, Reply) and self.outbox.transparent:
+                frame.message.dropped = partial(self.outbox.unwritten, number)
 
-    def _answers(self, link: int, batch: Batch, now: float) -> list[Reply]:
-        stood_still = self.calls.blocking()
-        replies, posted = self.calls.replies, self._answering(batch)
-        silent = Posted(batch, surely=inf, answer=-inf)  # nothing need be said of it: the pong must do
-        frames = replies.frames(link, posted, silent)
-        if (posted.surely > self.turns.ends and replies.tracks(posted)) or replies.tracks(silent):
-            batch.ask()
-        for answer in replies.answered:
-            run, ends_turn = answer.record.run, answer.record.ends_turn
-            self.turns.answered(
-                run, ends_turn, answer.scheduling, now, stood_still=stood_still, last=answer.last
+    def _answers(self, link: int, write: Write, now: float) -> list[Reply]:
+        turns, stood_still = self.turns, self.calls.blocking()
+        at_latest = -inf if self._alone() else inf
+        replies = self.calls.replies.frames(link)
+        for answer in (answer for reply in replies for answer in reply.answers):
+            record = answer.record
+            turn = turns.answered(
+                record.run,
+                record.ends_turn,
+                answer.scheduling,
+                now,
+                stood_still=stood_still,
+                last=answer.last,
             )
-        replies.answered.clear()
-        return frames
+            if not answer.spoken_of:
+                turn = None  # the pong must do
+            latest = at_latest if answer.spoken_of else inf
+            self.outbox.wrote(answer, write, answer=turn, at_latest=latest)
+            if answer.fate is not None and latest > turns.ends:
+                write.ask()
+        return replies
 
-    def _answering(self, batch: Batch) -> Posted:
-        """Answers to calls. Any word of a model that stood still for them, in the only turn there is, is proof."""
-        turns = self.turns
+    def _alone(self) -> bool:
+        """Whether any word of the model is proof: it stood still for the answers, in the only turn there is."""
+        if not self.calls.blocking() or self.held.streams:
+            return False
         ends_turn = self.calls.pending.ending > 0
-        goes_on = self.calls.blocking() and not ends_turn  # the turn that called is the one that answers
-        alone = self.calls.blocking() and not self.held.streams and turns.upmost <= (not ends_turn)
-        answer = turns.counted + turns.ahead - (goes_on and turns.ahead > 0)
-        return Posted(batch, surely=-inf if alone else inf, answer=answer)
+        return self.turns.upmost <= (not ends_turn)
 
-    def _input(self, link: int, batch: Batch, now: float) -> list[Frame]:
+    def _input(self, link: int, write: Write, now: float) -> list[Frame]:
         items, turns = self.held.take(self.calls.blocking()), self.turns
         for item in items:
-            after = turns.counted + turns.ahead
-            most = inf if self.held.streams or not item.prompts else turns.ends + turns.upmost
-            item.posted = Posted(batch, after, most, answer=after if item.prompts else -inf)
-            if item.kind in TEXTS and most > turns.ends:
-                batch.ask()
+            behind, answer, latest = turns.last(), None, inf
             if item.prompts:
+                latest = inf if self.held.streams else turns.ends + turns.upmost
                 self.conversing = True
                 self.quiet.said(now)
-                turns.prompted(now, item.exchange, doubtful=item.doubtful)
+                behind, answer = turns.prompted(now, item.exchange, doubtful=item.doubtful)
+            if item.fate is Fate.AGAIN and latest > turns.ends:
+                write.ask()
+            self.outbox.wrote(item, write, behind, answer, latest)
         turns.speech = self.held.streams
         return [Frame(link, item.frame, item.receipt) for item in items]
 

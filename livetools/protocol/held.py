@@ -15,80 +15,41 @@ without any, be it dropped or lost, is not written: the service closes for an em
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from .delivery import Batch, Posted, handed
 from .events import Event, InputDropped
-
-if TYPE_CHECKING:
-    from .expected import Exchange
-    from .replies import Reply
+from .expected import Exchange
+from .outbox import MEDIA, Entry, Fate, Outbox, Receipt
 
 #: Bytes of frames of media that wait for the line: about 45 s of audio at 16 kHz.
 MEDIA_BOUND = 2 * 1024 * 1024
-#: Bytes kept for transparent replay, past which media goes.
-REPLAY_BOUND = 8 * 1024 * 1024
 
 GATED = "a blocking function call is open"
 AWAY = "the connection is away"
 OUTSIDE = "no activity() is open, and the config turns automatic activity detection off"
-FATAL = "every connection that it was written to has ended"
-#: What stands by itself: media are worth nothing late, and an activity without its audio would be an error.
-TEXTS = frozenset({"text", "content", "update"})
-#: Connections that may end on one text that they were handed, before it is held to be what ends them.
+FATAL = "the service closed every connection on which it was sent"
+#: After this many connections closed while one text was in flight, it is taken for what closes them.
 ENDINGS_AT_MOST = 5
 
 
-class Receipt:
-    """The fate of something that must not be lost: handed to a socket, or failed.
-
-    ``notify`` is called once, when ``done`` becomes true.
-    """
-
-    __slots__ = ("done", "error", "notify")
-
-    def __init__(self) -> None:
-        self.done = False
-        self.error: Exception | None = None
-        self.notify: Callable[[], None] | None = None
-
-    def sent(self) -> None:
-        """It was handed to a socket."""
-        self._end(None)
-
-    def fail(self, error: Exception) -> None:
-        """It will not be sent, for this reason."""
-        self._end(error)
-
-    def _end(self, error: Exception | None) -> None:
-        if self.done:
-            return
-        self.done, self.error = True, error
-        if self.notify is not None:
-            self.notify()
-
-
 @dataclass(slots=True, eq=False)
-class Item:
-    """One frame of the user's."""
+class Item(Entry):
+    """One frame of the user's: text, content, update, cut, audio, video, activity or end."""
 
-    kind: str  # text, content, update, cut, audio, video, activity, end
     frame: bytes
     receipt: Receipt | None = None
     exchange: Exchange | None = None
     prompts: bool = False  # a complete user turn: an answer is expected
     doubtful: bool = False  # it says nothing, and may start no turn of the model
-    posted: Posted = field(default_factory=handed)  # what it was written in last
     contents: tuple[Mapping[str, Any], ...] = ()  # what of it stands in the conversation
     inside: bool = False  # sent while an activity was open
     again: bool = False  # a link that was lost may have swallowed it
-    endings: int = 0  # connections that were handed it and ended before that was over
 
     @property
     def media(self) -> bool:
-        return self.kind in ("audio", "video")
+        return self.kind in MEDIA
 
     @property
     def turn(self) -> bool:
@@ -114,20 +75,7 @@ class Item:
     @property
     def owed(self) -> bool:
         """Whether a session that knows of it from its history is to be told of it again: it waits, or is waited for."""
-        return self.kind in TEXTS and not (self.posted.read and (self.exchange is None or self.exchange.done))
-
-
-class Frame(NamedTuple):
-    """What is written to which socket, who waits for that, and the batch that ends with it."""
-
-    link: int
-    message: bytes | Reply
-    receipt: Receipt | None = None
-    batch: Batch | None = None
-
-    def make(self) -> bytes | None:
-        """The bytes, as they are now; ``None``: there is nothing left to write."""
-        return self.message if isinstance(self.message, bytes) else self.message.make()
+        return self.fate is Fate.AGAIN and not (self.read and (self.exchange is None or self.exchange.done))
 
 
 class Held:
@@ -139,22 +87,18 @@ class Held:
     def __init__(
         self,
         gate: bool,
-        transparent: bool,
+        outbox: Outbox,
         tell: Callable[[Event], None],
         *,
         manual: bool = False,
         realtime: bool = False,
     ) -> None:
-        self.gate, self.transparent, self._tell = gate, transparent, tell
+        self.gate, self.outbox, self._tell = gate, outbox, tell
         self.manual, self.realtime = manual, realtime
         self.backlog = 0  # bytes of media that wait
         self.dropped = {GATED: 0, AWAY: 0, OUTSIDE: 0}  # in the whole session
         self._queue: deque[Item] = deque()
         self.streams = False  # media went out on this link: it begins turns whenever it likes
-        self._sent: list[Item] = []  # what stands by itself, and is not known to have been read
-        self._log: deque[tuple[int, Item]] = deque()  # transparent: what the service may not have taken in
-        self._logged = 0
-        self._index = 0
         self._untold = dict.fromkeys(self.dropped, 0)
         self.untold = False  # something was dropped and not told yet: that is done once it is over
         self._outside = False  # audio comes outside an activity, and that was told
@@ -188,7 +132,9 @@ class Held:
     def flowing(self) -> bool:
         """Whether media went out on this link, and more of it changes nothing: no activity begins, nothing is kept."""
         return (
-            self.streams and not self.transparent and (self._begun if self.in_activity else not self.manual)
+            self.streams
+            and not self.outbox.transparent
+            and (self._begun if self.in_activity else not self.manual)
         )
 
     def put(self, item: Item) -> None:
@@ -244,58 +190,28 @@ class Held:
             self._remember(item)
         return taken
 
-    def heard(self, counted: float, ended: float) -> None:
-        """The model speaks, after so many turn ends: what it can have read by then has arrived."""
-        if self._sent:
-            self._sent = [item for item in self._sent if not item.posted.heard(counted, ended)]
-
-    @property
-    def asked(self) -> bool:
-        """Whether the pong behind something is awaited."""
-        return any(item.posted.asked for item in self._sent)
-
     def consumed(self, index: int) -> None:
         """Transparent: the state holds all messages up to this one."""
-        while self._log and self._log[0][0] <= index:
-            item = self._log.popleft()[1]
-            self._logged -= len(item.frame)
-            if item.kind == "activity":
+        for item in self.outbox.consumed(index):
+            if isinstance(item, Item) and item.kind == "activity":
                 self._consumed = item if item.starts else None
 
-    def counted(self, messages: int) -> None:
-        """Client messages were written that are not the user's (answers)."""
-        self._index += messages
-
-    def unwritten(self, index: int) -> None:
-        """The message of this number was not written after all: those behind it have other numbers."""
-        self._index -= 1
-        self._log = deque((n - (n > index), item) for n, item in self._log)
-
-    @property
-    def index(self) -> int:
-        """The number of the last message that was taken."""
-        return self._index
-
-    def lose(self, exchange: Exchange | None = None, counted: float = 0) -> bool:
-        """The link is gone, after so many turn ends: what it may have eaten is queued again.
+    def lose(self, unread: Iterable[Entry], exchange: Exchange | None = None) -> bool:
+        """The connection is lost: what it may have swallowed is queued again.
 
         Whether the prompt of ``exchange`` is among it.
         """
-        self._sent = [item for item in self._sent if not item.posted.over(counted)]
-        again = self._patient([item for _, item in self._log] if self.transparent else self._sent)
+        again = self._patient([item for item in unread if isinstance(item, Item)])
         for item in again:
-            item.again = True
-        if self.transparent:  # there what went before is written again, or stands
+            item.again, item.write = True, None
+        transparent = self.outbox.transparent
+        if transparent:  # there what went before is written again, or stands
             pending = [self._start] if self._start is not None and not self._begun else []
             self._queue.extendleft(pending)
             self._start = self._consumed
-        self._begun = self.transparent and self._start is not None
+        self._begun = transparent and self._start is not None
         self._queue.extendleft(reversed(again))
         self.backlog = sum(len(i.frame) for i in self._queue if i.media)
-        self._sent = []
-        self._log.clear()
-        self._logged = 0
-        self._index = 0
         self.streams = False
         return exchange is not None and any(item.exchange is exchange for item in self._queue)
 
@@ -320,13 +236,11 @@ class Held:
 
     def fail(self, error: Exception) -> None:
         """The session is over: what waits will not be sent."""
-        for item in (*self._queue, *self._sent, *(item for _, item in self._log)):
-            if item.receipt is not None:  # of what was taken, those that no socket was handed
+        for item in (*self._queue, *self.outbox.lost()):  # of what was taken, those that no socket was handed
+            if isinstance(item, Item) and item.receipt is not None:
                 item.receipt.fail(error)
         self._queue.clear()
-        self._sent.clear()
-        self._log.clear()
-        self.backlog = self._logged = 0
+        self.backlog = 0
         self.untold = any(self._untold.values())
 
     def _arranged(self, items: list[Item], waiting: list[Item]) -> Iterator[Item]:
@@ -341,8 +255,9 @@ class Held:
                 self._start, self._begun = item, False
             elif item.ends:
                 begun, self._start, self._begun = self._begun, None, False
-                for late in (*self._sent, *waiting):
-                    late.inside = False  # written again, it is a turn of its own
+                for late in (*self.outbox, *waiting):
+                    if isinstance(late, Item):
+                        late.inside = False  # written again, it is a turn of its own
                 if begun:
                     yield item
                 yield from waiting
@@ -376,10 +291,9 @@ class Held:
         return [end]
 
     def _patient(self, items: list[Item]) -> list[Item]:
-        """A text that is answered with the end of each connection is given up and told, or it would be so for ever."""
+        """Drop (and report) a text that closes every connection; otherwise we would reconnect forever."""
         kept = []
         for item in items:
-            item.endings += item.kind in TEXTS and item.posted.batch.handed
             if item.endings < ENDINGS_AT_MOST:
                 kept.append(item)
             else:
@@ -387,23 +301,8 @@ class Held:
         return kept
 
     def _remember(self, item: Item) -> None:
-        self._index += 1
-        if self.transparent:
-            self._log.append((self._index, item))
-            self._logged += len(item.frame)
-            while self._logged > REPLAY_BOUND and self._forget():
-                pass
-        if item.kind in TEXTS:
-            self._sent.append(item)
+        self.outbox.count(item, len(item.frame))
         self.streams = self.streams or item.media or item.kind == "activity"
-
-    def _forget(self) -> bool:
-        """Past the bound media goes, oldest first; texts are kept. Whether there was some."""
-        oldest = next((entry for entry in self._log if entry[1].media), None)
-        if oldest is not None:
-            self._log.remove(oldest)
-            self._logged -= len(oldest[1].frame)
-        return oldest is not None
 
     def _shed(self) -> None:
         oldest = next(i for i in self._queue if i.media)

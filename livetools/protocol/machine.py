@@ -27,8 +27,9 @@ from .dispatch import Dispatch, says_something
 from .errors import LocalProtocolError
 from .events import Call, Event, Interrupted, Reconnected, TurnComplete, Usage
 from .expected import Exchange
-from .held import Frame, Held, Item, Receipt
+from .held import Held, Item
 from .link import Line, On, ReconnectPolicy
+from .outbox import Frame, Outbox, Receipt
 from .quiet import Quiet
 from .reception import Reception
 from .terms import Plan
@@ -61,11 +62,16 @@ class Machine:
         self.calls = Calls(plan, self._tell, self._actions.append)
         self.turns = Turns(plan.stall_timeout, plan.status_signal)
         realtime = plan.text_channel == "realtime"
-        self.held = Held(plan.gate, plan.transparent, self._tell, manual=plan.manual, realtime=realtime)
+        self.outbox = Outbox(plan.transparent)
+        self.held = Held(plan.gate, self.outbox, self._tell, manual=plan.manual, realtime=realtime)
         self.connection = Connection(plan, reconnect, random, self, self._tell, self._actions.append)
         self.quiet = Quiet()
-        self.dispatch = Dispatch(plan, self.calls, self.turns, self.held, self.connection, self.quiet)
-        self.reception = Reception(self.calls, self.turns, self.held, self.connection, self.quiet, self._tell)
+        self.dispatch = Dispatch(
+            plan, self.calls, self.turns, self.held, self.outbox, self.connection, self.quiet
+        )
+        self.reception = Reception(
+            self.calls, self.turns, self.held, self.outbox, self.connection, self.quiet, self._tell
+        )
         self.closed = False
         self._seed = seed
         self._now = 0.0
@@ -336,8 +342,8 @@ class Machine:
     def standing(self) -> Standing:
         """What the session is in the middle of."""
         busy = self.calls.pending or self.calls.replies or self.held or self.dispatch.control
-        asked = self.held.asked or self.calls.replies.asked
-        return Standing(bool(self.calls.pending), self.turns.idle and not busy, self.turns.ended_at, asked)
+        idle = self.turns.idle and not busy
+        return Standing(bool(self.calls.pending), idle, self.turns.ended_at, self.outbox.awaited)
 
     def anew(self) -> list[Mapping[str, Any]]:
         """A session begins anew: what it asks is new, and what it must be told of."""
@@ -375,8 +381,9 @@ class Machine:
         self.dispatch.control = []
         self.quiet.lost()
         self.turns.quiet(now)
-        self.calls.lose(now, self.turns.counted)
-        if self.turns.lost(now, again=self.held.lose(self.turns.exchange, self.turns.counted)):
+        unread = self.outbox.lost()
+        self.calls.lose(now, unread)
+        if self.turns.lost(now, again=self.held.lose(unread, self.turns.exchange)):
             self._tell(Interrupted())
             self._tell(TurnComplete("CONNECTION_REPLACED"))
         self.reception.muted = False
@@ -385,7 +392,7 @@ class Machine:
     def over(self, error: Exception | None, now: float) -> None:
         """The session is over."""
         self.closed, self._error = True, error
-        self.calls.close(now)
+        self.calls.close(now, self.outbox)
         self.held.fail(self._ended())
         self.dispatch.fail(self._ended())
         for receipt in self._moving:

@@ -29,6 +29,7 @@ from .events import (
 from .frames import ResumptionUpdate, ServerMessage, SetupComplete, parse
 from .held import Held
 from .link import On
+from .outbox import Entry, Outbox
 from .pcm import SAMPLE, Samples
 from .quiet import Quiet
 from .turns import Turns
@@ -37,7 +38,7 @@ from .turns import Turns
 SPOKEN = (TextChunk, AudioChunk, VideoChunk, OutputTranscript, ThoughtChunk, CodeChunk)
 #: What ends something; told after the calls of the same message.
 MARKERS = (UsageUpdate, GenerationComplete, TurnComplete)
-#: What a model does that has read what it was sent.
+#: Events that prove the model has read our input.
 PROOF = (*SPOKEN, *MARKERS)
 
 
@@ -49,12 +50,13 @@ class Reception:
         calls: Calls,
         turns: Turns,
         held: Held,
+        outbox: Outbox,
         connection: Connection,
         quiet: Quiet,
         tell: Callable[[Event], None],
     ) -> None:
         self.calls, self.turns, self.held, self.connection = calls, turns, held, connection
-        self.quiet = quiet
+        self.outbox, self.quiet = outbox, quiet
         self.tell = tell
         self.setup = SetupComplete()  # what the service has told of the session at its start
         self.muted = False  # the user has cut this turn off: nothing more of it is told
@@ -71,12 +73,13 @@ class Reception:
     def receive(self, link: int, data: bytes | str, now: float) -> None:
         """Take a frame in. Never raises for what a server sends."""
         self.turns.quiet(now)
-        message, counted, ended = parse(data), self.turns.counted, self.turns.ends
+        message = parse(data)
         if message.setup_complete is not None:
             self.setup = message.setup_complete
             self.excused = False
             self.connection.on(On.COMPLETE, now)
         events = content.events(message)
+        read = self._read(message, events)
         marks = len(events)
         for at, event in enumerate(events):
             if isinstance(event, MARKERS):
@@ -86,23 +89,30 @@ class Reception:
         if message.calls:
             self._called(message, link, now)
         if message.cancelled:
-            for run in self.calls.cancel(message.cancelled, now):
+            runs = self.calls.cancel(message.cancelled, now)
+            self.outbox.drop(runs)
+            for run in runs:
                 self.turns.taken_back(run, now)
         for event in events[marks:]:
             self._marked(event, now)
         alone = message.content is None or not message.content.turn_complete
         if message.status is not None and alone and self.turns.status(message.status, now):
             self._ended(TurnComplete(None, message.status))
-        if message.calls or any(isinstance(event, PROOF) for event in events):
-            self.calls.heard(counted, ended)
-            self.held.heard(counted, ended)  # the end of an earlier turn says nothing of what came after it
-        elif any(isinstance(event, Interrupted) for event in events):  # by a text that was read; no answer is
-            self.held.heard(counted, ended)
+        self.calls.read(read)
         if message.resumption is not None:
             self._handle(message.resumption, now)
         if message.go_away is not None:
             self.tell(GoAway(message.go_away.time_left))
             self.connection.go_away(message.go_away.time_left, now)
+
+    def _read(self, message: ServerMessage, events: list[Event]) -> list[Entry]:
+        """What the model has read that says this. The end of an earlier turn says nothing of what came after it."""
+        ends = self.turns.ends
+        if message.calls or any(isinstance(event, PROOF) for event in events):
+            return self.outbox.output(ends)
+        if any(isinstance(event, Interrupted) for event in events):
+            return self.outbox.output(ends, answers=False)  # it was cut off by a text, not by an answer
+        return []
 
     def _said(self, event: Event, now: float) -> None:
         if isinstance(event, Interrupted):

@@ -121,7 +121,6 @@ class Turns:
         self.model = Model.QUIET
         self.exchange: Exchange | None = None
         self.ends = 0
-        self.counted = 0  # turns that have ended, or will not come any more
         self.speech = False  # audio went out on this connection: turns may begin without a prompt
         self.most = (
             0  # turns that may come at most: each answer that the model did not stand still for may bring one
@@ -184,8 +183,19 @@ class Turns:
         self.exchange = Exchange()
         return self.exchange
 
-    def prompted(self, now: float, exchange: Exchange | None = None, *, doubtful: bool = False) -> None:
-        """A user turn was written, for this exchange or for none; ``doubtful``: it may start no turn at all."""
+    def last(self) -> Expected | None:
+        """The turn that ends before the model can speak of what is written now; ``None``: none is expected."""
+        if self.under_way and not self._queue:
+            self._queue.append(Expected())
+        return self._queue[-1] if self._queue else None
+
+    def prompted(
+        self, now: float, exchange: Exchange | None = None, *, doubtful: bool = False
+    ) -> tuple[Expected | None, Expected]:
+        """A user turn was written, for this exchange or for none; ``doubtful``: it may start no turn at all.
+
+        Returns the turn before its answer, and that.
+        """
         self.most = self.upmost + 1
         self._do(On.PROMPT, now)
         turn = self._queue[-1]
@@ -198,6 +208,7 @@ class Turns:
         elif exchange is not None:
             turn.until = now + self.stall_timeout  # it was given up before it was written
         self._moved(now)
+        return (self._queue[-2] if len(self._queue) > 1 else None), turn
 
     def give_up(self, exchange: Exchange, now: float) -> None:
         """Nobody waits for it any more: another may begin. Its answer may still come."""
@@ -266,20 +277,22 @@ class Turns:
         *,
         stood_still: bool = False,
         last: bool = True,
-    ) -> None:
-        """An answer was written, the last one for its call or not.
+    ) -> Expected | None:
+        """An answer was written, the last one for its call or not. The turn that will speak of it.
 
         ``stood_still``: the call was BLOCKING, and the model goes on with the same turn.
         """
+        turn = None
         self.most = self.upmost + (ends_turn or not stood_still)
         if scheduling != "SILENT" or not ends_turn:
-            self._mark(self._is_next(ends_turn))
+            turn = self._mark(self._is_next(ends_turn))
             self._cutting = self._cutting or (scheduling == "INTERRUPT" and self.model is Model.SPEAKING)
             self._heard = False
             self._unspoken.add(run)
         self._moved(now)
         if last:
             self.closed(run, now)
+        return turn
 
     def taken_back(self, run: int, now: float) -> None:
         """The server has cancelled this call: it does not speak of an answer to it."""
@@ -325,7 +338,6 @@ class Turns:
             for turn in gone:
                 turn.over = True
                 self._queue.remove(turn)
-            self.counted += len(gone)
             self._settle()
 
     def tick(self, now: float, served: bool) -> Stalled | None:
@@ -434,10 +446,12 @@ class Turns:
         certain = (turn.prompt and turn.wanted and not turn.doubtful for turn in self._queue)
         return self.model is Model.SPEAKING or any(certain)
 
-    def _mark(self, second: bool) -> None:
+    def _mark(self, second: bool) -> Expected:
         while len(self._queue) <= second:
             self._queue.append(Expected())
-        self._queue[second].answer = True
+        turn = self._queue[second]
+        turn.answer = True
+        return turn
 
     def _forget_answers(self) -> None:
         self._unspoken.clear()
@@ -463,7 +477,7 @@ class Turns:
         if not self.owed:
             self._unspoken.clear()
         self._cutting = False
-        self.ends, self.counted, self.ended_at = self.ends + 1, self.counted + 1, now
+        self.ends, self.ended_at = self.ends + 1, now
         self._moved(now)
         if cut_off:
             self._over()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 import anyio
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
-from livetools.protocol.delivery import Pong
+from livetools.protocol.outbox import Pong
 
 from .closing import gone
 from .dialling import reached

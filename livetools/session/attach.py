@@ -27,6 +27,7 @@ from livetools.protocol.actions import Action, AskApproval, Outcome, Start, Stop
 from livetools.protocol.calls import Calls
 from livetools.protocol.configuration import plain
 from livetools.protocol.errors import ConcurrencyError, ConfigError
+from livetools.protocol.outbox import Outbox, Write
 from livetools.protocol.plan import declaration, make_plan
 from livetools.protocol.profiles import ModelProfile
 from livetools.protocol.terms import Plan, ReplyFormat
@@ -139,6 +140,7 @@ class Attached:
         self, sdk_session: SDKSession, plan: Plan, make_runner: Callable[[Desk, TaskGroup], Runner]
     ) -> None:
         self.calls = Calls(plan, lambda event: None, lambda action: self._actions.append(action))
+        self._outbox = Outbox()
         self._session, self._make_runner = sdk_session, make_runner
         self._host = Host("attached livetools session")
         self._runner: Runner | None = None
@@ -164,7 +166,7 @@ class Attached:
     ) -> None:
         """Stop what runs, undo what can be undone, and wait for that, not for long. The SDK's session stays."""
         self._host.require_loop()
-        self.calls.close(self._clock.now())
+        self.calls.close(self._clock.now(), self._outbox.lost())
         self._drain()
         if self._nap is not None:
             self._nap[1].cancel()
@@ -185,7 +187,7 @@ class Attached:
         except anyio.get_cancelled_exc_class():
             raise
         except BaseException:
-            self.calls.lose(self._clock.now())
+            self.calls.lose(self._clock.now(), self._outbox.lost())
             self._drain()
             raise
         finally:
@@ -269,12 +271,12 @@ class Attached:
 
     def _take(self, message: Any) -> None:
         now = self._clock.now()
-        self.calls.heard()
+        self.calls.read(self._outbox.output(math.inf))
         if asked := list(_asked(message)):
             self.calls.offer(0, self.calls.partial.whole(asked), now)
         cancellation = getattr(message, "tool_call_cancellation", None)
         if cancellation is not None:
-            self.calls.cancel(cancellation.ids or (), now)
+            self._outbox.drop(self.calls.cancel(cancellation.ids or (), now))
 
     def _drain(self) -> None:
         runner = self._runner
@@ -303,11 +305,14 @@ class Attached:
             return
         self._writing = True
         try:
-            while frames := self.calls.replies.frames(0):
-                self.calls.replies.answered.clear()  # of use to whoever counts turns
-                for frame in frames:
-                    if (data := frame.make()) is not None:
+            while replies := self.calls.replies.frames(0):
+                write = Write()
+                for answer in (answer for reply in replies for answer in reply.answers):
+                    self._outbox.wrote(answer, write)
+                for reply in replies:
+                    if (data := reply.make()) is not None:
                         await self._out(self._send(json.loads(data)))
+                write.handed = True
             for text in self.calls.late():
                 await self._out(self._say(text))
         finally:

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 
 import anyio
 
-from livetools.protocol.delivery import Pong
+from livetools.protocol.outbox import Pong
 
 from .transport import Gone, Transport
 

@@ -10,9 +10,9 @@ from anyio.abc import TaskGroup
 
 from livetools.protocol import outgoing
 from livetools.protocol.errors import LocalProtocolError
-from livetools.protocol.held import Receipt
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.machine import Machine
+from livetools.protocol.outbox import Receipt
 from livetools.protocol.plan import declaration, replan
 from livetools.protocol.terms import Plan, ToolSpec
 from livetools.protocol.transcript import Transcript

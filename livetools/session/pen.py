@@ -11,9 +11,8 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
-from livetools.protocol.delivery import Batch
-from livetools.protocol.held import Frame
 from livetools.protocol.machine import Machine
+from livetools.protocol.outbox import Frame, Write
 
 from .framelog import FrameLog
 from .timeslice import TimeSlice
@@ -105,7 +104,7 @@ class Pen:
 
     def _put(self, frame: Frame) -> bool:
         """Write it if nobody waits for the socket to take it, and the socket takes it; False: it must be sent."""
-        if frame.receipt is not None or (frame.batch is not None and frame.batch.asks) or not PUT:
+        if frame.receipt is not None or (frame.write is not None and frame.write.asks) or not PUT:
             return False
         transport: Any = self._owner.transport(frame.link)
         if transport is None or not getattr(transport, "writable", False):
@@ -116,8 +115,8 @@ class Pen:
                 self.log.sent(frame.link, data)
             if not transport.put(data):
                 return True  # it is gone: its reader says so
-        elif frame.batch is not None:
-            frame.batch.pong = None  # no ping went behind what was written before
+        elif frame.write is not None:
+            frame.write.pong = None  # no ping went behind what was written before
         _handed(frame)
         return True
 
@@ -130,9 +129,9 @@ class Pen:
             if data is not None:
                 if self.log is not None:
                     self.log.sent(frame.link, data)
-                await _write(transport, data, frame.batch)
-            elif frame.batch is not None:
-                frame.batch.pong = None  # no ping went behind what was written before
+                await _write(transport, data, frame.write)
+            elif frame.write is not None:
+                frame.write.pong = None  # no ping went behind what was written before
         except Gone:
             return  # its reader says so, once it has read what came before the end
         except BaseException:
@@ -144,17 +143,17 @@ class Pen:
 def _handed(frame: Frame) -> None:
     if frame.receipt is not None:
         frame.receipt.sent()
-    if frame.batch is not None:
-        frame.batch.handed = True
+    if frame.write is not None:
+        frame.write.handed = True
 
 
-async def _write(transport: Transport, data: bytes, batch: Batch | None) -> None:
+async def _write(transport: Transport, data: bytes, write: Write | None) -> None:
     """Send it, with a ping behind it where the machine wants to know what arrived and the transport can tell."""
-    if batch is None or not batch.asks:
+    if write is None or not write.asks:
         return await transport.send(data)
-    batch.pong = None  # also where it is cut short: it was sent then, and that is all that is known
+    write.pong = None  # also where it is cut short: it was sent then, and that is all that is known
     asking: SendWithPing | None = getattr(transport, "send_with_ping", None)
     if asking is None:
         return await transport.send(data)
-    batch.pong = await asking(data)
+    write.pong = await asking(data)
     return None

@@ -12,8 +12,8 @@ import anyio
 from livetools.protocol import outgoing
 from livetools.protocol.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.protocol.events import Call, Event, Usage
-from livetools.protocol.held import Receipt
 from livetools.protocol.images import image
+from livetools.protocol.outbox import Receipt
 from livetools.protocol.pcm import Samples, pcm_bytes, sample_rate
 from livetools.protocol.profiles import ModelProfile
 from livetools.protocol.transcript import Transcript

@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from typing import Protocol, TypeAlias
 
-from livetools.protocol.delivery import Pong
+from livetools.protocol.outbox import Pong
 
 
 class Gone(Exception):

@@ -10,6 +10,7 @@ from math import inf
 from typing import Any
 
 import pytest
+from support.desk import Desk
 from support.driver import plan
 from support.world import responses
 
@@ -33,16 +34,13 @@ class Bench:
         self.events: list[Any] = []
         self.actions: list[Any] = []
         self.calls = Calls(of, self.events.append, self.actions.append)
+        self.desk = Desk(self.calls)
 
     def offer(self, *asked: Asked, link: int = 0, now: float = 0.0) -> None:
         self.calls.offer(link, asked, now)
 
     def answers(self, link: int = 0) -> list[dict[str, Any]]:
-        return [
-            r
-            for reply in self.calls.replies.frames(link)
-            for r in responses(json.loads(reply.make() or b"{}"))
-        ]
+        return [r for reply in self.desk.take(link) for r in responses(json.loads(reply.make() or b"{}"))]
 
     def of_last(self, kind: type) -> Any:
         """The last action of a kind, without a look at the others."""
@@ -197,7 +195,7 @@ def test_what_is_remembered_is_bounded_and_open_calls_are_not_forgotten() -> Non
         b.offer(Asked(f"c{n}"))
         b.calls.settled(n + 2, Outcome({}), 0.0)
         b.answers()
-        b.calls.heard()
+        b.desk.hear()
     assert len(b.calls.by_id) <= 2 * REMEMBERED + 1
     b.offer(Asked("open"), Asked(f"c{3 * REMEMBERED - 1}"))
     assert len(b.of(Start)) == 3 * REMEMBERED + 1, "both are duplicates"

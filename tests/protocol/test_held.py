@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -9,9 +10,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from livetools.protocol.delivery import Batch, Posted
 from livetools.protocol.events import Event, InputDropped
-from livetools.protocol.expected import Exchange
+from livetools.protocol.expected import Exchange, Expected
 from livetools.protocol.held import (
     AWAY,
     ENDINGS_AT_MOST,
@@ -19,28 +19,45 @@ from livetools.protocol.held import (
     GATED,
     MEDIA_BOUND,
     OUTSIDE,
-    REPLAY_BOUND,
     Held,
     Item,
-    Receipt,
 )
+from livetools.protocol.outbox import REPLAY_BOUND, Outbox, Receipt, Write
 
 ERROR = RuntimeError("over")
 
 
-def held(gate: bool = False, transparent: bool = False, **fields: bool) -> tuple[Held, list[Event]]:
+class Queue(Held):
+    """Hands what it takes to a socket at once. ``behind``: items that a turn comes before, which has not ended."""
+
+    def __init__(self, gate: bool, transparent: bool, tell: Callable[[Event], None], **fields: bool) -> None:
+        super().__init__(gate, Outbox(transparent), tell, **fields)
+        self.behind: list[Item] = []
+
+    def take(self, blocked: bool) -> list[Item]:
+        taken = super().take(blocked)
+        for item in taken:
+            write = Write()
+            write.handed = True
+            self.outbox.wrote(item, write, behind=Expected() if item in self.behind else None)
+        return taken
+
+    def hear(self) -> None:
+        """The model speaks."""
+        self.outbox.output(0)
+
+    def drop(self, exchange: Exchange | None = None) -> bool:
+        """The connection is lost."""
+        return self.lose(self.outbox.lost(), exchange)
+
+
+def held(gate: bool = False, transparent: bool = False, **fields: bool) -> tuple[Queue, list[Event]]:
     told: list[Event] = []
-    return Held(gate, transparent, told.append, **fields), told
+    return Queue(gate, transparent, told.append, **fields), told
 
 
-def text(name: str, after: int = 0) -> Item:
-    return Item("text", name.encode(), Receipt(), prompts=True, posted=written(after))
-
-
-def written(after: float = 0, surely: float | None = None) -> Posted:
-    batch = Batch()
-    batch.handed = True
-    return Posted(batch, after, after if surely is None else surely)
+def text(name: str) -> Item:
+    return Item("text", name.encode(), Receipt(), prompts=True)
 
 
 def media(name: str, size: int = 0) -> Item:
@@ -136,7 +153,7 @@ def test_without_a_gate_nothing_is_held_back() -> None:
 # Push-to-talk
 
 
-def by_hand(**fields: bool) -> tuple[Held, list[Event]]:
+def by_hand(**fields: bool) -> tuple[Queue, list[Event]]:
     """A queue whose user marks speech."""
     return held(manual=True, **fields)
 
@@ -314,7 +331,7 @@ def test_an_activity_that_a_lost_link_took_with_it_begins_again_with_what_follow
     queue.activity(True, b"start")
     queue.media(media("lost"), False)
     queue.take(False)
-    queue.lose()
+    queue.drop()
     assert queue.take(False) == []
     queue.media(media("more"), False)
     queue.activity(False, b"end")
@@ -330,7 +347,7 @@ def test_a_text_that_is_written_again_after_its_activity_is_a_turn_of_its_own(op
     queue.take(False)
     if open_again:
         queue.activity(True, b"start")
-    queue.lose()
+    queue.drop()
     taken = queue.take(False)
     assert names(taken) == ["a word"]
     assert taken[0].prompts
@@ -344,17 +361,18 @@ def test_a_text_that_a_dead_socket_may_have_swallowed_is_written_again_ahead_of_
     queue.put(text("one"))
     queue.take(False)
     queue.put(text("two"))
-    queue.lose()
+    queue.drop()
     assert names(queue.take(False)) == ["one", "two"]
 
 
 def test_what_the_model_could_have_read_before_it_spoke_has_arrived() -> None:
     queue, _ = held()
     queue.put(text("read"))
-    queue.put(text("not yet", after=1))
+    queue.behind.append(text("not yet"))
+    queue.put(queue.behind[0])
     queue.take(False)
-    queue.heard(0, 0)
-    queue.lose()
+    queue.hear()
+    queue.drop()
     assert names(queue.take(False)) == ["not yet"]
 
 
@@ -364,7 +382,7 @@ def test_media_and_activities_are_not_written_again() -> None:
     queue.media(media("speech"), False)
     queue.put(Item("end", b"stream end"))
     queue.take(False)
-    queue.lose()
+    queue.drop()
     assert queue.take(False) == []
 
 
@@ -376,11 +394,11 @@ def test_whether_the_prompt_of_an_exchange_is_written_again_is_told() -> None:
         item.exchange = exchange
         queue.put(item)
     queue.take(False)
-    assert queue.lose(asked)
-    assert not queue.lose(Exchange())
+    assert queue.drop(asked)
+    assert not queue.drop(Exchange())
     queue.take(False)
-    queue.heard(0, 0)
-    assert not queue.lose(asked)
+    queue.hear()
+    assert not queue.drop(asked)
 
 
 def test_transparent_everything_after_what_was_taken_in_is_written_again_in_order() -> None:
@@ -390,8 +408,8 @@ def test_transparent_everything_after_what_was_taken_in_is_written_again_in_orde
     queue.put(text("t"))
     queue.take(False)
     queue.consumed(2)
-    queue.heard(0, 0)  # says nothing here: the index does
-    queue.lose()
+    queue.hear()  # says nothing here: the index does
+    queue.drop()
     assert names(queue.take(False)) == ["m2", "m3", "t"]
 
 
@@ -402,20 +420,20 @@ def test_transparent_an_activity_is_written_again_from_where_it_was_taken_in() -
     queue.activity(False, b"end")
     queue.take(False)
     queue.consumed(1)
-    queue.lose()
+    queue.drop()
     assert names(queue.take(False)) == ["words", "end"]
 
 
 def test_transparent_answers_count_as_messages_and_a_new_link_counts_anew() -> None:
     queue, _ = held(transparent=True)
-    queue.counted(1)
+    queue.outbox.count()
     queue.put(text("second"))
     queue.take(False)
     queue.consumed(1)
-    queue.lose()
+    queue.drop()
     assert names(queue.take(False)) == ["second"]
     queue.consumed(1)
-    queue.lose()
+    queue.drop()
     assert queue.take(False) == []
 
 
@@ -425,7 +443,7 @@ def test_transparent_the_replay_is_bounded_and_media_goes_first() -> None:
     for n in range(12):
         queue.media(media(f"m{n}", REPLAY_BOUND // 10), False)
         queue.take(False)
-    queue.lose()
+    queue.drop()
     again = names(queue.take(False))
     assert again[0] == "kept"
     assert again[-1] == "m11"
@@ -436,12 +454,13 @@ def test_a_fresh_session_is_told_again_only_what_was_not_read_and_what_is_waited
     queue, _ = held(transparent=True)
     asked = text("asked")
     asked.exchange = Exchange()
-    for item in (text("read"), asked, text("unread", after=1)):
+    queue.behind.append(text("unread"))
+    for item in (text("read"), asked, *queue.behind):
         queue.put(item)
     queue.media(media("speech"), False)
     queue.take(False)
-    queue.heard(0, 0)
-    queue.lose()
+    queue.hear()
+    queue.drop()
     queue.put(text("new"))
     queue.media(media("more"), False)
     queue.afresh()
@@ -455,23 +474,22 @@ def test_a_fresh_session_is_not_told_again_of_an_exchange_that_is_over() -> None
     asked.exchange = Exchange()
     queue.put(asked)
     queue.take(False)
-    queue.heard(0, 0)
-    queue.lose()
+    queue.hear()
+    queue.drop()
     asked.exchange.end(interrupted=True)
     queue.afresh()
     assert names(queue.take(False)) == []
 
 
 @pytest.mark.parametrize("transparent", [True, False])
-def test_a_text_that_connections_end_on_is_given_up_and_told_though_it_may_have_been_read(
+def test_a_text_that_connections_end_on_is_given_up_and_told(
     transparent: bool,
 ) -> None:
     queue, told = held(transparent=transparent)
     queue.put(text("poison"))
     for _ in range(ENDINGS_AT_MOST):
-        for item in queue.take(False):
-            item.posted = written(after=9)
-        queue.lose()
+        queue.take(False)
+        queue.drop()
     assert told == [InputDropped(1, FATAL)]
     assert names(queue.take(False)) == []
 
@@ -531,12 +549,12 @@ class Line(RuleBasedStateMachine):
     @rule()
     def hear(self) -> None:
         if not self.wire:
-            self.held.heard(0, 0)
+            self.held.hear()
 
     @rule()
     def lose(self) -> None:
         self.wire = []
-        self.held.lose()
+        self.held.drop()
 
     def teardown(self) -> None:
         """In the end the line is good, or the session is over: nothing was lost, and each receipt is resolved."""
@@ -571,7 +589,7 @@ def test_each_kind_that_stands_by_itself_is_written_again(kind: str) -> None:
     made: dict[str, Any] = {"kind": kind, "frame": b"again", "receipt": Receipt()}
     queue.put(Item(**made))
     queue.take(False)
-    queue.lose()
+    queue.drop()
     assert names(queue.take(False)) == ["again"]
 
 
@@ -583,7 +601,7 @@ def test_transparent_texts_are_kept_whatever_their_size() -> None:
     for n in range(4):
         queue.put(text(f"{n}" * (REPLAY_BOUND // 3)))
     queue.take(False)
-    queue.lose()
+    queue.drop()
     assert [name[0] for name in names(queue.take(False))] == ["0", "1", "2", "3"]
 
 
@@ -591,13 +609,13 @@ def test_transparent_a_message_that_was_not_written_has_no_number() -> None:
     queue, _ = held(transparent=True)
     queue.put(text("first"))
     queue.take(False)
-    queue.counted(1)
-    taken_back = queue.index
+    queue.outbox.count()
+    taken_back = queue.outbox.index
     queue.put(text("second"))
     queue.take(False)
-    queue.unwritten(taken_back)
+    queue.outbox.unwritten(taken_back)
     queue.consumed(2)
-    queue.lose()
+    queue.drop()
     assert queue.take(False) == []
 
 
@@ -607,7 +625,7 @@ def test_transparent_a_fresh_session_hears_an_open_activity_begin_or_nothing_of_
     queue.activity(True, b"start")
     queue.media(media("words"), False)
     queue.take(False)
-    queue.lose()
+    queue.drop()
     queue.afresh()
     if spoken:
         queue.media(media("more"), False)
@@ -625,7 +643,7 @@ def test_transparent_what_is_replayed_is_an_activity_with_input_though_its_audio
     for n in range(10):
         queue.media(media(f"m{n}", REPLAY_BOUND // 10), False)
         queue.take(False)
-    queue.lose()
+    queue.drop()
     again = names(queue.take(False))
     assert again[0] == "m1"
     assert "start" not in again
@@ -638,7 +656,7 @@ def test_transparent_an_activity_that_had_no_input_yet_begins_after_what_is_repl
     queue.activity(False, b"end one")
     queue.activity(True, b"start two")
     queue.take(False)
-    queue.lose()
+    queue.drop()
     queue.media(media("two"), False)
     assert names(queue.take(False)) == ["start one", "one", "end one", "start two", "two"]
 

@@ -854,7 +854,7 @@ def test_a_text_that_ends_every_connection_is_given_up_and_told() -> None:
     assert exchange.interrupted
     assert d.texts() == ["?"] * 5
     assert [e for e in d.events if isinstance(e, InputDropped)] == [
-        InputDropped(1, "every connection that it was written to has ended")
+        InputDropped(1, "the service closed every connection on which it was sent")
     ]
 
 

@@ -7,8 +7,8 @@ from dataclasses import replace
 from support.driver import Driver, plan
 
 from livetools.protocol.errors import SessionClosed
-from livetools.protocol.held import Receipt
 from livetools.protocol.link import ReconnectPolicy
+from livetools.protocol.outbox import Receipt
 from livetools.protocol.outgoing import SPEAK_NOW, audio
 from livetools.protocol.quiet import PATIENCE, PAUSE, Quiet
 from livetools.protocol.terms import CallPolicy, Plan

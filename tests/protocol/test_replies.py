@@ -131,10 +131,12 @@ def test_a_result_says_its_own_scheduling_only_where_the_model_takes_one(
     assert "scheduling" not in response["response"]
 
 
-def test_what_went_out_is_told_to_the_turns() -> None:
-    desk = Desk().offer("1", "2").settle(1)
-    desk.messages()
-    assert [a.record.call.id for a in desk.calls.replies.answered] == ["1"]
+def test_a_message_says_for_which_calls_it_is_and_whether_they_are_answered_with_it() -> None:
+    desk = Desk(CallPolicy("tool", streams=True)).offer("1")
+    desk.calls.progress(1, "x", 0.0, Outcome({"output": "x"}))
+    desk.settle(1)
+    answers = [answer for reply in desk.calls.replies.frames(1) for answer in reply.answers]
+    assert [(a.kind, a.run, a.last) for a in answers] == [("yield", 1, False), ("answer", 1, True)]
 
 
 def taken(desk: Desk) -> list[Reply]:

@@ -7,8 +7,8 @@ from collections.abc import Awaitable
 import anyio
 import pytest
 
-from livetools.protocol.delivery import Pong
 from livetools.protocol.errors import ConnectFailed
+from livetools.protocol.outbox import Pong
 from livetools.session.memory import MemoryTransport
 from livetools.session.transport import Gone, SendWithPing, Transport
 

@@ -17,8 +17,7 @@ from livetools import (
     ToolStarted,
     TurnComplete,
 )
-from livetools.protocol.delivery import Batch, Posted
-from livetools.protocol.held import Frame
+from livetools.protocol.outbox import Entry, Frame, Write
 from livetools.protocol.replies import Reply
 from livetools.session import memory
 
@@ -138,8 +137,8 @@ async def test_an_answer_that_is_taken_back_while_it_waits_for_the_socket_is_not
 async def test_what_went_before_an_answer_that_was_taken_back_is_believed(opened: Callable[..., Any]) -> None:
     """The last frame of a batch carries the ping: where it is not written, nobody can be asked."""
     async with opened() as line:
-        batch = Batch()
-        batch.ask()
-        await line.session._pump.pen._send(Frame(1, Reply([], lambda answers: b""), None, batch))
-        assert batch.handed
-        assert Posted(batch, 0, 1).heard(0, 0)
+        write = Write()
+        write.ask()
+        await line.session._pump.pen._send(Frame(1, Reply([], lambda answers: b""), None, write))
+        assert write.handed
+        assert Entry("text", write=write).output(0)

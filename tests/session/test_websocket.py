@@ -15,8 +15,8 @@ from websockets.frames import Opcode
 from websockets.http11 import Request, Response
 from websockets.sync.server import Server, ServerConnection, serve
 
-from livetools.protocol.delivery import Pong
 from livetools.protocol.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
+from livetools.protocol.outbox import Pong
 from livetools.session.order import UNANSWERED
 from livetools.session.transport import Gone, SendWithPing, Transport
 from livetools.session.websocket import WebSocket

@@ -106,11 +106,11 @@ class Driver:
                 self.frames.append((frame.link, json.loads(data)))
             if frame.receipt is not None:
                 frame.receipt.sent()
-            if frame.batch is not None:
-                frame.batch.handed = True
-                if frame.batch.asks:
+            if frame.write is not None:
+                frame.write.handed = True
+                if frame.write.asks:
                     self.pings += 1
-                    frame.batch.pong = partial(self._pong, frame.link, self.heard, frame.link in self.deaf)
+                    frame.write.pong = partial(self._pong, frame.link, self.heard, frame.link in self.deaf)
         return self
 
     def _pong(self, link: int, before: int, lost: bool) -> int | None:

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import anyio
 
-from livetools.protocol.delivery import Pong
+from livetools.protocol.outbox import Pong
 from livetools.session.transport import Dialer, SendWithPing, Transport
 
 T = TypeVar("T")

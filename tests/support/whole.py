@@ -18,9 +18,10 @@ from livetools.protocol.actions import AskApproval, Close, Dial, End, Hangup, Ou
 from livetools.protocol.errors import ConcurrencyError, LocalProtocolError
 from livetools.protocol.events import InputDropped, ToolLost
 from livetools.protocol.expected import Exchange
-from livetools.protocol.held import FATAL, Frame, Receipt
+from livetools.protocol.held import FATAL
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.machine import Machine
+from livetools.protocol.outbox import Frame, Receipt
 from livetools.protocol.terms import Plan
 
 from .world import responses
@@ -180,7 +181,7 @@ class Whole:
         while self.wire and most > 0:
             most -= 1
             entry = self.wire.popleft()
-            link, receipt, batch = entry.link, entry.receipt, entry.batch
+            link, receipt, write = entry.link, entry.receipt, entry.write
             if not self.alive.get(link):
                 continue
             data = entry.make()
@@ -192,10 +193,10 @@ class Whole:
             self.unread.setdefault(link, []).append(frame)
             if receipt is not None:
                 receipt.sent()
-            if batch is not None:
-                batch.handed = True
-                if batch.asks:
-                    batch.pong = partial(self.answered.get, id(frame))
+            if write is not None:
+                write.handed = True
+                if write.asks:
+                    write.pong = partial(self.answered.get, id(frame))
             if not self.wire:
                 self.take()
 

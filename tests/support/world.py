@@ -16,6 +16,7 @@ from livetools.protocol.events import Call, Event, ToolCancelled, ToolFinished, 
 from livetools.protocol.ledger import State
 from livetools.protocol.terms import Plan
 
+from .desk import Desk
 from .search import Path, search
 
 
@@ -97,6 +98,7 @@ class World:
         self.events: list[Event] = []
         self.actions: list[Any] = []
         self.calls = Calls(plan, self.events.append, self.actions.append)
+        self.desk = Desk(self.calls)
         self.now, self.link, self.closed = 0.0, 1, False
         self.books: list[Book] = []
         self.by_id: dict[str, Book] = {}  # of this session
@@ -159,15 +161,15 @@ class World:
                 book.owes_cancelled = True
             if book.open or crossing or detached:
                 book.cancelled = book.ever_cancelled = True
-        self.calls.cancel([id], self.now)
+            book.heard = book.heard or book.acknowledged  # nothing is lost of what was taken back
+        self.desk.cancel([id], self.now)
 
     def write(self) -> None:
         """The shell drains."""
-        for reply in self.calls.replies.frames(self.link):
+        for reply in self.desk.take(self.link):
             frame = reply.make()
             assert frame is not None
             self.take(json.loads(frame))
-        self.calls.replies.answered.clear()
         for book in self.books if not self.closed else ():
             if book.link != self.link or not book.open:
                 continue
@@ -176,7 +178,7 @@ class World:
             assert not book.over or waits, f"the answer of {book.call.id} is ready, and was not written"
 
     def hear(self) -> None:
-        self.calls.heard()
+        self.desk.hear()
         for book in self.books:
             book.heard = book.heard or (book.answered and book.link == self.link)
 
@@ -216,13 +218,13 @@ class World:
             if book.link == self.link and not book.cancelled and not book.lost and (book.open or swallowed):
                 book.lost, book.reasked = True, False
                 book.expected_lost += 1
-        self.calls.lose(self.now)
+        self.desk.lose(self.now)
         self.link += 1
 
     def close(self) -> None:
         if not self.closed:
             self.closed = True
-            self.calls.close(self.now)
+            self.calls.close(self.now, self.desk.outbox.lost())
 
     # The book
 
@@ -337,7 +339,7 @@ class World:
         )
         books = tuple((b.open, b.heard, b.over, b.running, b.lost, b.reasked, b.parts) for b in self.books)
         queue = tuple(type(e).__name__ for e in self.calls.replies._queue)
-        sent = tuple(r.call.id for r, _ in self.calls.replies.sent)
+        sent = tuple(entry.run for entry in self.desk.outbox)
         return records, books, queue, sent, self.closed
 
 

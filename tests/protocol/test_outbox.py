@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from math import inf
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import pytest
+from support import reading
 from support.driver import Driver, plan
+from support.search import search
 
 from livetools.protocol import outgoing
 from livetools.protocol.actions import Outcome
-from livetools.protocol.delivery import Batch, Posted, handed
 from livetools.protocol.events import InputDropped, Stalled, ToolLost
+from livetools.protocol.expected import Expected
 from livetools.protocol.held import FATAL
 from livetools.protocol.link import ReconnectPolicy
+from livetools.protocol.outbox import Entry, Outbox, State, Write
 from livetools.protocol.terms import CallPolicy
 
 PATIENT = ReconnectPolicy(attempts=8, initial=0.1, maximum=0.1, jitter=0.0)
@@ -40,87 +45,161 @@ def reconnect(d: Driver) -> Driver:
     return d.drop(1006).later(0.2).establish()
 
 
-# A piece of what went out
+# One entry
 
 
-def posted(after: float, surely: float, pong: bool | None, taken: bool = True) -> Posted:
-    batch = Batch()
-    batch.handed = taken
-    if pong is not None:
-        batch.ask()
-        batch.pong = lambda: 1 if pong else None
-    return Posted(batch, after, surely)
+def over(ended: bool) -> Expected:
+    turn = Expected()
+    turn.over = ended
+    return turn
 
 
-@pytest.mark.parametrize(
-    ("after", "surely", "pong", "read"),
-    [
-        (1, 1, False, True),  # no other turn can have come first: the words suffice
-        (1, 2, True, True),
-        (1, 2, None, True),  # nobody can tell: the count decides
-        (1, 2, False, False),
-        (2, 2, True, False),  # received, and its turn is not due yet
-    ],
-)
+def entry(
+    kind: str = "text", *, pong: int | str | None = "none to be had", handed: bool = True, **more: Any
+) -> Entry:
+    """Something that was handed to a socket; ``pong``: messages that came behind it, ``None`` if it has not come."""
+    write = Write()
+    write.handed = handed
+    if pong != "none was wanted":
+        write.ask()
+        write.pong = None if pong == "none to be had" else lambda: pong  # type: ignore[assignment,return-value]
+    return Entry(kind, write=write, **more)
+
+
+WORDS: list[tuple[Any, ...]] = [
+    (True, 0, None, True),  # no other turn can have come first: the words suffice
+    (True, 1, 1, True),
+    (True, 1, "none to be had", True),  # nobody can tell: what comes first has ended
+    (True, 1, "none was wanted", True),
+    (False, 0, "none was wanted", True),
+    (True, 1, None, False),
+    (True, 1, 0, False),  # said before the pong
+    (False, 1, 1, False),  # received, and its turn has not come
+    (False, 0, None, True),
+]
+
+
+@pytest.mark.parametrize(("behind_over", "at_latest", "pong", "read"), WORDS)
 def test_words_count_alone_where_they_must_mean_it_and_else_with_the_pong(
-    after: int, surely: int, pong: bool | None, read: bool
+    behind_over: bool, at_latest: int, pong: Any, read: bool
 ) -> None:
-    assert posted(after, surely, pong).heard(1, 1) is read
+    assert entry(behind=over(behind_over), at_latest=at_latest, pong=pong).output(0) is read
 
 
 def test_what_no_socket_has_been_handed_was_read_by_nobody() -> None:
-    assert not posted(0, 0, None, taken=False).heard(5, 5)
-
-
-def test_words_before_the_pong_prove_nothing_and_words_behind_it_do() -> None:
-    batch = Batch()
-    batch.ask()
-    batch.handed = True
-    sent = Posted(batch, 0, 1)
-    assert not sent.heard(0, 0)
-    batch.pong = lambda: 1
-    assert not sent.read
-    assert sent.heard(0, 0)
+    assert not entry(handed=False, at_latest=0).output(5)
+    assert not entry(handed=False).lost()
+    assert not Entry("text").output(5)
 
 
 def test_what_was_read_stays_read() -> None:
-    batch = Batch()
-    batch.ask()
-    batch.handed = True
-    sent = Posted(batch, 0, 1)
-    batch.pong = lambda: 1
-    sent.heard(0, 0)
-    batch.pong = lambda: None
-    assert sent.heard(0, 0)
+    sent = entry(pong=1)
+    assert sent.output(0)
+    assert sent.write is not None
+    sent.write.pong = lambda: None
+    assert sent.output(0)
+    assert sent.lost()
 
 
-def test_until_the_ping_is_written_no_words_are_behind_its_pong() -> None:
-    batch = Batch()
-    batch.handed = True
-    batch.ask()
-    assert not Posted(batch, 0, 1).heard(0, 0)
+LOSSES: list[tuple[Any, ...]] = [
+    (over(True), 0, True),  # its answer has ended, and it was received
+    (over(True), None, False),
+    (over(False), 0, False),  # received, and nothing said of it
+    (over(True), "none to be had", False),
+    (None, 0, True),  # no answer is expected: that it was received is enough
+    (None, None, False),
+    (None, "none was wanted", False),
+    (over(True), "none was wanted", False),
+    (None, "none to be had", True),  # and where nobody can tell, it is believed
+]
 
 
-@pytest.mark.parametrize(
-    ("ends", "pong", "read"),
-    [
-        (2, 0, True),  # the turn that is counted to be its answer has ended, and it was received
-        (2, None, False),
-        (1, 0, False),  # received, and nothing said since
-    ],
-)
-def test_where_nothing_more_is_said_the_end_of_its_own_turn_counts_with_a_pong_that_came_since(
-    ends: int, pong: int | None, read: bool
+@pytest.mark.parametrize(("answer", "pong", "read"), LOSSES)
+def test_at_a_loss_the_end_of_its_answer_counts_with_a_pong(answer: Any, pong: Any, read: bool) -> None:
+    assert entry(answer=answer, pong=pong).lost() is read
+
+
+def test_where_an_entry_stands_follows_from_its_write() -> None:
+    assert Entry("text").state is State.QUEUED
+    assert entry(handed=False).state is State.WRITING
+    assert entry(pong="none was wanted").state is State.WRITTEN
+    assert entry().state is State.UNTOLD
+    assert entry(pong=None).state is State.AWAITED
+    assert entry(pong=0).state is State.RECEIVED
+    assert entry(read=True).state is State.READ
+
+
+# The outbox
+
+
+def test_what_is_worth_nothing_late_is_not_followed() -> None:
+    box, write = Outbox(), Write()
+    for kind in ("audio", "video", "activity", "end", "cut", "word"):
+        box.wrote(Entry(kind), write)
+    assert list(box) == []
+    assert box.lost() == []
+
+
+def test_what_is_unread_is_lost_once_and_in_its_order() -> None:
+    box, write = Outbox(), Write()
+    write.handed = True
+    first, second, third = Entry("text"), Entry("answer"), Entry("text")
+    box.wrote(first, write)
+    box.wrote(second, write, behind=over(False))
+    box.wrote(third, Write())
+    assert box.output(0) == [first]
+    assert box.lost() == [second, third]
+    assert (second.endings, third.endings) == (1, 0)
+    assert box.lost() == []
+
+
+@dataclass(slots=True, eq=False)
+class ForCall(Entry):
+    """An answer to this call."""
+
+    number: int = 0
+
+    @property
+    def run(self) -> int | None:
+        return self.number
+
+
+def test_a_text_that_cuts_the_model_off_was_read_and_says_nothing_of_answers() -> None:
+    box, write = Outbox(), Write()
+    write.handed = True
+    text, answer = Entry("text"), ForCall("answer", 7)
+    box.wrote(text, write)
+    box.wrote(answer, write)
+    assert box.output(0, answers=False) == [text]
+    box.drop([7])
+    assert box.lost() == []
+
+
+def test_messages_are_numbered_and_one_that_was_not_written_after_all_has_no_number() -> None:
+    box = Outbox(transparent=True)
+    first, second = Entry("audio"), Entry("audio")
+    assert box.count(first, 10) == 1
+    answer = box.count()
+    assert box.count(second, 10) == 3
+    box.unwritten(answer)
+    assert box.consumed(1) == [first]
+    assert box.consumed(2) == [second]
+    assert box.index == 2
+
+
+@pytest.mark.parametrize("policy", [reading.ASYNC, reading.BLOCKING], ids=["async", "blocking"])
+def test_in_every_order_nothing_that_was_swallowed_is_lost_and_nothing_answered_is_said_again(
+    policy: Any,
 ) -> None:
-    batch = Batch()
-    batch.ask()
-    batch.handed = True
-    batch.pong = lambda: pong
-    assert Posted(batch, 1, 9, answer=1).over(ends) is read
+    inputs = reading.World.INPUTS
+    assert search(partial(reading.World, policy), inputs, 5, last=reading.World.breaks) > 500
 
 
-def test_of_what_is_written_without_batches_any_word_is_proof() -> None:
-    assert handed().heard(0, 0)
+@pytest.mark.slow
+@pytest.mark.parametrize("policy", [reading.ASYNC, reading.BLOCKING], ids=["async", "blocking"])
+def test_in_every_longer_order_too(policy: Any) -> None:
+    inputs = reading.World.INPUTS
+    assert search(partial(reading.World, policy), inputs, 7, last=reading.World.breaks) > 3000
 
 
 # Texts
@@ -443,15 +522,7 @@ def test_a_turn_that_ended_before_a_text_was_handed_over_says_nothing_of_it() ->
     [frame] = d.machine.frames()  # and its writer waits for a full socket
     d.machine.receive(1, '{"serverContent": {"modelTurn": {"parts": [{"text": "of my own accord"}]}}}', d.now)
     d.machine.receive(1, '{"serverContent": {"turnComplete": true}}', d.now)
-    assert frame.batch is not None
-    frame.batch.handed = True
+    assert frame.write is not None
+    frame.write.handed = True
     receipt.sent()
     assert reconnect(d).texts() == ["waiting"]
-
-
-@pytest.mark.parametrize(("answer", "read"), [(0, False), (-inf, True)])
-def test_where_no_pong_can_be_had_only_what_needs_no_answer_is_believed(answer: float, read: bool) -> None:
-    batch = Batch()
-    batch.ask()
-    batch.handed, batch.pong = True, None
-    assert Posted(batch, 0, inf, answer).over(5) is read

@@ -1,0 +1,33 @@
+"""Calls beside an outbox: what the machine does with answers, without the machine."""
+
+from __future__ import annotations
+
+from livetools.protocol.calls import Calls
+from livetools.protocol.outbox import Outbox, Write
+from livetools.protocol.replies import Reply
+
+
+class Desk:
+    """A dispatcher whose answers are handed to a socket as soon as they are taken."""
+
+    def __init__(self, calls: Calls) -> None:
+        self.calls, self.outbox = calls, Outbox()
+
+    def take(self, link: int) -> list[Reply]:
+        """The answers that are ready for this link."""
+        replies, write = self.calls.replies.frames(link), Write()
+        write.handed = True
+        for answer in (answer for reply in replies for answer in reply.answers):
+            self.outbox.wrote(answer, write)
+        return replies
+
+    def hear(self) -> None:
+        """The model speaks: it has read them."""
+        self.calls.read(self.outbox.output(0))
+
+    def cancel(self, ids: list[str], now: float) -> None:
+        self.outbox.drop(self.calls.cancel(ids, now))
+
+    def lose(self, now: float) -> None:
+        """The connection is gone."""
+        self.calls.lose(now, self.outbox.lost())
