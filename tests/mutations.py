@@ -87,6 +87,7 @@ def prove_outbox() -> None:
         test_outbox.test_words_count_alone_where_they_must_mean_it_and_else_with_the_pong(*case)
     for loss in test_outbox.LOSSES:
         test_outbox.test_at_a_loss_the_end_of_its_answer_counts_with_a_pong(*loss)
+    test_outbox.test_what_no_socket_has_been_handed_was_read_by_nobody()
     for policy in (reading.ASYNC, reading.BLOCKING):
         search(partial(reading.World, policy), reading.World.INPUTS, 4, last=reading.World.breaks)
     for beginning in world.BEGINNINGS:

@@ -222,15 +222,21 @@ class Entry:
 
     def output(self, ends: float) -> bool:
         """The model produces output, after so many turn ends. Whether this has been read, as far as can be told."""
-        write = self.write
-        if write is not None and not self.read:
+        if not self.read:
             state = self.state
-            if ends >= self.at_latest:
-                self.read = (state, On.PROOF) in READ_BY
-            if not self.read and (self.behind is None or self.behind.over):
-                before = state is State.RECEIVED and write.pong is not None and not write.pong()
-                self.read = not before and (state, On.OUTPUT) in READ_BY  # else it was said before the pong
+            self.read = ends >= self.at_latest and (state, On.PROOF) in READ_BY
+            if (
+                not self.read
+                and (self.behind is None or self.behind.over)
+                and not self._before_its_pong(state)
+            ):
+                self.read = (state, On.OUTPUT) in READ_BY
         return self.read
+
+    def _before_its_pong(self, state: State) -> bool:
+        """Whether the pong has come, and no message behind it: what is said now was said without this."""
+        pong = self.write.pong if self.write is not None else None
+        return state is State.RECEIVED and pong is not None and not pong()
 
     def lost(self) -> bool:
         """The connection is lost: nothing more is said. Whether this had been read."""

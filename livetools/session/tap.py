@@ -6,12 +6,8 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Literal, Protocol, TypeAlias
 
-<<<<<<< HEAD
-from livetools.protocol.outbox import Pong
 from livetools.protocol.events import Event
-=======
 from livetools.protocol.outbox import Pong
->>>>>>> b776730 (The outbox: what was written is followed in one place, by one table, and by the turns themselves)
 
 from .listener import Listener
 from .session import Session

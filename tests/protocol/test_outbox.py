@@ -72,6 +72,7 @@ WORDS: list[tuple[Any, ...]] = [
     (True, 1, "none to be had", True),  # nobody can tell: what comes first has ended
     (True, 1, "none was wanted", True),
     (False, 0, "none was wanted", True),
+    (False, 0, "none to be had", True),
     (True, 1, None, False),
     (True, 1, 0, False),  # said before the pong
     (False, 1, 1, False),  # received, and its turn has not come
@@ -87,9 +88,11 @@ def test_words_count_alone_where_they_must_mean_it_and_else_with_the_pong(
 
 
 def test_what_no_socket_has_been_handed_was_read_by_nobody() -> None:
-    assert not entry(handed=False, at_latest=0).output(5)
-    assert not entry(handed=False).lost()
-    assert not Entry("text").output(5)
+    for unhanded in (partial(entry, handed=False), partial(Entry, "text")):
+        assert not unhanded(at_latest=0, behind=over(False)).output(5)
+        assert not unhanded().output(5)
+        assert not unhanded().lost()
+        assert not unhanded(answer=over(True)).lost()
 
 
 def test_what_was_read_stays_read() -> None:
