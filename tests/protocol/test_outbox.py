@@ -17,7 +17,7 @@ from livetools.protocol.events import InputDropped, Stalled, ToolLost
 from livetools.protocol.expected import Expected
 from livetools.protocol.held import FATAL
 from livetools.protocol.link import ReconnectPolicy
-from livetools.protocol.outbox import Entry, Outbox, State, Write
+from livetools.protocol.outbox import Entry, Fate, Outbox, State, Write
 from livetools.protocol.terms import CallPolicy
 
 PATIENT = ReconnectPolicy(attempts=8, initial=0.1, maximum=0.1, jitter=0.0)
@@ -71,6 +71,7 @@ WORDS: list[tuple[Any, ...]] = [
     (True, 1, 1, True),
     (True, 1, "none to be had", True),  # nobody can tell: what comes first has ended
     (True, 1, "none was wanted", True),
+    (False, 0, 0, True),
     (False, 0, "none was wanted", True),
     (False, 0, "none to be had", True),
     (True, 1, None, False),
@@ -133,6 +134,24 @@ def test_where_an_entry_stands_follows_from_its_write() -> None:
 
 
 # The outbox
+
+
+FOLLOWED = {
+    "text": Fate.AGAIN,
+    "content": Fate.AGAIN,
+    "update": Fate.AGAIN,
+    "answer": Fate.LOST,
+    "acknowledgement": Fate.LOST,
+    "yield": Fate.KEPT,
+}
+
+
+@pytest.mark.parametrize(("kind", "fate"), FOLLOWED.items())
+def test_what_was_swallowed_meets_the_fate_of_its_kind(kind: str, fate: Fate) -> None:
+    box, swallowed = Outbox(), Entry(kind)
+    box.wrote(swallowed, Write())
+    assert box.lost() == [swallowed]
+    assert swallowed.fate is fate
 
 
 def test_what_is_worth_nothing_late_is_not_followed() -> None:
