@@ -41,9 +41,7 @@ LINES = [(plan(), line.POLICY), (plan(handle="old"), line.POLICY), (plan(), None
 def prove_ledger() -> None:
     """Search the orders of what can happen to calls."""
     for depth in (2, 3):
-        for kind, fate in test_outbox.FOLLOWED.items():
-        test_outbox.test_what_was_swallowed_meets_the_fate_of_its_kind(kind, fate)
-    for beginning in world.BEGINNINGS:
+        for beginning in world.BEGINNINGS:
             for one in DEBTS:
                 world.explore(one, depth, beginning)
 
@@ -92,6 +90,8 @@ def prove_outbox() -> None:
     test_outbox.test_what_no_socket_has_been_handed_was_read_by_nobody()
     for policy in (reading.ASYNC, reading.BLOCKING):
         search(partial(reading.World, policy), reading.World.INPUTS, 4, last=reading.World.breaks)
+    for kind, fate in test_outbox.FOLLOWED.items():
+        test_outbox.test_what_was_swallowed_meets_the_fate_of_its_kind(kind, fate)
     for beginning in world.BEGINNINGS:
         for one in DEBTS:
             world.explore(one, 2, beginning)
