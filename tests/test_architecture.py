@@ -120,21 +120,6 @@ def test_a_function_body_fits_on_a_screen(path: Path) -> None:
     assert not long
 
 
-@pytest.mark.parametrize("path", [p for p in MODULES if "session" in p.parts], ids=name_of)
-def test_what_holds_a_connection_has_at_most_a_dozen_attributes(path: Path) -> None:
-    for node in ast.walk(tree(path)):
-        if isinstance(node, ast.ClassDef):
-            names = {
-                part.attr
-                for part in ast.walk(node)
-                if isinstance(part, ast.Attribute)
-                and isinstance(part.ctx, ast.Store)
-                and isinstance(part.value, ast.Name)
-                and part.value.id == "self"
-            }
-            assert len(names) <= 12, node.name
-
-
 def test_tasks_are_made_in_one_place() -> None:
     makers = [p for p in MODULES if "create_task(" in p.read_text(encoding="utf-8")]
     assert [name_of(p) for p in makers] == ["livetools/session/host.py"]

@@ -129,11 +129,17 @@ class Chaos:
             for _ in range(self.random.randrange(1, 10)):
                 await session.send_audio(bytes(640))
         if way < 0.75:
-            with anyio.fail_after(PATIENCE):
-                reply = await session.ask(text)
-            self.replies["interrupted" if reply.interrupted else "whole"] += 1
-            if not reply.interrupted:
-                self.replies["right"] += f"done {text}" in str(reply)
+            try:
+                with anyio.fail_after(PATIENCE):
+                    reply = await session.ask(text)
+            except (
+                livetools.NoAnswer
+            ):  # it went down with its line, or the model's words on a call before it did
+                self.replies["none"] += 1
+            else:
+                self.replies["interrupted" if reply.interrupted else "whole"] += 1
+                if not reply.interrupted:
+                    self.replies["right"] += f"done {text}" in str(reply)
         else:
             with anyio.fail_after(PATIENCE):
                 await session.send_text(text)
@@ -149,10 +155,11 @@ class Chaos:
         self.line.swallow = self.line.late = 0.0
         await anyio.sleep(120)
         with anyio.fail_after(PATIENCE):
-            reply = await session.ask("last words.")
-            if not str(
-                reply
-            ):  # the model's end of a call that went down with its line before anybody read it
+            try:
+                reply = await session.ask("last words.")
+            except (
+                livetools.NoAnswer
+            ):  # the model's end of a call went down with its line before anybody read it
                 reply = await session.ask("last words.")
         assert "last words." in str(reply), f"the session does not answer any more: {reply!r}"
         await anyio.sleep(60)
