@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import random
+import uuid
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -10,6 +13,8 @@ import anyio
 from livetools.protocol.profiles import ModelProfile
 
 from .wire import Message, readable
+
+ROUNDS = 3  # pongs after which an answer to a cancelled call is too late
 
 State = Literal["open", "answered", "cancelled", "lost"]
 
@@ -118,3 +123,27 @@ class CallRegistry:
             return next(reversed(here or known), None)
         named = (call for call in self.open(connection) if call.name == response.get("name"))
         return next(named, None)
+
+
+def new_id(style: str, chance: random.Random, number: int) -> str | None:
+    """The id of a call as a model family writes it (``ModelProfile.call_ids``); ``number`` calls were made before."""
+    digits = chance.getrandbits(63)
+    styles = {
+        "function-call": f"function-call-{digits}",
+        "uuid": str(uuid.UUID(int=chance.getrandbits(128), version=4)),
+        "call": f"call_{digits % 10**6:06d}{number}",
+        "none": None,
+    }
+    return styles[style]
+
+
+async def until_read(ping: Callable[[], Awaitable[bool]], calls: Iterable[FakeCall]) -> None:
+    """Wait until the client must have read past the cancellation of these: whatever it answers then, it knows better.
+
+    A pong says that its library has read so far, the next ones that its event loop has gone round since.
+    """
+    for _ in range(ROUNDS):
+        if not await ping():
+            return
+    for call in calls:
+        call.crossing = False

@@ -34,6 +34,11 @@ class TextComplete:
 
 
 @dataclass(frozen=True, slots=True)
+class NothingSaid:
+    """``turnComplete`` came without a turn: some models speak unprompted then."""
+
+
+@dataclass(frozen=True, slots=True)
 class Speech:
     """The user begins to speak, or has ended; ``offset`` seconds into the stream, where a detector heard it.
 
@@ -45,7 +50,7 @@ class Speech:
     by_stream: bool = False
 
 
-Heard: TypeAlias = Responses | TextComplete | Speech
+Heard: TypeAlias = Responses | TextComplete | NothingSaid | Speech
 
 
 class Input:
@@ -104,6 +109,8 @@ class Input:
             self.seeding = False
         elif self.texts:
             yield TextComplete()
+        elif not body.get("turns"):
+            yield NothingSaid()
 
     def realtime(self, body: Message) -> Iterator[Heard]:
         """``realtimeInput``: text is a turn, sound waits for its end."""

@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 
 from livetools.protocol.profiles import ModelProfile
-from livetools.testing.calls import CallRegistry, FakeCall, blocks, declarations
+from livetools.testing.calls import CallRegistry, FakeCall, blocks, declarations, new_id, until_read
 from livetools.testing.faults import Fault, Faults
 from livetools.testing.net.connection import Connection, Gone
 from livetools.testing.service import Service
@@ -23,11 +23,9 @@ from livetools.testing.wire import Message, Refused, seconds
 
 from . import output
 from .fault_injection import UNKNOWN, deliver, inject
-from .input import DEFAULT_RATE, Heard, Input, Responses, Speech
+from .input import DEFAULT_RATE, Heard, Input, NothingSaid, Responses, Speech
 from .output import GENERATION_COMPLETE, INTERRUPTED, History, OutputSoFar
 from .turn_queue import TurnQueue
-
-ROUNDS = 3  # pongs after which an answer to a cancelled call is too late
 
 
 class FakeSession:
@@ -204,6 +202,9 @@ class FakeSession:
     async def _heard(self, heard: Heard) -> None:
         if isinstance(heard, Responses):
             await self._take_responses(heard.responses)
+        elif isinstance(heard, NothingSaid):
+            if self.profile.empty_turn == "honoured":
+                await self._begin(Turn(self), interrupts=True)
         elif not isinstance(heard, Speech):
             await self._user_turn(interrupts=self.profile.text_interrupts)
         elif heard.kind == "START":
@@ -246,22 +247,22 @@ class FakeSession:
     async def _user_turn(self, *, interrupts: bool) -> None:
         """A user turn is complete: run the model for it, now or when its turn comes."""
         text, sound = self.input.take(await self._transcribe())
-        if not text.strip() and not sound:
-            return
-        turn = Turn(self, text, sound)
+        if text.strip() or sound:
+            await self._begin(Turn(self, text, sound), interrupts=interrupts)
+
+    async def _begin(self, turn: Turn, *, interrupts: bool) -> None:
+        """Whoever pretends to be the model has a turn to answer."""
         if self.script is not None:
-            await self.script(turn)
-            return
+            return await self.script(turn)
         if self.profile.answers_lost and self.calls.lost:
-            await self._swallow(turn)
-            return
+            return await self._swallow(turn)
         connection = self.connection
         if self.queue.speaker is not None and interrupts and not self.queue.ending:
             await self.interrupt()
         if connection is None or self.connection is not connection:
-            return  # the line went meanwhile, and no turn of it goes on with the next
+            return None  # the line went meanwhile, and no turn of it goes on with the next
         self.queue.waiting.append(turn)
-        self._next()
+        return self._next()
 
     async def _swallow(self, turn: Turn) -> None:
         """A resumed model that still waits for a lost call spends a user's turn on closing the old exchange."""
@@ -270,7 +271,35 @@ class FakeSession:
         self.calls.lost.clear()
         await self.send(self._turn_complete())
 
+    async def speak(self, text: str, audio: bytes | None = None) -> None:
+        """Say something that nobody has asked for, in a turn of its own; returns when that has ended.
+
+        It waits until nobody else speaks (for ever, in a turn of the model's: ``turn.say`` is for that). Raises
+        :class:`TurnCancelled` if no connection stands, or the client cuts in.
+        """
+        if self.connection is None:
+            raise TurnCancelled("no connection stands")
+        if self.script is not None and self.queue.speaker is not None:
+            await self.end_turn()  # as the script's next step would
+        turn = Turn(self)
+        await self._turn_comes(turn)
+        await self._run(turn, lambda turn: turn.say(text, audio))
+        if turn.over:
+            raise TurnCancelled("the client has interrupted this turn")
+
     # -- whose turn it is
+
+    async def _turn_comes(self, turn: Turn) -> None:
+        """Wait until nobody else speaks, and this turn may."""
+        turn.wake = anyio.Event()
+        self.queue.waiting.append(turn)
+        self._next()
+        try:
+            await turn.wake.wait()
+        finally:
+            turn.wake = None
+        if turn.over:
+            raise TurnCancelled("the connection of this turn is gone")
 
     def start(self, turn: Turn) -> None:
         """This turn speaks now."""
@@ -288,10 +317,10 @@ class FakeSession:
         else:
             self.service.start_task(self._run, turn)
 
-    async def _run(self, turn: Turn) -> None:
+    async def _run(self, turn: Turn, model: Callable[[Turn], Awaitable[None]] | None = None) -> None:
         with anyio.CancelScope() as turn.scope:
             try:
-                await self.service.model(turn)
+                await (model or self.service.model)(turn)
                 if self.queue.speaker is turn:
                     await self.end_turn()
             except TurnCancelled:
@@ -352,15 +381,7 @@ class FakeSession:
             return
         if scheduling == "INTERRUPT" and honoured and not self.input.user_speaks:
             await self.interrupt()
-        turn.wake = anyio.Event()
-        self.queue.waiting.append(turn)
-        self._next()
-        try:
-            await turn.wake.wait()
-        finally:
-            turn.wake = None
-        if turn.over:
-            raise TurnCancelled("the connection of this turn is gone")
+        await self._turn_comes(turn)
 
     async def interrupt(self) -> None:
         """The client cuts in: `interrupted`, `turnComplete`, and then the calls that fall with the turn."""
@@ -429,15 +450,8 @@ class FakeSession:
             self.service.log.calls.append(call)
 
     def _new_call(self, name: str, args: dict[str, Any], connection: int) -> FakeCall:
-        chance = self.service.chance
-        number = chance.getrandbits(63)
-        styles = {
-            "function-call": f"function-call-{number}",
-            "uuid": str(uuid.UUID(int=chance.getrandbits(128), version=4)),
-            "call": f"call_{number % 10**6:06d}{len(self.service.log.calls)}",
-            "none": None,
-        }
-        return FakeCall(styles[self.profile.call_ids], name, args, connection, self.blocks(name))
+        id_ = new_id(self.profile.call_ids, self.service.chance, len(self.service.log.calls))
+        return FakeCall(id_, name, args, connection, self.blocks(name))
 
     def blocks(self, name: str) -> bool:
         """Whether the model waits in silence for this function's answer."""
@@ -506,7 +520,8 @@ class FakeSession:
         """Enter what a raw frame calls and cancels in the registry."""
         for entry in (frame.get("toolCall") or {}).get("functionCalls") or []:
             id_ = entry.get("id")
-            if not any(call.connection == connection for call in self.calls.with_id(id_ or "")):
+            piece = not (id_ or entry.get("name"))  # of a call that was entered with its first one
+            if not piece and all(call.connection != connection for call in self.calls.with_id(id_ or "")):
                 name = entry.get("name") or ""
                 call = FakeCall(id_, name, entry.get("args") or {}, connection, self.blocks(name))
                 self._enter([call])
@@ -525,7 +540,7 @@ class FakeSession:
         named = sorted(wanted) or [call.id for call in calls if call.id is not None]
         if named and (connection := self.connection) is not None:
             await self.send({"toolCallCancellation": {"ids": named}})
-            self.service.start_task(_until_read, connection, calls)  # which may have gone meanwhile
+            self.service.start_task(until_read, connection.ping, calls)  # which may have gone meanwhile
             await self._settle()
 
     async def say_interrupted(self, turn: Turn | None = None) -> None:
@@ -582,15 +597,3 @@ class FakeSession:
         self.service.note(f"an answer to a call that is {call.state}, ignored: {call}: {response}")
         if call.state == "cancelled" and not call.crossing:
             self.service.log.late.append(call)
-
-
-async def _until_read(connection: Connection, calls: Iterable[FakeCall]) -> None:
-    """Wait until the client must have read past a cancellation: whatever it answers then, it knows better.
-
-    A pong says that its library has read so far, the next ones that its event loop has gone round since.
-    """
-    for _ in range(ROUNDS):
-        if not await connection.ping():
-            return
-    for call in calls:
-        call.crossing = False

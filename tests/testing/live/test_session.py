@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import re
 
+import anyio
 import pytest
 
+from livetools import OutputTranscript, Reconnected, ReconnectPolicy, TurnComplete, connect
 from livetools.protocol.profiles import ModelProfile, find
 from livetools.testing import FakeLiveServer
 from livetools.testing.live.session import FakeSession
+from livetools.testing.turn import TurnCancelled
 
 TOOLS = [
     {"functionDeclarations": [{"name": "a"}, {"name": "b", "behavior": "BLOCKING"}]},
@@ -84,3 +87,99 @@ async def test_the_context_may_be_updated_where_the_model_takes_it(dial):
         await client.until("turnComplete")
         assert talk.setup["systemInstruction"] == instruction
         assert talk.declarations() == {}
+
+
+# Turns without a user
+
+
+async def heard(session, kind=TurnComplete):
+    """The words up to this event."""
+    words = ""
+    async for event in session:
+        if isinstance(event, OutputTranscript):
+            words += event.text
+        if isinstance(event, kind):
+            break
+    return words
+
+
+@pytest.mark.anyio
+async def test_it_says_something_of_its_own_accord_and_again_after_a_reconnection():
+    policy = ReconnectPolicy(initial=0.01)
+    async with FakeLiveServer() as server:
+        async with connect("gemini-3.8-live", reconnect=policy, **server.options) as session:
+            await server.sessions[0].speak("Your taxi is here.")
+            assert await heard(session) == "Your taxi is here."
+            await session.send_text("Thanks.")
+            assert await heard(session) == "Thanks."
+            await server.sessions[0].drop()
+            await heard(session, Reconnected)
+            await server.sessions[-1].speak("It waits.")
+            assert await heard(session) == "It waits."
+        assert len(server.sessions) == 1, "the same conversation"
+
+
+@pytest.mark.anyio
+async def test_it_waits_until_the_model_has_ended_its_turn():
+    async with FakeLiveServer() as server, anyio.create_task_group() as group:
+        go_on = anyio.Event()
+
+        @server.model
+        async def model(turn):
+            await turn.say("A story, ")
+            await go_on.wait()
+            await turn.say("and its end.")
+
+        async with connect("gemini-3.8-live", **server.options) as session:
+            await session.send_text("Tell a story.")
+            while not server.sessions[0].so_far.text:
+                await anyio.sleep(0.01)
+            group.start_soon(server.sessions[0].speak, "By the way.")
+            await anyio.sleep(0.05)
+            go_on.set()
+            assert await heard(session) == "A story, and its end."
+            assert await heard(session) == "By the way."
+
+
+@pytest.mark.anyio
+async def test_without_a_connection_there_is_nobody_to_speak_to():
+    async with FakeLiveServer() as server:
+        async with connect("gemini-3.8-live", **server.options):
+            pass
+        with pytest.raises(TurnCancelled, match="no connection"):
+            await server.sessions[0].speak("Hello?")
+
+
+@pytest.mark.anyio
+async def test_a_client_that_cuts_in_ends_it():
+    async with FakeLiveServer() as server, anyio.create_task_group() as group:
+        server.hold = 1.0
+
+        async def speak():
+            with pytest.raises(TurnCancelled):
+                await server.sessions[0].speak("A long story.", bytes(480_000))
+
+        async with connect("gemini-3.8-live", **server.options) as session:
+            group.start_soon(speak)
+            while not server.sessions[0].so_far.text:
+                await anyio.sleep(0.01)
+            assert str(await session.ask("Stop.")) == "Stop."
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(
+    ("model", "speaks"), [("gemini-3.8-live", True), ("gemini-2.5-flash-native-audio-latest", False)]
+)
+async def test_an_empty_turn_makes_some_models_speak(model, speaks):
+    async with FakeLiveServer() as server:
+
+        @server.model
+        async def greets(turn):
+            await turn.say(turn.text or "Hello!")
+
+        async with connect(model, **server.options) as session:
+            await session.send_content([], turn_complete=True)
+            await session.send_text("Hi.")
+            assert await heard(session) == ("Hello!" if speaks else "Hi.")
+            if speaks:
+                assert await heard(session) == "Hi."
