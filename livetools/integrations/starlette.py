@@ -65,7 +65,7 @@ from livetools.session.wake import on_trio
 from livetools.web import BUILT
 
 from .relay.conversation import Conversation, Options
-from .relay.log import Log
+from .relay.log import EventLog
 from .relay.messages import PROTOCOL, RESUME, Resume, read_command
 from .relay.origin import refusal
 from .relay.page import NOT_A_RESUME, RESUME_TIMEOUT, Page
@@ -150,7 +150,10 @@ class Relay:
             await self._lifespan(receive, send)
 
     async def stop(self) -> None:
-        """End every session, those that linger too, and return when they are over: for the stop of an app around."""
+        """End every session, those that linger too, and return when they are over.
+
+        To be called by the lifespan of the app that the relay is mounted in. A relay that is itself the app does so.
+        """
         ending = list(self._open.values())
         for conversation in ending:
             conversation.stop()
@@ -184,7 +187,7 @@ class Relay:
             if not isinstance(error, LiveToolsError):
                 log.exception("no session could be opened for a page")
             page.end(error)
-            return await page.write(Log(), 0)
+            return await page.write(EventLog(), 0)
         try:
             await conversation.serve(page, 0, resumed=resumed)
             if on_trio():  # there the session lives in this task
@@ -208,7 +211,12 @@ class Relay:
         key = session_key(token, deps)
         session = open_agent(self._agent, deps=deps, handle_store=store)
         options = replace(self._options, greeting=None) if resumed else self._options
-        conversation = Conversation(session, token, options, on_over=lambda: self._open.pop(key, None))
+
+        def forget() -> None:
+            if self._open.get(key) is conversation:
+                del self._open[key]
+
+        conversation = Conversation(session, token, options, on_over=forget)
         self._open[key] = conversation
         await conversation.open()
         return conversation, resumed

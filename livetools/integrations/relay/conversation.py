@@ -1,4 +1,4 @@
-"""One session, and the page that talks to it now: a page may go and come back, the session stays."""
+"""One session and the page that is attached to it. A page may leave and come back; the session stays."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from livetools.session.clock import Clock, SystemClock
 from livetools.session.host import Host
 from livetools.session.session import Session
 
-from .input import Input, NotTaken
-from .log import Log
+from .input import Input, Rejected
+from .log import EventLog
 from .messages import (
     INPUT_RATE,
     OUTPUT_RATE,
@@ -73,7 +73,7 @@ class Conversation:
         self._stands = anyio.Event()
         self._input = Input(session, self._refuse, options.clock)
         self._idle = None if options.idle is None else Idle(session, options.idle, clock=options.clock)
-        self._log = Log()
+        self._log = EventLog()
         self._rate = OUTPUT_RATE
         self._page: Page | None = None
         self._left: float | None = None  # when the last page did
@@ -89,7 +89,7 @@ class Conversation:
             raise
 
     async def join(self) -> None:
-        """Wait for the end, and leave nothing behind. On trio it belongs to the task that opened the session."""
+        """Wait until the session has ended and its tasks are gone. On trio: only in the task that opened it."""
         await self.over.wait()
         await self._host.stop(GRACE)
 
@@ -98,7 +98,7 @@ class Conversation:
         self._input.ended.set()
 
     async def serve(self, page: Page, after: int, *, resumed: bool) -> None:
-        """Talk to a page, in place of the one before, until it is gone or the session is over."""
+        """Attach a page, in place of the one before. Returns when it is gone or the session is over."""
         await race(self._stands.wait, self.over.wait)
         if self._page is not None:
             self._page.close(REPLACED, "another page goes on with this session")
@@ -157,7 +157,7 @@ class Conversation:
         await anyio.sleep_forever()
 
     async def _watch(self) -> None:
-        """Return when no page came back in time."""
+        """Return when no page has come back within ``linger`` seconds."""
         while True:
             moved = self._moved = anyio.Event()
             until = math.inf if self._left is None else self._left + self._options.linger
@@ -167,7 +167,7 @@ class Conversation:
             await race(moved.wait, partial(self._clock.sleep_until, until))
 
     def _end(self, error: Exception | None) -> None:
-        """Write the last word, and close the page behind it."""
+        """Tell the page how the session ended, and close it after that."""
         if error is not None and not isinstance(error, LiveToolsError):
             log.error("a relayed session failed", exc_info=error)
         ended = ending(error)
@@ -237,7 +237,7 @@ class Conversation:
         while (message := await page.receive()) is not None:
             try:
                 taken = await self._input.take(message)
-            except NotTaken as error:
+            except Rejected as error:
                 page.refuse(error.code, str(error))
                 continue
             except LiveToolsError:

@@ -1,4 +1,4 @@
-"""What a page sends, done: sound, pictures, texts, and what it decides about calls."""
+"""Carries out what a page sends: sound, pictures, texts, decisions about calls."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ MAX_AHEAD = 60.0
 MAX_PICTURE = 2 * 2**20
 
 
-class NotTaken(Exception):
-    """A message that was not taken, and why; the conversation goes on."""
+class Rejected(Exception):
+    """A message of a page was not accepted; the text says why. The conversation goes on."""
 
     def __init__(self, code: ErrorCode, message: str) -> None:
         super().__init__(message)
@@ -34,7 +34,7 @@ class NotTaken(Exception):
 
 
 class Input:
-    """The way from pages to one session. ``ended`` is set by a page that wants no more."""
+    """Hands the messages of pages to one session. ``ended`` is set when a page asks for the end."""
 
     def __init__(
         self, session: Session, refuse: Callable[[ErrorCode, str], None], clock: Clock | None = None
@@ -51,12 +51,12 @@ class Input:
 
     @property
     def manual(self) -> bool:
-        """Whether the page says when the user speaks, because the service does not listen for it."""
+        """Whether the config turns automatic activity detection off, so that the page marks speech."""
         config = self._session.plan.setup.get("realtimeInputConfig") or {}
         return bool((config.get("automaticActivityDetection") or {}).get("disabled"))
 
     def tap(self, event: Event) -> None:
-        """Take note of the calls that a page may decide about."""
+        """Remember which calls are open, so that a page can name them by id."""
         match event:
             case ToolStarted(call) | ApprovalRequested(call):
                 self._calls[call.id] = call
@@ -64,9 +64,9 @@ class Input:
                 self._calls.pop(call.id, None)
 
     async def take(self, message: str | bytes) -> Text | Approve | None:
-        """Do what a message says; the command, if it is one that pages are told of.
+        """Carry out a message. Returns the command, if pages are told about it.
 
-        Raises :class:`NotTaken`, and what ended the session.
+        Raises :class:`Rejected`, and what ended the session.
         """
         try:
             if isinstance(message, bytes):
@@ -75,7 +75,7 @@ class Input:
             try:
                 command = read_command(message)
             except ValueError as error:
-                raise NotTaken("bad_message", str(error)) from None
+                raise Rejected("bad_message", str(error)) from None
             if isinstance(command, Text):
                 self._type(command.text)
                 return command
@@ -83,13 +83,13 @@ class Input:
             if isinstance(command, Approve):
                 return command
         except ConfigError as error:
-            raise NotTaken("bad_message", str(error)) from None
+            raise Rejected("bad_message", str(error)) from None
         except LocalProtocolError as error:
-            raise NotTaken("refused", str(error)) from None
+            raise Rejected("refused", str(error)) from None
         return None
 
     async def send_texts(self) -> None:
-        """Send the texts one after the other, each as soon as the line takes it. Runs for ever."""
+        """Send the typed texts in order, each when the connection takes it. Runs until it is cancelled."""
         while True:
             self._typed = anyio.Event()
             while self._texts:
@@ -101,17 +101,17 @@ class Input:
             await self._typed.wait()
 
     async def page_left(self) -> None:
-        """Nobody speaks any more: an activity that is open ends, and what was said is heard."""
+        """End an activity that the page has left open, so that the model answers what was said."""
         if self._activity is not None:
             await self._end_activity()
 
     async def _sound(self, pcm: bytes) -> None:
         if len(pcm) % 2:
-            raise NotTaken("bad_message", f"{len(pcm)} bytes are not 16-bit PCM: a sample has two")
+            raise Rejected("bad_message", f"{len(pcm)} bytes are not 16-bit PCM: a sample has two")
         now = self._clock.now()
         until = max(self._spoken_until, now) + len(pcm) / 2 / INPUT_RATE
         if until > now + MAX_AHEAD:
-            raise NotTaken(
+            raise Rejected(
                 "busy", f"{MAX_AHEAD:g} s of sound came ahead of their time: send it as it is spoken"
             )
         self._spoken_until = until
@@ -120,7 +120,7 @@ class Input:
 
     def _type(self, text: str) -> None:
         if len(self._texts) >= MAX_TEXTS:
-            raise NotTaken("busy", f"{MAX_TEXTS} texts wait for the line already: send it again later")
+            raise Rejected("busy", f"{MAX_TEXTS} texts wait for the line already: send it again later")
         self._texts.append(text)
         self._typed.set()
 
@@ -144,13 +144,13 @@ class Input:
             case messages.End():
                 self.ended.set()
             case messages.Resume():
-                raise NotTaken(
+                raise Rejected(
                     "bad_message", f"a resume is a first message, with the subprotocol {messages.RESUME}"
                 )
 
     async def _picture(self, picture: bytes) -> None:
         if len(picture) > MAX_PICTURE:
-            raise NotTaken(
+            raise Rejected(
                 "too_large", f"a picture has {len(picture):,} bytes: {MAX_PICTURE:,} are taken at most"
             )
         await self._session.send_video(picture)
@@ -162,11 +162,11 @@ class Input:
 
     async def _end_activity(self) -> None:
         if self._activity is None:
-            raise NotTaken("refused", "no activity is open")
+            raise Rejected("refused", "no activity is open")
         stack, self._activity = self._activity, None
         await stack.aclose()
 
     def _call(self, call_id: str) -> Call:
         if (call := self._calls.get(call_id)) is None:
-            raise NotTaken("refused", f"no call with the id {call_id[:100]!r} is open")
+            raise Rejected("refused", f"no call with the id {call_id[:100]!r} is open")
         return call

@@ -1,8 +1,8 @@
-"""What a page is to be told: events, which are kept for pages that come back, and media, which are not.
+"""What is sent to a page: events, which are kept for a page that comes back, and media, which are not.
 
-Events are numbered from 1. A reader says up to which one it has read. Media, speech as bytes and the pictures of an
-avatar as text, stand behind the event they followed and are read once. Both are bounded, the oldest go first, and
-nobody who writes ever waits.
+Events are numbered from 1, and a reader names the last one that it has. Media (speech as bytes, the pictures of an
+avatar as text) keep their place between the events and are read once. Both are bounded: the oldest are dropped, and
+adding never waits.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ MAX_EVENTS = 2**20
 MAX_MEDIA = 8 * 2**20
 
 
-class Log:
-    """The events of a conversation, and the media that nobody has fetched yet."""
+class EventLog:
+    """The events of a conversation, and the media that were not sent yet."""
 
     def __init__(self, max_events: int = MAX_EVENTS, max_media: int = MAX_MEDIA) -> None:
         self._events: deque[str] = deque()
@@ -31,7 +31,7 @@ class Log:
         return self.last - len(self._events) + 1
 
     def add(self, event: str) -> None:
-        """Append an event; its number is now ``last``."""
+        """Append an event. Its number is ``last`` afterwards."""
         self.last += 1
         self._events.append(event)
         self._sizes[0] += len(event)
@@ -39,7 +39,7 @@ class Log:
             self._sizes[0] -= len(self._events.popleft())
 
     def add_media(self, media: str | bytes) -> int:
-        """Append media: how many bytes of older speech it has pushed out."""
+        """Append media. Returns how many bytes of older speech were dropped for it."""
         self._media.append((self.last, media))
         self._sizes[1] += len(media)
         dropped = 0
@@ -49,12 +49,12 @@ class Log:
         return dropped
 
     def drop_media(self) -> None:
-        """The model was interrupted: what was not fetched will not be heard."""
+        """Drop all media that were not read: the model was interrupted."""
         self._media.clear()
         self._sizes[1] = 0
 
     def next(self, read: int) -> tuple[int, str | bytes] | None:
-        """What follows event ``read``, with the number to ask with next time; ``None`` when there is nothing."""
+        """The next entry after event ``read``, and the number to pass next time; ``None`` if there is none."""
         if self._media and self._media[0][0] <= read:
             return read, self._take_media()
         number = max(read + 1, self.first)

@@ -42,9 +42,9 @@ MAX_EVENT = 2**18
 PROTOCOL = "livetools.v1"
 RESUME = "livetools.resume"
 
-#: Events that stay with the server: sound goes as binary messages, a handle opens the conversation to whoever
-#: has it, and nobody knows what stands in an unknown message.
-KEPT = (AudioChunk, HandleUpdate, UnknownMessage)
+#: Events that are not sent as JSON: sound is sent as binary messages, a handle is a secret, and an unknown message
+#: may hold one.
+NOT_SENT = (AudioChunk, HandleUpdate, UnknownMessage)
 #: Events that are not kept for a page that comes back, and so have no number.
 UNNUMBERED = (VideoChunk,)
 
@@ -144,7 +144,7 @@ class Ready(TypedDict):
 
 
 class UserText(TypedDict):
-    """A typed turn was taken; it is sent to the model in its turn."""
+    """A typed turn was accepted. It is sent to the model after those before it."""
 
     type: Literal["user_text"]
     seq: int
@@ -171,7 +171,7 @@ class AudioFormat(TypedDict):
 
 
 class Dropped(TypedDict):
-    """Speech that this page did not fetch in time was thrown away."""
+    """Speech was dropped because no page has read it in time."""
 
     type: Literal["dropped"]
     seq: int
@@ -180,7 +180,7 @@ class Dropped(TypedDict):
 
 
 class Refused(TypedDict):
-    """A message of the page was not taken. The conversation goes on."""
+    """A message of the page was not accepted. The conversation goes on."""
 
     type: Literal["error"]
     code: ErrorCode
@@ -204,7 +204,7 @@ _commands: TypeAdapter[Command] = TypeAdapter(Annotated[Command, Field(discrimin
 
 
 def read_command(text: str) -> Command:
-    """A message of a page. Raises ``ValueError``, with a sentence for whoever writes the page."""
+    """Parse a message of a page. Raises ``ValueError``; its text is meant for the author of the page."""
     try:
         return _commands.validate_json(text)
     except ValidationError as error:
@@ -214,12 +214,12 @@ def read_command(text: str) -> Command:
 
 
 def encode_event(event: Event, seq: int, at: float) -> str | None:
-    """The message that tells a page of an event; ``None`` for one that stays here.
+    """The JSON message for an event; ``None`` for one that is not sent to pages.
 
-    An exception is told by the name of its class: its text is for the server's own eyes. Values that make the
-    message larger than ``MAX_EVENT`` are left out, and ``truncated`` is true.
+    An exception is sent as the name of its class: its text may hold what only the server should see. Values that make
+    the message larger than ``MAX_EVENT`` are left out, and ``truncated`` is true.
     """
-    if isinstance(event, KEPT):
+    if isinstance(event, NOT_SENT):
         return None
     name = type(event).__name__
     values = {field.name: getattr(event, field.name) for field in dataclasses.fields(event)}
@@ -239,7 +239,7 @@ def encode_video(chunk: VideoChunk) -> str:
 
 
 def ending(error: Exception | None) -> Ended:
-    """The last word of a session. What is not an error of ours may say anything in its text, and stays here."""
+    """The message for the end of a session. The text of an error that is not ours is not sent."""
     if error is None:
         return {"type": "ended", "error": None, "message": "the session is over", "retryable": False}
     return {
@@ -251,7 +251,7 @@ def ending(error: Exception | None) -> Ended:
 
 
 def closing(ended: Ended) -> tuple[int, str]:
-    """The close code and the reason that follow it."""
+    """The close code and reason that go with it."""
     return (1000 if ended["error"] is None else 1011), ended["message"]
 
 
@@ -268,7 +268,7 @@ def _json(value: object) -> str | None:
 
 
 def _plain(value: object) -> object:
-    """What JSON has no word for: mappings of other kinds, and objects that a tool reported."""
+    """A JSON value for what pydantic cannot serialise: other mappings, and any object that a tool reported."""
     if isinstance(value, Mapping):
         return dict(value)
     try:
@@ -278,7 +278,7 @@ def _plain(value: object) -> object:
 
 
 def _without_bulk(values: Mapping[str, Any]) -> dict[str, Any]:  # fields of any event
-    """The fields of an event that are small in themselves; a call without its arguments."""
+    """The fields of an event without their large values; a call without its arguments."""
     kept: dict[str, Any] = {}
     for name, value in values.items():
         if name == "call":

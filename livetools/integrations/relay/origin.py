@@ -1,4 +1,4 @@
-"""Who may open a websocket: a browser lets any page of any site try, and tells only whose page it is."""
+"""Who may open a websocket. A browser lets a page of any site try, and says in ``Origin`` which site it is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SCHEMES = {"ws": "http", "wss": "https"}
 
 
 def refusal(connection: HTTPConnection, origins: Collection[str] | None, guarded: bool) -> str | None:
-    """Why a websocket is refused; ``None`` when it may come in.
+    """The reason to refuse a websocket; ``None`` to accept it.
 
     With ``origins``, the page must be from one of them. Without, from the very place that the websocket came to:
     scheme, host and port. A client that sends no ``Origin`` is not a browser, and nobody else's page drives it.

@@ -1,4 +1,4 @@
-"""One websocket of a page, seen from a conversation: what it sends, and what it is sent."""
+"""One websocket of a page: reading within bounds, writing, closing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections import deque
 import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from .log import Log
+from .log import EventLog
 from .messages import MAX_AUDIO, MAX_MESSAGE, ErrorCode, Message, closing, encode, ending
 
 log = logging.getLogger("livetools.relay")
@@ -44,7 +44,7 @@ class Page:
         self.server_stops = False
 
     async def receive(self) -> str | bytes | None:
-        """The next message; ``None`` when the page is gone. One past the bounds is refused, and passed over."""
+        """The next message; ``None`` when the page is gone. Messages past the bounds are refused and skipped."""
         while True:
             while len(self._notices) >= MAX_NOTICES:
                 self._room = anyio.Event()
@@ -63,31 +63,31 @@ class Page:
             self.refuse("too_large", f"a message of {len(content):,} bytes came: {bound:,} are taken at most")
 
     def tell(self, message: Message) -> None:
-        """Write this before what the log holds."""
+        """Queue a message that is written before what the log holds."""
         self._notices.append(encode(message))
         self._changed.set()
 
     def refuse(self, code: ErrorCode, message: str) -> None:
-        """Tell the page that something it sent was not taken."""
+        """Queue an ``error``: something that the page sent was not accepted."""
         self.tell({"type": "error", "code": code, "message": message})
 
     def end(self, error: Exception) -> None:
-        """Tell the page that there is no session for it, and close it."""
+        """Tell the page that no session could be opened for it, and close it."""
         ended = ending(error)
         self.tell(ended)
         self.close(*closing(ended))
 
     def wake(self) -> None:
-        """The log has grown."""
+        """Wake the writer: the log has grown."""
         self._changed.set()
 
     def close(self, code: int, reason: str) -> None:
-        """Close the websocket when everything was written; the first reason holds."""
+        """Close the websocket after everything was written. Only the first call counts."""
         self._closing = self._closing or (code, reason)
         self._changed.set()
 
-    async def write(self, events: Log, after: int) -> None:
-        """Write notices and the log behind ``after``, until :meth:`close` or the page's end."""
+    async def write(self, events: EventLog, after: int) -> None:
+        """Write notices and the log from event ``after`` on. Returns when the websocket is closed."""
         try:
             while True:
                 self._changed = anyio.Event()
@@ -101,7 +101,7 @@ class Page:
         except (WebSocketDisconnect, RuntimeError, OSError):
             pass  # it is gone; whoever reads from it sees that as well
 
-    async def _flush(self, events: Log, after: int) -> int:
+    async def _flush(self, events: EventLog, after: int) -> int:
         while True:
             if self._notices:
                 message: str | bytes = self._notices.popleft()

@@ -1,4 +1,4 @@
-"""Several tasks of which the first to end ends the others."""
+"""Run several tasks until the first one ends."""
 
 from __future__ import annotations
 

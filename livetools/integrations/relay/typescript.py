@@ -46,7 +46,7 @@ SIMPLE: Mapping[object, str] = {
 
 def module() -> str:
     """The text of the TypeScript module."""
-    told = [kind for kind in get_args(events.Event) if kind not in messages.KEPT]
+    told = [kind for kind in get_args(events.Event) if kind not in messages.NOT_SENT]
     own, commands = get_args(messages.Message), get_args(messages.Command)
     parts = [
         HEAD,

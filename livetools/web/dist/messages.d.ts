@@ -184,7 +184,7 @@ export interface Ready {
     output_rate: number;
     linger: number;
 }
-/** A typed turn was taken; it is sent to the model in its turn. */
+/** A typed turn was accepted. It is sent to the model after those before it. */
 export interface UserText {
     type: "user_text";
     seq: number;
@@ -205,14 +205,14 @@ export interface AudioFormat {
     at: number;
     rate: number;
 }
-/** Speech that this page did not fetch in time was thrown away. */
+/** Speech was dropped because no page has read it in time. */
 export interface Dropped {
     type: "dropped";
     seq: number;
     at: number;
     seconds: number;
 }
-/** A message of the page was not taken. The conversation goes on. */
+/** A message of the page was not accepted. The conversation goes on. */
 export interface Refused {
     type: "error";
     code: "bad_message" | "too_large" | "busy" | "refused";

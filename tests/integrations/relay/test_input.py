@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 import livetools
-from livetools.integrations.relay.input import MAX_TEXTS, Input, NotTaken
+from livetools.integrations.relay.input import MAX_TEXTS, Input, Rejected
 from livetools.testing import FakeClock, FakeLiveServer
 
 pytestmark = pytest.mark.anyio
@@ -47,7 +47,7 @@ async def test_texts_go_one_after_the_other_and_more_than_can_wait_are_refused()
         async with conversing(server) as (session, way, refused):
             for number in range(MAX_TEXTS):  # no task has run meanwhile
                 assert await way.take(f'{{"type": "text", "text": "{number}"}}')
-            with pytest.raises(NotTaken) as full:
+            with pytest.raises(Rejected) as full:
                 await way.take('{"type": "text", "text": "too many"}')
             assert full.value.code == "busy"
             while len(heard) < MAX_TEXTS:
@@ -67,7 +67,7 @@ async def test_where_the_page_says_when_the_user_speaks_its_marks_are_the_models
 
         async with conversing(server, config=MANUAL) as (session, way, _):
             assert way.manual
-            with pytest.raises(NotTaken, match="no activity"):
+            with pytest.raises(Rejected, match="no activity"):
                 await way.take('{"type": "activity_end"}')
             await way.take('{"type": "activity_start"}')
             await way.take(b"\x01\x02" * 160)
@@ -75,7 +75,7 @@ async def test_where_the_page_says_when_the_user_speaks_its_marks_are_the_models
             await until(session, livetools.TurnComplete)
             await way.take('{"type": "activity_start"}')
             await way.take(b"\x03\x04" * 160)
-            with pytest.raises(NotTaken, match="activity"):
+            with pytest.raises(Rejected, match="activity"):
                 await way.take('{"type": "activity_start"}')
             await way.page_left()  # in the middle of it: what was said is heard
             await until(session, livetools.TurnComplete)
@@ -99,10 +99,10 @@ async def test_sound_comes_as_fast_as_it_is_spoken_and_a_minute_ahead():
         half = bytes(16000 * 2 * 30)
         await way.take(half)
         await way.take(half)
-        with pytest.raises(NotTaken, match="60 s") as ahead:
+        with pytest.raises(Rejected, match="60 s") as ahead:
             await way.take(bytes(320))
         assert ahead.value.code == "busy"
         clock.advance(30)
         await way.take(half)
-        with pytest.raises(NotTaken):
+        with pytest.raises(Rejected):
             await way.take(half)

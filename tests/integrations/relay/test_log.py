@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from livetools.integrations.relay.log import Log
+from livetools.integrations.relay.log import EventLog
 
 
-def read_all(log: Log, after: int = 0) -> list[str | bytes]:
+def read_all(log: EventLog, after: int = 0) -> list[str | bytes]:
     found: list[str | bytes] = []
     while (following := log.next(after)) is not None:
         after, message = following
@@ -17,7 +17,7 @@ def read_all(log: Log, after: int = 0) -> list[str | bytes]:
 
 
 def test_speech_stands_behind_the_event_it_followed_and_is_read_once() -> None:
-    log = Log()
+    log = EventLog()
     log.add_media(b"before")
     log.add("one")
     log.add_media(b"after one")
@@ -27,7 +27,7 @@ def test_speech_stands_behind_the_event_it_followed_and_is_read_once() -> None:
 
 
 def test_who_comes_back_reads_what_follows_and_the_speech_that_nobody_fetched() -> None:
-    log = Log()
+    log = EventLog()
     for event in ("one", "two", "three"):
         log.add(event)
     log.add_media(b"new")
@@ -35,7 +35,7 @@ def test_who_comes_back_reads_what_follows_and_the_speech_that_nobody_fetched() 
 
 
 def test_an_interruption_drops_the_speech_and_keeps_the_events() -> None:
-    log = Log()
+    log = EventLog()
     log.add_media(b"a")
     log.add("one")
     log.add_media(b"b")
@@ -45,7 +45,7 @@ def test_an_interruption_drops_the_speech_and_keeps_the_events() -> None:
 
 
 def test_past_the_bound_the_oldest_events_go_and_the_numbers_stay() -> None:
-    log = Log(max_events=10)
+    log = EventLog(max_events=10)
     for number in range(1, 8):
         log.add(f"ev-{number}")
     assert (log.first, log.last) == (6, 7)
@@ -53,7 +53,7 @@ def test_past_the_bound_the_oldest_events_go_and_the_numbers_stay() -> None:
 
 
 def test_past_the_bound_the_oldest_speech_goes_and_is_counted() -> None:
-    log = Log(max_media=10)
+    log = EventLog(max_media=10)
     assert log.add_media(b"12345") == 0
     assert log.add_media(b"67890") == 0
     assert log.add_media(b"abc") == 5
@@ -61,14 +61,14 @@ def test_past_the_bound_the_oldest_speech_goes_and_is_counted() -> None:
 
 
 def test_pictures_wait_among_the_speech_and_do_not_count_as_it() -> None:
-    log = Log(max_media=10)
+    log = EventLog(max_media=10)
     log.add_media("picture")
     assert log.add_media(b"123456") == 0
     assert read_all(log) == [b"123456"]
 
 
 def test_one_that_is_larger_than_the_bound_by_itself_is_kept() -> None:
-    log = Log(max_events=3, max_media=3)
+    log = EventLog(max_events=3, max_media=3)
     log.add("larger")
     log.add_media(b"larger")
     assert read_all(log) == ["larger", b"larger"]
@@ -88,7 +88,7 @@ steps = st.lists(
 def test_a_reader_that_keeps_up_misses_nothing_and_the_log_stays_within_its_bounds(
     steps: list[tuple[str, int]],
 ) -> None:
-    log, after, heard, spoken, waiting = Log(100, 100), 0, b"", b"", b""
+    log, after, heard, spoken, waiting = EventLog(100, 100), 0, b"", b"", b""
     numbers: list[str] = []
     for kind, size in steps:
         if kind == "event":

@@ -7,7 +7,7 @@ import pytest
 from starlette.websockets import WebSocket
 from support.asgi import browser
 
-from livetools.integrations.relay.log import Log
+from livetools.integrations.relay.log import EventLog
 from livetools.integrations.relay.page import MAX_NOTICES, REPLACED, TOO_SLOW, Page
 
 pytestmark = pytest.mark.anyio
@@ -18,7 +18,7 @@ class App:
 
     def __init__(self, write_timeout: float = 5.0) -> None:
         self.page: Page
-        self.log = Log()
+        self.log = EventLog()
         self.done = anyio.Event()
         self.write_timeout = write_timeout
 
