@@ -382,6 +382,7 @@ def test_it_is_accessible(model, open_page, options):
         pytest.skip("axe-core is not installed: cd livetools/web && npm ci")
     scripted(model)
     dev = open_page(**options)
+    check(dev)
     dev.say("weather Oslo")
     dev.wait("It is 12 °C, rain.")
     dev.say("erase sda")

@@ -188,13 +188,14 @@ def test_tokens_and_prices_are_summed(reduce):
 
 def test_the_end_of_the_session_ends_what_was_open(reduce):
     state = reduce(
+        ("SessionStarted", 0.1, {"id": None}),
         ("user_text", 0.5, {"text": "do"}),
         ("ToolStarted", 1.0, {"call": CALL}),
         ("ended", 2.0, {"error": "AuthenticationError", "message": "the key is wrong", "retryable": False}),
     )
     assert state["exchanges"][0]["items"][1]["run"]["state"] == "cancelled"
     assert state["exchanges"][0]["items"][2]["text"] == "the session has ended: the key is wrong"
-    assert state["busy"] == [True, True, False]
+    assert state["busy"] == [False, True, True, False]
 
 
 def test_events_of_later_versions_change_nothing(reduce):

@@ -8,8 +8,9 @@ import { download, transcriptOf } from "./exports.js";
 import { Header } from "./header.js";
 import { SpeechEnd } from "./speech.js";
 import { current, initial, isBusy, reduce } from "./state.js";
-import { ExchangeBars } from "./timeline.js";
+import { ExchangeBars, hasRows } from "./timeline.js";
 const TICK = 100; // milliseconds between drawings of what grows with time
+const NO_SESSION = "There is no session any more. “New session” begins another one.";
 const NEAR = 80; // pixels from the end within which a side follows what is new
 /** A scrolled side of the page, which follows its end while its end is in sight. */
 class Side {
@@ -68,7 +69,8 @@ class Page {
             await this.live.connect();
         }
         catch (error) {
-            this.composer.trouble(reasonOf(error));
+            if (this.state.line !== "ended")
+                this.composer.trouble(reasonOf(error)); // else its reason has been told
         }
     }
     client() {
@@ -112,7 +114,7 @@ class Page {
                 return;
             case "ended":
                 this.take({ ...message, at: message.at ?? this.now() });
-                this.composer.trouble("The session has ended. “New session” begins another one.");
+                this.composer.trouble(NO_SESSION);
                 return;
             case "VideoChunk": // an avatar has no place on this page
                 return;
@@ -159,7 +161,7 @@ class Page {
             this.drawing = false;
             const now = this.now();
             this.conversation.update(this.state.exchanges, now);
-            this.timeline.update(this.state.exchanges, now);
+            this.timeline.update(this.state.exchanges.filter(hasRows), now);
             this.header.update(this.state);
             this.composer.busy(this.busy);
         });
@@ -177,6 +179,8 @@ class Page {
     async send(text) {
         if (this.live.state === "connecting")
             await this.connected();
+        if (this.live.state === "ended" || this.live.state === "closed")
+            throw new LiveError(NO_SESSION);
         void this.live.player?.resume();
         this.live.sendText(text);
     }

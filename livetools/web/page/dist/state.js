@@ -138,8 +138,9 @@ function ended(state, reason, time) {
                 Object.assign(run, { state: run.state === "lost" ? "lost" : "cancelled", ended: time });
         }
     }
+    const what = state.line === "closed" ? "no session could be opened" : "the session has ended";
     line(state, "ended", reason);
-    return reason ? note(state, `the session has ended: ${reason}`, time, "error") : state;
+    return reason ? note(state, `${what}: ${reason}`, time, "error") : state;
 }
 const key = (state) => ++state.keys;
 function begin(state, origin, time) {

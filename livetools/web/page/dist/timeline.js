@@ -4,6 +4,8 @@ import { called, duration, pretty, short, STATES, stateOf } from "./format.js";
 import { endOf, isOpen, isOver } from "./state.js";
 const SHORTEST = 0.25; // seconds that a scale shows at least
 const ORIGINS = { text: "typed", voice: "spoken", model: "by the model" };
+/** Whether there is something of an exchange to be drawn: notes alone have no bars. */
+export const hasRows = (exchange) => exchange.origin !== "model" || exchange.items.some((item) => item.kind !== "note");
 export class ExchangeBars {
     root;
     title = element("h3", "title");

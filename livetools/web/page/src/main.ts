@@ -9,9 +9,10 @@ import { download, transcriptOf } from "./exports.js";
 import { Header, type Facts } from "./header.js";
 import { SpeechEnd } from "./speech.js";
 import { current, initial, isBusy, reduce, type Entry, type Exchange, type State } from "./state.js";
-import { ExchangeBars, type Frame } from "./timeline.js";
+import { ExchangeBars, hasRows, type Frame } from "./timeline.js";
 
 const TICK = 100; // milliseconds between drawings of what grows with time
+const NO_SESSION = "There is no session any more. “New session” begins another one.";
 const NEAR = 80; // pixels from the end within which a side follows what is new
 
 /** A scrolled side of the page, which follows its end while its end is in sight. */
@@ -75,7 +76,7 @@ class Page {
     try {
       await this.live.connect();
     } catch (error) {
-      this.composer.trouble(reasonOf(error));
+      if (this.state.line !== "ended") this.composer.trouble(reasonOf(error)); // else its reason has been told
     }
   }
 
@@ -115,7 +116,7 @@ class Page {
         return;
       case "ended":
         this.take({ ...message, at: message.at ?? this.now() });
-        this.composer.trouble("The session has ended. “New session” begins another one.");
+        this.composer.trouble(NO_SESSION);
         return;
       case "VideoChunk": // an avatar has no place on this page
         return;
@@ -162,7 +163,7 @@ class Page {
       this.drawing = false;
       const now = this.now();
       this.conversation.update(this.state.exchanges, now);
-      this.timeline.update(this.state.exchanges, now);
+      this.timeline.update(this.state.exchanges.filter(hasRows), now);
       this.header.update(this.state);
       this.composer.busy(this.busy);
     });
@@ -178,6 +179,7 @@ class Page {
 
   private async send(text: string): Promise<void> {
     if (this.live.state === "connecting") await this.connected();
+    if (this.live.state === "ended" || this.live.state === "closed") throw new LiveError(NO_SESSION);
     void this.live.player?.resume();
     this.live.sendText(text);
   }

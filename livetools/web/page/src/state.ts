@@ -245,8 +245,9 @@ function ended(state: State, reason: string, time: number): State {
       if (!isOver(run)) Object.assign(run, { state: run.state === "lost" ? "lost" : "cancelled", ended: time });
     }
   }
+  const what = state.line === "closed" ? "no session could be opened" : "the session has ended";
   line(state, "ended", reason);
-  return reason ? note(state, `the session has ended: ${reason}`, time, "error") : state;
+  return reason ? note(state, `${what}: ${reason}`, time, "error") : state;
 }
 
 const key = (state: State): number => ++state.keys;

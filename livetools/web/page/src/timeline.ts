@@ -27,6 +27,10 @@ interface Scale {
   length: number;
 }
 
+/** Whether there is something of an exchange to be drawn: notes alone have no bars. */
+export const hasRows = (exchange: Exchange): boolean =>
+  exchange.origin !== "model" || exchange.items.some((item) => item.kind !== "note");
+
 export class ExchangeBars implements View<Exchange> {
   readonly root: HTMLElement;
   private readonly title = element("h3", "title");
