@@ -60,8 +60,9 @@ from .protocol.profiles import ModelProfile
 from .tools import Hooks, Tool, ToolContext, ToolResult, Toolset, tool
 
 if TYPE_CHECKING:
-    from .session.attach import attach, declare
+    from .session.attach import attach
     from .session.connect import connect
+    from .session.declare import declare
     from .session.exchange import Reply
     from .session.session import Session
     from .session.websocket import WebSocket
@@ -73,7 +74,7 @@ _LATER = {
     "WebSocket": ".session.websocket",
     "attach": ".session.attach",
     "connect": ".session.connect",
-    "declare": ".session.attach",
+    "declare": ".session.declare",
 }
 
 __all__ = [

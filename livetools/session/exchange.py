@@ -23,7 +23,7 @@ from .timeslice import TimeSlice
 from .wake import make_wake
 
 if TYPE_CHECKING:
-    from .pump import Pump
+    from .session_driver import SessionDriver
 
 log = logging.getLogger("livetools.session")
 
@@ -82,15 +82,15 @@ def reply_of(
 class Asking:
     """An exchange under way, seen from the user's task."""
 
-    def __init__(self, pump: Pump, text: str) -> None:
-        self._pump = pump
+    def __init__(self, driver: SessionDriver, text: str) -> None:
+        self._driver = driver
         self._wake = make_wake()
         self._begun = False
         self._seen = 0
-        self.words = Words(pump.machine.plan.transcribed)
+        self.words = Words(driver.machine.plan.transcribed)
         self._slice = TimeSlice()
-        self._mark = pump.inbox.mark()
-        self.exchange, self._receipt = pump.machine.ask(text, pump.clock.now())
+        self._mark = driver.inbox.mark()
+        self.exchange, self._receipt = driver.machine.ask(text, driver.clock.now())
         self.exchange.notify = self._receipt.notify = self._wake.set
 
     async def next(self) -> Event | None:
@@ -98,17 +98,17 @@ class Asking:
         exchange, receipt = self.exchange, self._receipt
         if not self._begun:
             self._begun = True
-            await self._pump.follow()
+            await self._driver.follow()
         while True:
             if receipt.done and receipt.error is not None:
-                self._pump.seen(receipt.error)
+                self._driver.seen(receipt.error)
                 raise receipt.error
             if exchange.sure and self._seen < len(exchange.events):
                 await self._slice.share()
                 self._seen += 1
                 return exchange.events[self._seen - 1]
-            if self._pump.over.is_set and (exchange.interrupted or not exchange.done):
-                raise self._pump.why_over()
+            if self._driver.over.is_set and (exchange.interrupted or not exchange.done):
+                raise self._driver.why_over()
             if exchange.error is not None:
                 raise exchange.error
             if exchange.done:
@@ -126,13 +126,13 @@ class Asking:
 
     def _returned(self) -> None:
         """Whoever asked has the answer: it is not kept for an iterator that has never been there."""
-        self._pump.inbox.forget(self._mark)
+        self._driver.inbox.forget(self._mark)
         if self.exchange.dropped:
             log.warning("an answer of more than %d MiB: the oldest of its audio was dropped", BOUND >> 20)
 
     def leave(self) -> None:
         """Nobody waits for it any more: the next exchange may begin."""
-        self._pump.machine.turns.give_up(self.exchange, self._pump.clock.now())
+        self._driver.machine.turns.give_up(self.exchange, self._driver.clock.now())
 
 
 class Stream:

@@ -102,8 +102,7 @@ class Host:
 
         Another loop's futures are never woken: what waits would hang, and what is written would stay behind.
         """
-        here = this_loop()
-        if self._loop is None or here is self._loop:
+        if (here := this_loop()) is self._loop or self._loop is None:
             return
         used = "where no event loop runs" if here is None else f"in another one, {here!r}"
         raise ConcurrencyError(

@@ -173,6 +173,12 @@ class Inbox:
         if not self._iterated:
             self._backlog.forget(mark)
 
+    def take(self) -> Event | None:
+        """The next event, if one waits and nobody else need run before it is handed out."""
+        self._iterated = True
+        queue = self._backlog.head()
+        return self._backlog.pop(queue) if queue and not self._slice.over else None
+
     async def get(self) -> Event | None:
         """The next event; ``None`` at the end. Cancelling loses nothing.
 

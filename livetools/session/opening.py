@@ -24,8 +24,8 @@ from .handlers import Handlers
 from .handles import HandleStore, Keeper
 from .host import Host
 from .listener import Listener
-from .pump import Pump
 from .runner import Runner
+from .session_driver import SessionDriver
 from .socket import Sockets
 from .transport import Dialer
 
@@ -57,37 +57,39 @@ class Opening:
     def __post_init__(self) -> None:
         self.transcript = Transcript(transcribed=self.plan.transcribed)
 
-    async def start(self, host: Host, session: SessionLike) -> Pump:
-        """Open the session in the host. Returns when it stands, or has ended (``pump.error``)."""
+    async def start(self, host: Host, session: SessionLike) -> SessionDriver:
+        """Open the session in the host. Returns when it stands, or has ended (``driver.error``)."""
         for warning in (*self.plan.warnings, *self.endpoint.warnings):
             log.warning("%s", warning)
         if self.store is not None and self.plan.handle is None:
             self.plan = replace(self.plan, handle=await self.store.load())
         self.transcript.user_content(self.plan.history)
-        pumps: list[Pump] = []
+        drivers: list[SessionDriver] = []
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-            pump = self._pump(group, session)
-            pumps.append(pump)
+            driver = self._driver(group, session)
+            drivers.append(driver)
             try:
-                await self._run(pump, group, ready)
+                await self._run(driver, group, ready)
             finally:
                 for listener in list(self.listeners):
                     listener.end()
 
         await host.start(main)
-        return pumps[0]
+        return drivers[0]
 
-    async def _run(self, pump: Pump, group: TaskGroup, ready: Callable[[], None]) -> None:
+    async def _run(self, driver: SessionDriver, group: TaskGroup, ready: Callable[[], None]) -> None:
         if self.store is None:
-            return await pump.run(group, ready)
+            return await driver.run(group, ready)
         keeper = Keeper(self.store)
-        pump.taps.append(keeper.tap)
+        driver.taps.append(keeper.tap)
         group.start_soon(keeper.run)
-        await pump.run(group, ready)
+        await driver.run(group, ready)
         return await keeper.save()
 
-    def update(self, pump: Pump, instructions: str | None, tools: Iterable[object] | None) -> Receipt:
+    def update(
+        self, driver: SessionDriver, instructions: str | None, tools: Iterable[object] | None
+    ) -> Receipt:
         """Plan the change and tell the machine."""
         made = None if tools is None else as_tools(tools)
         specs = None if made is None else [tool.spec() for tool in made]
@@ -96,24 +98,24 @@ class Opening:
         if plan.takes_update:
             declared = None if specs is None else [declaration(s, plan.policies[_name(s)]) for s in specs]
             frame = outgoing.context_update(instructions, declared)
-        elif not pump.machine.connection.link.may_dial():
+        elif not driver.machine.connection.link.may_dial():
             raise LocalProtocolError(
                 f"{plan.model} takes no change within a connection, and another one is ruled out, by reconnect=False "
                 "or by a budget of dials that is used up"
             )
         self.plan = plan
         if made is not None:
-            pump.runner.tools = {**pump.runner.tools, **by_name(made)}  # open calls keep theirs
-        return pump.machine.update(plan, frame, pump.clock.now())
+            driver.runner.tools = {**driver.runner.tools, **by_name(made)}  # open calls keep theirs
+        return driver.machine.update(plan, frame, driver.clock.now())
 
-    def _pump(self, group: TaskGroup, session: SessionLike) -> Pump:
+    def _driver(self, group: TaskGroup, session: SessionLike) -> SessionDriver:
         machine = Machine(self.plan, reconnect=self.policy, seed=self._seed)
         heard = [listener.event for listener in self.listeners]
-        pump = Pump(machine, self.clock, [self.transcript.event, *heard])
-        handlers = Handlers(pump, self.plan.response_key, self.hooks)
-        pump.runner = Runner(group, handlers, self.tools, self.deps, session)
-        pump.sockets = Sockets(group, self.dialer, self.endpoint, pump)
-        return pump
+        driver = SessionDriver(machine, self.clock, [self.transcript.event, *heard])
+        handlers = Handlers(driver, self.plan.response_key, self.hooks)
+        driver.runner = Runner(group, handlers, self.tools, self.deps, session)
+        driver.sockets = Sockets(group, self.dialer, self.endpoint, driver)
+        return driver
 
     def _seed(self) -> list[Mapping[str, object]]:
         plan = self.plan

@@ -30,7 +30,7 @@ from .wake import Wake, make_wake, this_task, was_cancelled
 
 log = logging.getLogger("livetools.calls")
 
-IDLE = 32  # workers that wait for a call; more are let go
+IDLE = 64  # workers that wait for a call, as many as run at once; more are let go
 CLEAN_UP = 2.0  # seconds at the end for handlers to stop, and as much for what undoes them
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from livetools.protocol.terms import Plan
 
-    from .pump import Pump
+    from .session_driver import SessionDriver
 
 
 class Session:
@@ -44,7 +44,7 @@ class Session:
     def __init__(self, opening: Opening) -> None:
         self._opening = opening
         self._host = Host("livetools session")
-        self._pump: Pump | None = None
+        self._driver: SessionDriver | None = None
         self._rate = 0  # of the audio that is sent
         self._samples = Samples()  # of it
         self._ended = False  # the iterator has been raised the error
@@ -55,13 +55,13 @@ class Session:
         Raises ``ConnectFailed``, ``SetupTimeout``, ``SetupRejected``, ``RemoteProtocolError``, or what the
         service closed with (``AuthenticationError``, ``ModelNotFound`` …). Cancelling leaves nothing behind.
         """
-        if self._pump is not None:
+        if self._driver is not None:
             raise LocalProtocolError("a session is entered once; connect() again for another one")
-        self._pump = await self._opening.start(self._host, self)
-        if self._pump.error is not None:
-            self._pump.seen(self._pump.error)
+        self._driver = await self._opening.start(self._host, self)
+        if self._driver.error is not None:
+            self._driver.seen(self._driver.error)
             await self._host.stop(grace=1.0)
-            raise self._pump.error
+            raise self._driver.error
         return self
 
     async def __aexit__(
@@ -71,27 +71,27 @@ class Session:
         traceback: TracebackType | None,
     ) -> None:
         """Close the session, stop its tools and wait for their end, but for threads that block, and not for long."""
-        pump = self._here()
-        if not pump.over.is_set:
-            pump.machine.close(pump.clock.now())
-            pump.drain()
-        if pump.runner.serving() is not None:
+        driver = self._here()
+        if not driver.over.is_set:
+            driver.machine.close(driver.clock.now())
+            driver.step()
+        if driver.runner.serving() is not None:
             return  # left by one of its own tools, which cannot wait for its own end
         await self._host.stop(grace=self._opening.grace)
-        if exc is None and pump.error is not None and not pump.told:
-            pump.told = True
-            raise pump.error
+        if exc is None and driver.error is not None and not driver.told:
+            driver.told = True
+            raise driver.error
 
     async def aclose(self) -> None:
         """End the session: its loop ends without an error, its tools are stopped. Idempotent.
 
         Returns when the session is over; sockets and tools are awaited by leaving the context.
         """
-        pump = self._here()
-        if not pump.over.is_set:
-            pump.machine.close(pump.clock.now())
-            await pump.follow()
-        await pump.over.wait()
+        driver = self._here()
+        if not driver.over.is_set:
+            driver.machine.close(driver.clock.now())
+            await driver.follow()
+        await driver.over.wait()
 
     # What is told
 
@@ -100,13 +100,13 @@ class Session:
 
     async def __anext__(self) -> Event:
         """The next event. Cancelling loses none. Raises, once, the error that ended the session."""
-        pump = self._here()
-        event = await pump.inbox.get()
+        driver = self._here()
+        event = driver.inbox.take() or await driver.inbox.get()
         if event is not None:
             return event
-        if pump.error is not None and not self._ended:
+        if driver.error is not None and not self._ended:
             self._ended = True
-            raise pump.why_over()
+            raise driver.why_over()
         raise StopAsyncIteration
 
     async def ask(self, text: str, timeout: float | None = None) -> Reply:
@@ -140,10 +140,10 @@ class Session:
         Never lost: it is sent, or this raises what ended the session. Cancelling does not take it back.
         Inside a tool that the model waits for, it returns at once where the text has to wait for the answer.
         """
-        pump = self._live()
+        driver = self._live()
         _checked_text(text)
         self.transcript.user_text(text)
-        await self._sent(pump.machine.send_text(text, pump.clock.now()))
+        await self._sent(driver.machine.send_text(text, driver.clock.now()))
 
     async def generate_reply(self, instructions: str | None = None) -> None:
         """Let the model speak though the user has said nothing: a greeting, a reminder.
@@ -163,12 +163,12 @@ class Session:
         """
         if instructions is not None and not instructions.strip():
             raise ConfigError("instructions is blank: say what the model should say, or leave it out")
-        pump = self._live()
-        receipt = pump.machine.generate_reply(instructions, pump.clock.now())
+        driver = self._live()
+        receipt = driver.machine.generate_reply(instructions, driver.clock.now())
         try:
             await self._sent(receipt)
         except anyio.get_cancelled_exc_class():
-            pump.machine.dispatch.take_back(receipt)
+            driver.machine.dispatch.take_back(receipt)
             raise
 
     async def send_content(
@@ -182,9 +182,9 @@ class Session:
         """
         from livetools.protocol.configuration import history
 
-        pump = self._live()
+        driver = self._live()
         contents = list(history(turns if isinstance(turns, list | tuple) else [turns]))
-        receipt = pump.machine.send_content(contents, turn_complete, pump.clock.now())
+        receipt = driver.machine.send_content(contents, turn_complete, driver.clock.now())
         self.transcript.user_content(contents)
         await self._sent(receipt)
 
@@ -220,10 +220,10 @@ class Session:
         Raises ``LocalProtocolError`` where the config turns automatic activity detection off: there the end of
         an :meth:`activity` says it.
         """
-        pump = self._live()
-        pump.machine.end_audio(pump.clock.now())
+        driver = self._live()
+        driver.machine.end_audio(driver.clock.now())
         self._samples.clear()
-        await pump.follow()
+        await driver.follow()
 
     @asynccontextmanager
     async def activity(self) -> AsyncIterator[None]:
@@ -236,21 +236,21 @@ class Session:
 
         Raises ``LocalProtocolError`` where detection is automatic, and inside another activity.
         """
-        pump = self._live()
-        pump.machine.activity(True, pump.clock.now())
-        await pump.follow()
+        driver = self._live()
+        driver.machine.activity(True, driver.clock.now())
+        await driver.follow()
         try:
             yield
         finally:
-            pump.machine.activity(False, pump.clock.now())
+            driver.machine.activity(False, driver.clock.now())
             self._samples.clear()
-            await pump.follow()
+            await driver.follow()
 
     async def interrupt(self) -> None:
         """Cut the model's turn off; ``Interrupted`` follows. Calls go on: only the service cancels them."""
-        pump = self._live()
-        pump.machine.interrupt(pump.clock.now())
-        await pump.follow()
+        driver = self._live()
+        driver.machine.interrupt(driver.clock.now())
+        await driver.follow()
 
     # Calls
 
@@ -260,8 +260,8 @@ class Session:
         Raises ``LocalProtocolError`` if the call is not open (answered, cancelled, timed out), or has a handler,
         whose answer is the one.
         """
-        pump, run = self._live(), self._open_run(call)
-        policy = pump.machine.calls.records[run].policy
+        driver, run = self._live(), self._open_run(call)
+        policy = driver.machine.calls.records[run].policy
         if policy is not None and policy.handled:
             raise LocalProtocolError(
                 f"{call.name} has a handler, which answers its calls: respond() is for tools that are only declared"
@@ -269,9 +269,9 @@ class Session:
         done = (
             error_outcome(value, call.name)
             if isinstance(value, Exception)
-            else outcome(value, pump.machine.plan.response_key)
+            else outcome(value, driver.machine.plan.response_key)
         )
-        await pump.settled(run, done)
+        await driver.settled(run, done)
 
     async def approve(self, call: Call) -> None:
         """Let a call run that waits (``ApprovalRequested``); ``LocalProtocolError`` if it does not wait."""
@@ -288,8 +288,8 @@ class Session:
         another connection at the next quiet moment. Returns when it is sent. Raises ``LocalProtocolError``
         where neither is possible, ``ConfigError`` for what the model would refuse. Open calls go on.
         """
-        pump = self._live()
-        await self._sent(self._opening.update(pump, instructions, tools))
+        driver = self._live()
+        await self._sent(self._opening.update(driver, instructions, tools))
 
     # Facts
 
@@ -330,36 +330,36 @@ class Session:
 
     def stats(self) -> dict[str, Any]:  # plain values
         """Who owes what, by name: open calls, what is due from the model, threads in use, what was lost."""
-        pump = self._running()
+        driver = self._running()
         return {
-            **pump.machine.stats(),
-            **pump.runner.stats(),
-            "events_dropped": pump.inbox.dropped,
+            **driver.machine.stats(),
+            **driver.runner.stats(),
+            "events_dropped": driver.inbox.dropped,
         }
 
     # Inside
 
-    def _running(self) -> Pump:
-        if self._pump is None:
+    def _running(self) -> SessionDriver:
+        if self._driver is None:
             raise LocalProtocolError("the session is not open: async with connect(...) as session")
-        return self._pump
+        return self._driver
 
-    def _here(self) -> Pump:
-        """The pump of a session that is used where it belongs."""
-        pump = self._running()
+    def _here(self) -> SessionDriver:
+        """The driver of a session that is used where it belongs."""
+        driver = self._running()
         self._host.require_loop()
-        return pump
+        return driver
 
-    def _live(self) -> Pump:
-        """The pump of a session that is open and used where it belongs."""
-        pump = self._here()
-        if pump.over.is_set:
-            raise pump.why_over()
-        return pump
+    def _live(self) -> SessionDriver:
+        """The driver of a session that is open and used where it belongs."""
+        driver = self._here()
+        if driver.over.is_set:
+            raise driver.why_over()
+        return driver
 
     def _asking(self, text: str) -> Asking:
-        pump = self._live()
-        if (call := pump.awaited()) is not None:
+        driver = self._live()
+        if (call := driver.awaited()) is not None:
             raise ConcurrencyError(
                 f"asked inside the tool {call.name}, which the model waits for: it answers only when the tool has"
                 " returned. Return first, or declare the tool behavior='background'"
@@ -367,28 +367,28 @@ class Session:
         _checked_text(text)
         if not text.strip():
             raise ConfigError("the question is blank: the model would not answer it")
-        asking = Asking(pump, text)
+        asking = Asking(driver, text)
         self.transcript.user_text(text)
         return asking
 
     async def _sent(self, receipt: Receipt) -> None:
         wake = make_wake()
         receipt.notify = wake.set
-        pump = self._running()
-        await pump.follow()
+        driver = self._running()
+        await driver.follow()
         while not receipt.done:
-            if pump.awaited() is not None or pump.machine.held.held_back(receipt):
+            if driver.awaited() is not None or driver.machine.held.held_back(receipt):
                 return  # it may be held until this very tool has returned, or this very block is left
             await wake.wait()
         if receipt.error is not None:
-            pump.seen(receipt.error)
+            driver.seen(receipt.error)
             raise receipt.error
 
     async def _media(self, frame: bytes, kind: str) -> None:
-        pump = self._live()
+        driver = self._live()
         if frame:
-            pump.media(frame, kind)
-        await pump.follow_up()
+            driver.media(frame, kind)
+        await driver.follow_up()
 
     def _open_run(self, call: Call) -> int:
         run = self._live().machine.run_of(call)
@@ -397,11 +397,11 @@ class Session:
         return run
 
     async def _decide(self, call: Call, refusal: str | None) -> None:
-        pump = self._live()
-        run, now = self._open_run(call), pump.clock.now()
-        machine = pump.machine
+        driver = self._live()
+        run, now = self._open_run(call), driver.clock.now()
+        machine = driver.machine
         waited = machine.approve(run, now) if refusal is None else machine.refuse(run, refusal, now)
-        await pump.follow()
+        await driver.follow()
         if not waited:
             raise LocalProtocolError(f"the call {call.name} ({call.id}) does not wait for approval")
 

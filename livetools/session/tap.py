@@ -46,15 +46,15 @@ def listen(
 ) -> Callable[[], None]:
     """Let somebody hear ``session``, open or not yet, beside whoever iterates. Returns what stops it."""
     listener = Listener(event, sound, end)
-    opening, pump = session._opening, session._pump
+    opening, driver = session._opening, session._driver
     opening.listeners.append(listener)
-    if pump is not None:
-        pump.taps = [*pump.taps, listener.event]
+    if driver is not None:
+        driver.taps = [*driver.taps, listener.event]
 
     def stop() -> None:
         if listener in opening.listeners:
             opening.listeners.remove(listener)
-        if (running := session._pump) is not None:
+        if (running := session._driver) is not None:
             running.taps = [each for each in running.taps if each is not listener.event]
 
     return stop

@@ -25,6 +25,11 @@ class TimeSlice:
         """The task has just waited for something: others have run."""
         self._ends = time.monotonic() + SLICE
 
+    @property
+    def over(self) -> bool:
+        """Whether it is used up."""
+        return time.monotonic() >= self._ends
+
     async def share(self) -> None:
         """Let others run if the slice is used up. Cancelling is seen here."""
         if time.monotonic() >= self._ends:

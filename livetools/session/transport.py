@@ -24,8 +24,8 @@ class Gone(Exception):
         self.code, self.reason, self.by_us = code, reason, by_us
 
 
-class Transport(Protocol):
-    """One open connection that carries whole messages both ways."""
+class Sending(Protocol):
+    """What frames are written to."""
 
     async def send(self, frame: bytes) -> None:
         """Hand one message (JSON, UTF-8) to the kernel: whole or not at all, from any task, in order.
@@ -34,6 +34,10 @@ class Transport(Protocol):
         within the transport's write timeout. Raises :class:`Gone`, and nothing else.
         """
         ...
+
+
+class Transport(Sending, Protocol):
+    """One open connection that carries whole messages both ways."""
 
     async def receive(self) -> bytes:
         """The next message. One task at a time; cancelling loses nothing. Every end raises :class:`Gone`."""

@@ -51,7 +51,7 @@ async def test_one_that_still_waits_is_taken_back_when_it_is_cancelled(opened: O
         line.server.send({"serverContent": {"turnComplete": True}})
         await line.session.send_text("hi")
         assert (await line.receive("clientContent"))["clientContent"]["turns"][0]["parts"] == [{"text": "hi"}]
-        assert not line.session._pump.machine.dispatch.unasked
+        assert not line.session._driver.machine.dispatch.unasked
 
 
 async def test_one_that_waits_when_the_session_ends_is_raised_why(opened: Opened) -> None:

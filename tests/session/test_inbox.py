@@ -187,3 +187,15 @@ async def test_a_full_buffer_that_is_read_lets_others_run() -> None:
             pass
         group.cancel_scope.cancel()
     assert turns >= 2
+
+
+async def test_what_waits_is_taken_at_once_unless_it_is_time_for_others() -> None:
+    inbox = Inbox()
+    assert inbox.take() is None
+    for name in "abc":
+        inbox.put(TextChunk(name))
+    assert await inbox.get() == TextChunk("a")  # others have run before it
+    assert inbox.take() == TextChunk("b")
+    time.sleep(0.01)
+    assert inbox.take() is None
+    assert await inbox.get() == TextChunk("c")

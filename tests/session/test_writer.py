@@ -139,6 +139,6 @@ async def test_what_went_before_an_answer_that_was_taken_back_is_believed(opened
     async with opened() as line:
         write = Write()
         write.ask()
-        await line.session._pump.pen._send(Frame(1, Reply([], lambda answers: b""), None, write))
+        await line.session._driver.writer._send(Frame(1, Reply([], lambda answers: b""), None, write))
         assert write.handed
         assert Entry("text", write=write).output(0)

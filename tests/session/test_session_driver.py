@@ -173,7 +173,9 @@ async def test_a_tool_that_ignores_its_cancellation_is_named_when_it_holds_up_th
     opened: Opened, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("livetools.session.runner.CLEAN_UP", 0.02)
-    monkeypatch.setattr("livetools.session.pump.LAST_WORDS", 5.0)  # far behind, on a slow machine too
+    monkeypatch.setattr(
+        "livetools.session.session_driver.LAST_WORDS", 5.0
+    )  # far behind, on a slow machine too
 
     async def stubborn() -> None:
         """Stubborn."""

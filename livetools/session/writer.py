@@ -2,7 +2,7 @@
 
 While somebody writes, the newcomer's frames stay in the machine, which bounds what waits behind a slow
 socket, and that writer takes them up. What a cancelled writer leaves, and what those cause who must not
-wait, the pen's own task writes.
+wait, a task of the writer's own writes.
 """
 
 from __future__ import annotations
@@ -11,47 +11,48 @@ from collections import deque
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol
 
-from livetools.protocol.machine import Machine
 from livetools.protocol.outbox import Frame, Write
 
 from .framelog import FrameLog
 from .timeslice import TimeSlice
-from .transport import Gone, SendWithPing, Transport
+from .transport import Gone, Sending, SendWithPing
 
 PUT = True  # write at once where a transport can; off, every frame waits its turn
 
 
 class Owner(Protocol):
-    """Whom the pen asks for a connection, and tells that the machine may have more to show."""
+    """Whom the writer asks for a connection, for a task of its own, and for what the machine has meanwhile."""
 
-    def transport(self, link: int) -> Transport | None: ...
-    def show(self) -> None: ...
+    def transport(self, link: int) -> Sending | None: ...
     def spawn(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None: ...
+    def step(self) -> None: ...
 
 
-class Pen:
+class Writer:
     """Writes what the machine wants written. Made in the loop. ``log`` notes frames, if somebody wants it."""
 
-    def __init__(self, machine: Machine, owner: Owner) -> None:
+    def __init__(self, owner: Owner) -> None:
         self.log = FrameLog.wanted()
-        self._machine, self._owner = machine, owner
+        self._owner = owner
         self._out: deque[Frame] = deque()
         self._writing = False
         self._more = False  # the machine may have frames that nobody has taken yet
-        self._left = False  # a task of the pen's own is on its way
+        self._left = False  # a task of the writer's own is on its way
         self._slice = TimeSlice()
 
-    def collect(self) -> None:
-        """Take the machine's frames, and write at once what may be; or leave them to the writer who is at it."""
-        if self._writing:
-            self._more = True
-            return
-        for frame in self._machine.frames():
+    def free(self) -> bool:
+        """Whether frames may be taken; if not, whoever writes takes them later."""
+        self._more = self._more or self._writing
+        return not self._writing
+
+    def take(self, frames: list[Frame]) -> None:
+        """Write at once what may be, and keep the rest for :meth:`flush`."""
+        for frame in frames:
             if self._out or not self._put(frame):
                 self._out.append(frame)
 
     def leave(self) -> None:
-        """Let a task of the pen's own write what was collected."""
+        """Let a task of the writer's own write what was taken."""
         if (self._out or self._more) and not self._writing and not self._left:
             self._left = True
             self._owner.spawn(self._finish)
@@ -62,7 +63,7 @@ class Pen:
 
     async def flush(self) -> None:
         """Write everything, unless somebody is at it already. Cancelling loses nothing: a task goes on with it."""
-        if self._writing:
+        if self._writing or not (self._out or self._more):
             return
         try:
             await self._write_out()
@@ -76,27 +77,24 @@ class Pen:
             await self._write_out()
 
     async def _write_out(self) -> None:
-        self._writing = True
-        try:
-            while True:
+        while self._out or self._more:
+            self._writing = True
+            try:
                 while self._out:
                     await self._send(self._out.popleft())
                     await self._slice.share()
-                if not self._more:
-                    break
+            finally:
+                self._writing = False
+            if self._more:
                 self._more = False
-                self._out.extend(self._machine.frames())
-                self._owner.show()
-        finally:
-            self._writing = False
+                self._owner.step()
 
-    def stream(self, media: bytes) -> bool:
+    def stream(self, link: int | None, media: bytes) -> bool:
         """Write media at once, past the machine's queues; False: something is in front of it."""
-        if self._writing or self._out or not PUT:
+        if link is None or self._writing or self._out or not PUT:
             return False
-        link = self._machine.media_link()
-        transport: Any = None if link is None else self._owner.transport(link)
-        if link is None or not getattr(transport, "writable", False):
+        transport: Any = self._owner.transport(link)
+        if not getattr(transport, "writable", False):
             return False
         if self.log is not None:
             self.log.sent(link, media)
@@ -147,7 +145,7 @@ def _handed(frame: Frame) -> None:
         frame.write.handed = True
 
 
-async def _write(transport: Transport, data: bytes, write: Write | None) -> None:
+async def _write(transport: Sending, data: bytes, write: Write | None) -> None:
     """Send it, with a ping behind it where the machine wants to know what arrived and the transport can tell."""
     if write is None or not write.asks:
         return await transport.send(data)

@@ -1,0 +1,108 @@
+"""The calls of a session that somebody else holds, as a machine of their own: no connection, no turns, no input.
+
+It is driven as the :class:`~.machine.Machine` is, but what it hears is handed to it call by call, and every frame is
+for link 0. Nobody can be asked to approve a call: one that needs a person is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import inf
+
+from . import outgoing
+from .actions import Action, Outcome
+from .calls import Calls
+from .machine import Outputs
+from .outbox import Frame, Outbox, Write
+from .partial_calls import Piece
+from .terms import Plan
+
+LINK = 0
+
+
+class AttachedMachine:
+    """Answers calls, and nothing else. Inputs are those of a machine; :meth:`outputs` says what follows."""
+
+    def __init__(self, plan: Plan) -> None:
+        self.plan = plan
+        self._actions: list[Action] = []
+        self.calls = Calls(plan, lambda event: None, self._actions.append)
+        self._outbox = Outbox()
+        self._told_wake_at = inf
+
+    # Inputs
+
+    def heard(self, asked: Sequence[Piece], cancelled: Sequence[str], now: float) -> None:
+        """A message came, with these calls and cancellations in it."""
+        self.calls.read(self._outbox.output(inf))
+        if asked:
+            self.calls.offer(LINK, self.calls.partial.whole(asked), now)
+        if cancelled:
+            self._outbox.drop(self.calls.cancel(cancelled, now))
+
+    def lost(self, now: float) -> None:
+        """The session has ended: nobody waits for an answer."""
+        self.calls.lose(now, self._outbox.lost())
+
+    def settled(self, run: int, outcome: Outcome, now: float) -> None:
+        """A handler ended, however."""
+        self.calls.settled(run, outcome, now)
+
+    def progress(self, run: int, value: object, now: float, yielded: Outcome | None = None) -> None:
+        """A tool reported; ``yielded``: the value is a part of its result."""
+        self.calls.progress(run, value, now, yielded)
+
+    def approve(self, run: int, now: float) -> bool:
+        """Let a waiting call run; False if it does not wait (any more)."""
+        return self.calls.approve(run, now)
+
+    def refuse(self, run: int, why: str, now: float) -> bool:
+        """Refuse a waiting call; False if it does not wait (any more)."""
+        return self.calls.refuse(run, why, now)
+
+    def ask_person(self, run: int, now: float) -> None:
+        """A tool's ``approval`` wants a person to decide."""
+        self.calls.refuse(run, "nobody can be asked", now)
+
+    def tick(self, now: float) -> None:
+        """Answer the calls whose time is up."""
+        self.calls.tick(now)
+
+    def close(self, now: float) -> None:
+        """The user is done."""
+        self.calls.close(now, self._outbox.lost())
+
+    def give_up(self) -> None:
+        """After the end: the shell waits no longer for handlers that run on; what they have done is undone."""
+        self.calls.give_up()
+
+    # Outputs
+
+    def wake_at(self) -> float:
+        """When ``tick`` is wanted next; may be early, never late."""
+        return self.calls.wake_at()
+
+    def outputs(self, write: bool = True) -> Outputs | None:
+        """See :meth:`.machine.Machine.outputs`."""
+        frames = self._frames() if write else []
+        wake_at = self.calls.wake_at()
+        if not (frames or self._actions or wake_at != self._told_wake_at):
+            return None
+        self._told_wake_at = wake_at
+        actions = self._actions.copy()
+        self._actions.clear()
+        return Outputs(actions, [], frames, wake_at)
+
+    def _frames(self) -> list[Frame]:
+        calls = self.calls
+        frames: list[Frame] = []
+        if calls.replies:
+            write, replies = Write(), calls.replies.frames(LINK)
+            for answer in (answer for reply in replies for answer in reply.answers):
+                self._outbox.wrote(answer, write)
+            frames += [Frame(LINK, reply) for reply in replies[:-1]]
+            frames += [Frame(LINK, reply, write=write) for reply in replies[-1:]]
+        if calls.texts:
+            build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
+            frames += [Frame(LINK, build(text)) for text in calls.late()]
+        return frames

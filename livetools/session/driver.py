@@ -1,0 +1,182 @@
+"""Feeds a machine, performs what it wants, and keeps its time: the same for a session and for ``attach``.
+
+Whoever gives the machine an input (a worker with a result, a verb of the user's) also performs what follows, and
+writes the frames: no task and no lock lie on the path of a call. Readers and alarms never wait for a socket; what
+they cause to be written, and cannot be written at once, is left to a task of the writer's.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Coroutine
+from typing import Any, Generic, Protocol, TypeVar
+
+from anyio.abc import TaskGroup
+
+from livetools.protocol.actions import Action, AskApproval, Outcome, Start, Stop, Undo
+from livetools.protocol.calls import Calls
+from livetools.protocol.events import Event
+from livetools.protocol.machine import Outputs
+from livetools.protocol.terms import Plan
+
+from .alarm import Alarm, make_alarm
+from .clock import Clock
+from .runner import Runner
+from .timeslice import TimeSlice
+from .transport import Sending
+from .writer import Writer
+
+
+class Driven(Protocol):
+    """What a driver asks of its machine. Every input is followed by ``outputs``."""
+
+    @property
+    def plan(self) -> Plan: ...
+    @property
+    def calls(self) -> Calls: ...
+    def outputs(self, write: bool = True) -> Outputs | None: ...
+    def wake_at(self) -> float: ...
+    def tick(self, now: float) -> None: ...
+    def settled(self, run: int, outcome: Outcome, now: float) -> None: ...
+    def progress(self, run: int, value: object, now: float, yielded: Outcome | None = None) -> None: ...
+    def approve(self, run: int, now: float) -> bool: ...
+    def refuse(self, run: int, why: str, now: float) -> bool: ...
+    def ask_person(self, run: int, now: float) -> None: ...
+    def close(self, now: float) -> None: ...
+    def give_up(self) -> None: ...
+
+
+M = TypeVar("M", bound=Driven)
+
+
+class Driver(ABC, Generic[M]):
+    """Drives one machine. Made in the loop; ``runner`` is set before :meth:`begin`.
+
+    Every input is followed by :meth:`step`, which is synchronous, or by :meth:`follow`, which writes too.
+    """
+
+    runner: Runner
+    alarm: Alarm
+
+    def __init__(self, machine: M, clock: Clock) -> None:
+        self.machine, self.clock = machine, clock
+        self.writer = Writer(self)
+        self._slice = TimeSlice()
+        self._group: TaskGroup | None = None  # while it runs
+
+    def begin(self, group: TaskGroup) -> None:
+        """Keep the machine's time, with the help of ``group`` where that takes a task."""
+        self._group = group
+        self.alarm = make_alarm(self.clock, self._ring, group)
+
+    async def wind_down(self) -> None:
+        """After the machine's end: until its handlers have ended, or are not waited for any longer."""
+        await self.runner.wind_down(self._give_up)
+
+    def end(self) -> None:
+        """Nothing is started any more."""
+        self._group = None
+        self.alarm.close()
+        self.runner.close()
+
+    # What the machine wants
+
+    def step(self) -> None:
+        """What follows from an input: perform the actions, show the events, take the frames. Never waits."""
+        outputs = self.machine.outputs(self.writer.free())
+        if outputs is None:
+            return
+        for action in outputs.actions:
+            self.perform(action)
+        for event in outputs.events:
+            self.show(event)
+        if outputs.frames:
+            self.writer.take(outputs.frames)
+        self.alarm.set(outputs.wake_at)
+
+    async def follow(self) -> None:
+        """What follows from an input of a task that may wait. Cancelling takes nothing back."""
+        self.step()
+        await self.follow_up()
+
+    async def follow_up(self) -> None:
+        """Write what was taken, and let others run now and then."""
+        await self.writer.flush()
+        await self._slice.share()
+
+    def background(self) -> None:
+        """What follows from an input of a task that must not wait for a socket."""
+        self.step()
+        self.writer.leave()
+
+    def perform(self, action: Action) -> None:
+        """Do what the machine wants done at once."""
+        match action:
+            case Start(run, call):
+                self.runner.start(run, call)
+            case Stop(run):
+                self.runner.stop(run)
+            case AskApproval(run, call):
+                self.runner.ask_approval(run, call)
+            case Undo(run, call, result):
+                self.runner.undo(run, call, result)
+
+    @abstractmethod
+    def show(self, event: Event) -> None:
+        """Hand an event on."""
+
+    @abstractmethod
+    def transport(self, link: int) -> Sending | None:
+        """The connection of this number, if it stands."""
+
+    def spawn(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run this in a task; nothing, where the end has come."""
+        if self._group is not None:
+            self._group.start_soon(write)
+
+    def _ring(self) -> None:
+        """The time has come at which the machine wanted to be woken, or did once."""
+        now, wake_at = self.clock.now(), self.machine.wake_at()
+        if now < wake_at:
+            return self.alarm.set(wake_at)
+        self.machine.tick(now)
+        self.alarm.set(self.machine.wake_at())
+        return self.background()
+
+    def _give_up(self) -> None:
+        """Handlers that do not end are not waited for."""
+        self.machine.give_up()
+        self.step()
+
+    # What the runner tells
+
+    async def settled(self, run: int, outcome: Outcome) -> None:
+        """A handler ended."""
+        self.machine.settled(run, outcome, self.clock.now())
+        self.step()
+        await self.writer.flush()
+
+    async def progress(self, run: int, value: object, yielded: Outcome | None) -> None:
+        """A handler reported."""
+        self.machine.progress(run, value, self.clock.now(), yielded)
+        await self.follow()
+
+    async def approved(self, run: int, verdict: bool | str | None) -> None:
+        """A tool's ``approval`` answered: a person must decide, it may run, or it is refused."""
+        now = self.clock.now()
+        if verdict is True:
+            self.machine.ask_person(run, now)
+        elif isinstance(verdict, str):
+            self.machine.refuse(run, verdict, now)
+        else:
+            self.machine.approve(run, now)
+        await self.follow()
+
+    def streams(self, name: str) -> bool:
+        """Whether each yield of this tool is a response of its own."""
+        return self.machine.plan.policies[name].streams
+
+    def reason(self, run: int) -> Exception | None:
+        """Why a call was stopped."""
+        record = self.machine.calls.records.get(run)
+        return None if record is None or record.outcome is None else record.outcome.error

@@ -1,0 +1,152 @@
+"""The driver of a session: beside a machine it has sockets, an inbox for the events, and an end."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+
+import anyio
+from anyio.abc import TaskGroup
+
+from livetools.protocol import close_codes
+from livetools.protocol.actions import Action, Close, Dial, End, Hangup
+from livetools.protocol.errors import SetupTimeout
+from livetools.protocol.events import Call, Event, SessionStarted
+from livetools.protocol.machine import Machine
+
+from .clock import Clock
+from .driver import Driver
+from .inbox import Inbox
+from .lag import LagMonitor, watch_loop
+from .socket import Sockets
+from .transport import Transport
+from .wake import Latch
+
+log = logging.getLogger("livetools.session")
+
+LAST_WORDS = 5.0  # seconds at the end for the handlers and the closing handshakes
+
+
+class SessionDriver(Driver[Machine]):
+    """Serves one session from its first dial to its end. ``runner`` and ``sockets`` are set before :meth:`run`.
+
+    ``taps`` see every event before the user does. ``over``, and then ``error``: how it ended.
+    """
+
+    sockets: Sockets
+    lag: LagMonitor
+
+    def __init__(self, machine: Machine, clock: Clock, taps: list[Callable[[Event], None]]) -> None:
+        super().__init__(machine, clock)
+        self.taps = taps
+        self.inbox = Inbox()
+        self.over = Latch()
+        self.error: Exception | None = None
+        self.told = False  # somebody was raised the error
+
+    async def run(self, group: TaskGroup, ready: Callable[[], None]) -> None:
+        """Open the session, serve it to its end, leave in order. ``ready``: it stands, or never will."""
+
+        def started(event: Event) -> None:
+            if type(event) is SessionStarted:
+                self.taps = [tap for tap in self.taps if tap is not started]
+                ready()
+
+        self.taps.append(started)
+        self.begin(group)
+        self.lag = watch_loop(group, self.runner.in_loop)
+        try:
+            self.machine.connect(self.clock.now())
+            self.background()
+            await self.over.wait()
+            ready()  # it will never stand: whoever opens it need not wait for the last words
+            with anyio.move_on_after(LAST_WORDS):
+                await self.wind_down()
+                await self.sockets.gone()
+        finally:
+            self._abandon()
+            self.lag.leave(self.runner.in_loop)
+            self.end()
+
+    def _abandon(self) -> None:
+        """Where the session is cut off in the middle (Ctrl-C in a tool), nobody waits for ever."""
+        if not self.over.is_set:
+            self.machine.close(self.clock.now())
+            self.step()
+
+    # What the machine wants
+
+    def perform(self, action: Action) -> None:
+        """Do what the machine wants done at once."""
+        match action:
+            case Dial(link):
+                self.sockets.dial(link)
+            case Hangup(link):
+                self.sockets.hang_up(link)
+            case End(error):
+                self._over(error)
+            case _:
+                super().perform(action)
+
+    def _over(self, error: Exception | None) -> None:
+        if isinstance(error, SetupTimeout):
+            advice = self.sockets.progress.advice()
+            seconds = self.machine.plan.setup_timeout
+            error = SetupTimeout(f"no session within {seconds:g} s: {advice}; setup_timeout= gives it longer")
+        self.error = error
+        self.inbox.close()
+        self.over.set()
+
+    def show(self, event: Event) -> None:
+        """Show an event to the taps, and to whoever iterates."""
+        for tap in self.taps:
+            tap(event)
+        self.inbox.put(event)
+
+    def transport(self, link: int) -> Transport | None:
+        """The connection of this number, if it stands."""
+        return self.sockets.transport(link)
+
+    def media(self, frame: bytes, kind: str) -> None:
+        """Send audio or video: past the queues, where nothing waits."""
+        if not self.writer.stream(self.machine.media_link(), frame):
+            self.machine.send_media(frame, kind, self.clock.now())
+            self.step()
+
+    # What the sockets tell
+
+    def opened(self, link: int) -> None:
+        """A connection stands."""
+        self.machine.opened(link, self.clock.now())
+        self.background()
+
+    def received(self, link: int, data: bytes) -> None:
+        """A message came."""
+        if self.writer.log is not None:
+            self.writer.log.received(link, data)
+        self.machine.receive(link, data, self.clock.now())
+        self.background()
+
+    def disconnected(self, link: int, close: Close) -> None:
+        """A connection ended, or never was."""
+        self.writer.forget(link)
+        self.machine.disconnected(link, self.lag.explain(close), self.clock.now())
+        self.background()
+
+    # What the verbs ask
+
+    def awaited(self) -> Call | None:
+        """The call whose handler asks, if the model waits for its answer: waiting for the model would deadlock."""
+        run = self.runner.serving()
+        record = None if run is None else self.machine.calls.pending.get(run)
+        blocks = record is not None and record.policy is not None and record.policy.behavior == "BLOCKING"
+        return record.call if record is not None and blocks else None
+
+    def seen(self, error: Exception | None) -> None:
+        """The user has been told of this error: leaving the session need not raise it."""
+        self.told = self.told or (error is not None and error is self.error)
+
+    def why_over(self) -> Exception:
+        """What a verb raises on a session that is over."""
+        self.seen(self.error)
+        return self.error or close_codes.over()
