@@ -74,8 +74,9 @@ def attach(
         reconnect=False,
     )
 
-    def runner(desk: Desk, group: TaskGroup) -> Runner:
-        return Runner(group, Handlers(desk, response_key, tuple(hooks)), by_name(made), deps)
+    def runner(desk: Desk, group: TaskGroup, host: Host) -> Runner:
+        handlers = Handlers(desk, response_key, tuple(hooks))
+        return Runner(group, handlers, by_name(made), deps, start_eagerly=host.start_eagerly)
 
     return Attached(sdk_session, plan, runner)
 
@@ -111,7 +112,7 @@ class Attached:
     """
 
     def __init__(
-        self, sdk_session: SDKSession, plan: Plan, make_runner: Callable[[Desk, TaskGroup], Runner]
+        self, sdk_session: SDKSession, plan: Plan, make_runner: Callable[[Desk, TaskGroup, Host], Runner]
     ) -> None:
         self._session, self._plan, self._make_runner = sdk_session, plan, make_runner
         self._host = Host("attached livetools session")
@@ -124,7 +125,7 @@ class Attached:
         self._driver = driver = _AttachedDriver(self._plan, SDKTransport(self._session))
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-            driver.runner = self._make_runner(driver, group)
+            driver.runner = self._make_runner(driver, group, self._host)
             await driver.run(group, ready)
 
         await self._host.start(main)

@@ -63,6 +63,8 @@ class Driver(ABC, Generic[M]):
         self.writer = Writer(self)
         self._slice = TimeSlice()
         self._group: TaskGroup | None = None  # while it runs
+        self._stepping = False
+        self._again = False  # there was an input in the middle of a step
 
     def begin(self, group: TaskGroup) -> None:
         """Keep the machine's time, with the help of ``group`` where that takes a task."""
@@ -83,9 +85,20 @@ class Driver(ABC, Generic[M]):
 
     def step(self) -> None:
         """What follows from an input: perform the actions, show the events, take the frames. Never waits."""
-        outputs = self.machine.outputs(self.writer.free())
-        if outputs is None:
+        if self._stepping:  # by a handler that runs at once, as a part of this very step
+            self._again = True
             return
+        self._again = self._stepping = True
+        try:
+            while self._again:
+                self._again = False
+                outputs = self.machine.outputs(self.writer.free())
+                if outputs is not None:
+                    self._carry_out(outputs)
+        finally:
+            self._stepping = False
+
+    def _carry_out(self, outputs: Outputs) -> None:
         for action in outputs.actions:
             self.perform(action)
         for event in outputs.events:

@@ -67,7 +67,7 @@ class Opening:
         drivers: list[SessionDriver] = []
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-            driver = self._driver(group, session)
+            driver = self._driver(host, group, session)
             drivers.append(driver)
             try:
                 await self._run(driver, group, ready)
@@ -108,12 +108,12 @@ class Opening:
             driver.runner.tools = {**driver.runner.tools, **by_name(made)}  # open calls keep theirs
         return driver.machine.update(plan, frame, driver.clock.now())
 
-    def _driver(self, group: TaskGroup, session: SessionLike) -> SessionDriver:
+    def _driver(self, host: Host, group: TaskGroup, session: SessionLike) -> SessionDriver:
         machine = Machine(self.plan, reconnect=self.policy, seed=self._seed)
         heard = [listener.event for listener in self.listeners]
         driver = SessionDriver(machine, self.clock, [self.transcript.event, *heard])
         handlers = Handlers(driver, self.plan.response_key, self.hooks)
-        driver.runner = Runner(group, handlers, self.tools, self.deps, session)
+        driver.runner = Runner(group, handlers, self.tools, self.deps, session, host.start_eagerly)
         driver.sockets = Sockets(group, self.dialer, self.endpoint, driver)
         return driver
 

@@ -10,10 +10,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from contextvars import Context, ContextVar, copy_context
-from typing import Any
+from typing import Any, TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
@@ -25,6 +25,7 @@ from livetools.tools import SessionLike, Tool, ToolContext
 from livetools.tools.results import error_outcome
 
 from .handlers import Desk, Handlers, Job, cancelled, is_of_the_user, note
+from .host import can_start_eagerly
 from .secrecy import detail, place
 from .wake import Wake, make_wake, this_task, was_cancelled
 
@@ -34,17 +35,20 @@ IDLE = 64  # workers that wait for a call, as many as run at once; more are let 
 CLEAN_UP = 2.0  # seconds at the end for handlers to stop, and as much for what undoes them
 
 
+EAGER = True  # handlers are stepped at once where the loop can; off, workers serve them
+
+StartEagerly: TypeAlias = Callable[[Coroutine[Any, Any, None], Context], None]
+
 SERVING: ContextVar[Job | None] = ContextVar("livetools_serving", default=None)
 
 
 class _Worker:
     __slots__ = ("job", "scope", "wake")
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: Job, wake: Wake | None = None) -> None:
         self.job: Job | None = job
         self.scope = anyio.CancelScope()
-        self.wake: Wake = make_wake()
-        self.wake.set()
+        self.wake = wake  # for the next job; without one this is the only one
 
 
 class Runner:
@@ -60,8 +64,10 @@ class Runner:
         tools: Mapping[str, Tool],
         deps: object = None,
         session: SessionLike | None = None,
+        start_eagerly: StartEagerly | None = None,
     ) -> None:
         self.tools = tools
+        self._start_eagerly = start_eagerly if EAGER and can_start_eagerly() else None
         self._group, self._handlers, self._desk = group, handlers, handlers.desk
         self._deps, self._session = deps, session
         self._context: Context = copy_context()
@@ -95,14 +101,19 @@ class Runner:
         """Run the handler of this call; its outcome is reported once."""
         context = self._context_of(run, call)
         job = Job(run, call, self.tools[call.name], context, self._desk.streams(call.name))
+        if self._start_eagerly is not None:
+            worker = self._busy[run] = _Worker(job)
+            return self._start_eagerly(self._serve(worker, job), self._context.copy())
         if self._idle:
-            worker = self._idle.pop()
+            worker = self._busy[run] = self._idle.pop()
             worker.job = job
-            worker.wake.set()
         else:
-            worker = _Worker(job)
-            self._context.run(self._group.start_soon, self._work, worker)
-        self._busy[run] = worker
+            wake = make_wake()
+            worker = self._busy[run] = _Worker(job, wake)
+            self._context.run(self._group.start_soon, self._work, worker, wake)
+        if worker.wake is not None:
+            worker.wake.set()
+        return None
 
     def stop(self, run: int) -> None:
         """Stop a handler: cancel it in the loop, tell its context in a thread. It still reports its outcome."""
@@ -163,13 +174,26 @@ class Runner:
         tool = self.tools[call.name]
         return tool.context(call=call, deps=self._deps, session=self._session, report=report)
 
-    async def _work(self, worker: _Worker) -> None:
+    async def _serve(self, worker: _Worker, job: Job) -> None:
+        """One call, in a task of its own that runs already: a handler that never waits is done at once."""
+        done: Outcome | None = None
+        began = time.perf_counter()
+        with worker.scope:
+            SERVING.set(job)  # the context is this call's alone
+            done = await self._handlers.execute(job)
+            if not worker.scope.cancel_called:
+                worker.job = None
+                return await self._settle(job, done, began)
+        return await self._settle(job, done or cancelled(), began)
+
+    async def _work(self, worker: _Worker, wake: Wake) -> None:
+        """One call after another, as long as none leaves a trace."""
         done: Outcome | None = None
         began = 0.0
         with worker.scope:
             base, task = copy_context(), this_task()
             while True:
-                await worker.wake.wait()
+                await wake.wait()
                 job, done, began = worker.job, None, time.perf_counter()
                 assert job is not None
                 token = SERVING.set(job)
