@@ -125,7 +125,7 @@ def test_a_model_that_is_deaf_to_the_answer_is_told(run, serve):
 def test_a_model_that_is_silent_is_told(run, serve):
     async def silent(turn: Turn) -> None:
         await turn.call("get_code")
-        await turn.session.server.clock.sleep_until(turn.session.server.clock.now() + 60)
+        await turn.session.service.clock.sleep_until(turn.session.service.clock.now() + 60)
 
     server = serve(silent)
     result = run("doctor", "--base-url", server.url, "--timeout", "0.05")

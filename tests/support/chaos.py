@@ -467,7 +467,7 @@ class Chaos:
 
 async def take_back(session: FakeSession, call: FakeCall) -> None:
     """As ``turn.cancel``, without the ping that follows it: a pong proves less than is needed here."""
-    for each in session.server.calls:
+    for each in session.service.log.calls:
         if each.id == call.id:
             each.end("cancelled")
     if session.connection is not None:
