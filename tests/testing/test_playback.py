@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import livetools
 from livetools.testing import FakeClock, FakeLiveServer, Recording
 from livetools.testing.wire import Frame
 
@@ -136,3 +137,36 @@ async def test_at_pace_one_the_recorded_times_are_kept(dial, path):
             await checkpoint()
         clock.advance(2)
         assert await client.recv() == {"setupComplete": {}}
+
+
+async def test_a_client_that_reconnects_by_itself_does_so_in_the_replay_too(path):
+    async def converse(server):
+        async with livetools.connect("gemini-3.8-live", **server.options) as session:
+            first = str(await session.ask("one"))
+            await session.send_text("break")
+            restored = None
+            async for event in session:
+                if isinstance(event, livetools.Reconnected):
+                    restored = event.state_restored
+                elif isinstance(event, livetools.TurnComplete) and restored is not None:
+                    return first, restored
+            return None
+
+    with Recording(path) as recording:
+        async with FakeLiveServer() as server:
+            server.recording = recording
+
+            @server.conversation
+            async def script(user):
+                turn = await user.says("one")
+                await turn.say("First.")
+                turn = await user.says("break")
+                await turn.drop()
+                await user.reconnects(handle=True)
+                async for turn in user:  # what the dead line may have swallowed
+                    await turn.say("Again.")
+
+            assert await converse(server) == ("First.", True)
+    assert "handle-1" in path.read_text()
+    async with FakeLiveServer.replay(path) as server:
+        assert await converse(server) == ("First.", True)
