@@ -43,6 +43,15 @@ def test_a_spoken_question_is_answered_into_a_file(run, agent, tmp_path):
         assert answer.getnframes() > 2400
 
 
+def test_the_pretend_model_listens_and_calls_a_tool(run, agent, tmp_path):
+    write(tmp_path / "question.wav", 0.2)
+    files = ("--in", tmp_path / "question.wav", "--out", tmp_path / "answer.wav")
+    result = run("voice", "--fake", f"{agent}:get_weather", *files)
+    assert result.exit_code == 0
+    assert '→ get_weather(city="city")' in result.stdout
+    assert "pretend model: get_weather says: 12 °C, rain." in result.stdout
+
+
 @pytest.mark.parametrize(
     ("args", "words"),
     [(["--in", "nowhere.wav", "--out", "answer.wav"], "nowhere.wav"), (["nowhere.py"], "nowhere.py")],

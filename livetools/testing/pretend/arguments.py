@@ -46,6 +46,29 @@ def _kind(schema: Mapping[str, Any]) -> str:
     return next((str(kind).upper() for kind in several if str(kind).upper() != "NULL"), "")
 
 
+def example(schema: Mapping[str, Any], name: str = "") -> Any:  # any JSON value
+    """A value that this schema allows, made up: what it names as one, else the plainest of its type.
+
+    Of an object only what is required; a text is the name of what it stands for.
+    """
+    for key in ("default", "example"):
+        if key in schema:
+            return schema[key]
+    if schema.get("enum"):
+        return schema["enum"][0]
+    kind = _kind(schema)
+    if kind == "OBJECT" or "properties" in schema:
+        properties = schema.get("properties") or {}
+        required = [each for each in schema.get("required") or () if each in properties]
+        return {each: example(properties[each], each) for each in required}
+    if kind == "ARRAY":
+        least = int(schema.get("minItems") or 0)
+        return [example(schema.get("items") or {}, name)] * least
+    if kind in ("INTEGER", "NUMBER"):
+        return schema.get("minimum", 1)
+    return True if kind == "BOOLEAN" else name or "example"
+
+
 @dataclass(frozen=True, slots=True)
 class _Span:
     """A value that stands in the question: its tokens, its text, and how likely it is one (less is likelier)."""

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
 from livetools.testing.turn import Turn
 
+from .arguments import example
 from .choice import Declaration, Guess, choose, schema_of
 
 #: How the client tells a result whose call was lost with its connection: that asks for no other call.
@@ -21,24 +22,25 @@ class Pretend:
 
     A question that lacks an argument is remembered, a session at a time, and joined with what the user says
     next. Where no function fits it says ``otherwise``; without one, what it is and which functions it has.
+
+    It hears that somebody speaks, and not what: it takes a spoken question for the one that was typed last, and
+    where none was typed it calls the first function with arguments of its own making.
     """
 
     def __init__(self, otherwise: str | None = None) -> None:
         self.otherwise = otherwise
         self._unfinished: WeakKeyDictionary[object, str] = WeakKeyDictionary()  # they lack an argument
+        self._typed: WeakKeyDictionary[object, str] = WeakKeyDictionary()  # the last question of a session
 
     async def __call__(self, turn: Turn) -> None:
         declarations = [d for d in turn.session.declarations().values() if d.get("name")]
-        if not turn.text:
-            heard = f"I heard {len(turn.audio)} bytes of sound. I am a pretend model and cannot listen."
-            await turn.say(self.otherwise or heard)
-            return
         if late := LATE_RESULT.match(turn.text):
             await turn.say(f"{late['name']} says: {late['response']}")
             return
-        decision = self._decide(turn.session, turn.text, declarations)
+        decision = self._decide(turn, declarations)
         if not decision:
-            await turn.say(self.otherwise or introduction(declarations))
+            heard = "" if turn.text or not turn.audio else f"I heard {len(turn.audio)} bytes of sound. "
+            await turn.say(self.otherwise or heard + introduction(declarations))
             return
         if decision[0].missing:
             await turn.say(asking(decision[0]))
@@ -46,8 +48,16 @@ class Pretend:
         responses = await turn.calls(*((guess.name, guess.args) for guess in decision))
         await turn.say(" ".join(spoken(g.name, r) for g, r in zip(decision, responses, strict=True)))
 
-    def _decide(self, session: object, text: str, declarations: Iterable[Declaration]) -> list[Guess]:
-        known = list(declarations)
+    def _decide(self, turn: Turn, known: Sequence[Declaration]) -> list[Guess]:
+        session, text = turn.session, turn.text
+        if text:
+            self._typed[session] = text
+        elif not turn.audio:
+            return []
+        elif (typed := self._typed.get(session)) is not None:
+            text = typed
+        else:
+            return [Guess(str(known[0]["name"]), example(schema_of(known[0])))] if known else []
         before = self._unfinished.pop(session, None)
         decision = choose(text, known)
         if before is not None and (not decision or decision[0].missing):

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from livetools.testing.pretend.arguments import Reader
+from livetools.testing.pretend.arguments import Reader, example
 from livetools.testing.pretend.words import parts, tokens
 from livetools.tools import Tool
 
@@ -213,3 +213,29 @@ def test_any_question_meets_any_schema_without_an_error(text, schema):
     lacking = {name for name in schema["required"] if name not in args}
     assert lacking == {path.split(".")[0] for path in missing}
     assert set(args) <= set(schema["properties"])
+
+
+@pytest.mark.parametrize(
+    ("schema", "made"),
+    [
+        ({"type": "STRING"}, "city"),
+        ({"type": "string", "enum": ["a", "b"]}, "a"),
+        ({"type": "INTEGER", "minimum": 3}, 3),
+        ({"type": "NUMBER"}, 1),
+        ({"type": "BOOLEAN"}, True),
+        ({"type": ["null", "integer"]}, 1),
+        ({"type": "INTEGER", "default": 7}, 7),
+        ({"type": "ARRAY", "items": {"type": "STRING"}, "minItems": 2}, ["city", "city"]),
+        ({}, "city"),
+        (
+            {
+                "type": "OBJECT",
+                "properties": {"n": {"type": "INTEGER"}, "to": {"properties": {}, "type": "OBJECT"}, "x": {}},
+                "required": ["n", "to", "gone"],
+            },
+            {"n": 1, "to": {}},
+        ),
+    ],
+)
+def test_an_example_is_what_the_schema_allows(schema, made):
+    assert example(schema, "city") == made

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livetools import OutputTranscript, connect
+from livetools import OutputTranscript, TurnComplete, connect
 from livetools.testing import FakeLiveServer
 from livetools.testing.pretend import Guess, Pretend
 from livetools.testing.pretend.model import asking, introduction, spoken
@@ -37,15 +37,42 @@ async def test_it_calls_nothing_without_a_reason_and_nothing_half():
     assert len(server.calls) == 1
 
 
-async def test_it_cannot_listen():
-    async with FakeLiveServer(Pretend(), profile="gemini-live-2.5-flash-preview") as server:
-        async with connect("gemini-live-2.5-flash-preview", **server.options) as session:
-            await session.send_audio(bytes(3200))
-            await session.end_audio()
-            async for event in session:
-                if isinstance(event, OutputTranscript):
-                    assert event.text.startswith("I heard")
-                    break
+SPEECH = b"\x00\x20" * 3200 + bytes(32_000)  # 0.2 s that are loud, and a second of silence
+
+
+async def spoken_answer(session) -> str:
+    """What it says to a spoken question."""
+    await session.send_audio(SPEECH)
+    words = ""
+    async for event in session:
+        if isinstance(event, OutputTranscript):
+            words += event.text
+        if isinstance(event, TurnComplete) and words:
+            break
+    return words
+
+
+@pytest.mark.parametrize("model", ["gemini-3.8-live", "gemini-2.5-flash-native-audio-latest"])
+async def test_a_spoken_question_is_the_one_that_was_typed_last(model):
+    async with FakeLiveServer(Pretend()) as server:
+        async with connect(model, tools=[get_weather], **server.options) as session:
+            await session.ask("Weather in Oslo?")
+            await session.ask("Weather in Rome?")
+            assert "12 °C" in await spoken_answer(session)
+    assert [call.args for call in server.calls][-1] == {"city": "Rome"}
+
+
+async def test_where_none_was_typed_it_calls_the_first_function():
+    async with FakeLiveServer(Pretend()) as server:
+        async with connect("gemini-3.8-live", tools=[get_weather], **server.options) as session:
+            assert "12 °C" in await spoken_answer(session)
+    assert [call.args for call in server.calls] == [{"city": "city"}]
+
+
+async def test_without_functions_it_says_what_it_heard():
+    async with FakeLiveServer(Pretend()) as server:
+        async with connect("gemini-3.8-live", **server.options) as session:
+            assert (await spoken_answer(session)).startswith("I heard")
 
 
 def test_responses_are_put_in_words():
