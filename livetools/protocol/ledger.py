@@ -213,6 +213,7 @@ class Pending(dict[int, Record]):
         super().__init__()
         self.blocking = 0  # calls for which the model stands still
         self.ending = 0  # calls that end the model's turn
+        self.left: set[int] | None = None  # the runs that left; kept only for who sets it, and drains it
 
     def enter(self, record: Record) -> None:
         """The server waits for this call. Nothing, if that is known."""
@@ -226,6 +227,8 @@ class Pending(dict[int, Record]):
         if self.pop(record.run, None) is not None:
             self.blocking -= record.blocks
             self.ending -= record.ends_turn
+            if self.left is not None:
+                self.left.add(record.run)
 
 
 def told(record: Record, now: float) -> dict[str, object]:

@@ -60,6 +60,7 @@ class Machine:
         self._actions: list[Action] = []
         self._events: list[Event] = []
         self.calls = Calls(plan, self._tell, self._actions.append)
+        self.calls.pending.left = set()  # drained after each input
         self.turns = Turns(plan.stall_timeout, plan.status_signal)
         realtime = plan.text_channel == "realtime"
         self.outbox = Outbox(plan.transparent)
@@ -442,13 +443,22 @@ class Machine:
     def _done(self) -> bool:
         return self.turns.idle and not self.calls.pending and not self.calls.texts and self.connection.usable
 
+    def _left(self, now: float) -> None:
+        """Calls of the exchange for which nothing is owed any more."""
+        pending = self.calls.pending
+        if not pending.left:
+            return
+        exchange = self.turns.exchange
+        left = pending.left & exchange.calls if exchange is not None else ()
+        pending.left = set()
+        for run in left:
+            if run not in pending:
+                self.turns.closed(run, now)
+
     def _after(self, now: float) -> None:
         """What follows from any input."""
         self._now = now
-        exchange = self.turns.exchange
-        if exchange is not None and exchange.calls:
-            for run in exchange.calls - self.calls.pending.keys():
-                self.turns.closed(run, now)
+        self._left(now)
         if self._flowing():
             self.held.tell()
         if self.closed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import replace
 from typing import Any
 
@@ -1137,3 +1138,24 @@ def test_a_turn_that_ends_proves_a_connection_and_its_goaway_is_obeyed_at_once()
         d.machine.opened(d.dialled[-1], d.now)
         d.drain().drop(1000, link=d.dialled[-2]).drain()
         d.server({"setupComplete": {}}, link=d.dialled[-1])
+
+
+def test_an_answer_inside_an_exchange_costs_the_same_among_ten_thousand_calls() -> None:
+    def cost(among: int) -> float:
+        best = math.inf
+        for _ in range(3):
+            d = Driver(plan(CallPolicy("f"), max_concurrency=64)).live()
+            d.machine.ask("?", d.now)
+            d.drain().call(*((f"w{n}", "f") for n in range(among)))
+            d.actions.clear()
+            started = time.process_time()
+            for run in range(1, 100):
+                d.machine.settled(run, Outcome({"output": 1}), d.now)
+                d.machine.events()
+                for frame in d.machine.frames():
+                    frame.make()
+                d.machine.wake_at()
+            best = min(best, time.process_time() - started)
+        return best
+
+    assert cost(10_000) < 4 * cost(200)
