@@ -33,7 +33,7 @@ class _Kept:
 class FrameHistory:
     """The frames of one session. A :class:`~livetools.session.tap.FrameListener`.
 
-    It is a :class:`~livetools.session.handles.HandleStore` as well, which keeps nothing: by its store a session
+    It is a :class:`~livetools.session.handle_store.HandleStore` as well, which keeps nothing: by its store a session
     is known to the page that asks for it.
     """
 

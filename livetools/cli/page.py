@@ -26,7 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from livetools import web
 from livetools.integrations.starlette import relay, session_key
-from livetools.session.handles import HandleStore
+from livetools.session.handle_store import HandleStore
 from livetools.session.session import Session
 from livetools.session.tap import tap
 from livetools.testing.wire import without_media

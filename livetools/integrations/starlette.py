@@ -60,7 +60,7 @@ except ImportError as error:
 from livetools.protocol.errors import ConfigError, LiveToolsError
 from livetools.session.agents import AgentLike, is_agent, open_agent
 from livetools.session.clock import Clock, SystemClock
-from livetools.session.handles import HandleStore
+from livetools.session.handle_store import HandleStore
 from livetools.session.wake import on_trio
 from livetools.web import BUILT
 

@@ -10,10 +10,10 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from livetools.protocol.outbox import Pong
 
-from .closing import gone
 from .dialling import reached
 from .order import Order
 from .transport import Gone
+from .websocket_errors import gone
 
 if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection

@@ -9,9 +9,9 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from .adapter import CLOSE_TIMEOUT
-from .closing import dial_error
 from .transport import Transport
 from .wake import on_trio
+from .websocket_errors import dial_error
 
 __all__ = ["adapted", "dial_error", "opening"]
 

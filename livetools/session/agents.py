@@ -99,28 +99,28 @@ def adjust(
     makes another dialer of the agent's. ``None`` leaves what is there. Raises ``ConfigError`` for what the model
     would refuse.
     """
-    opening = session._opening
-    opening.hooks = (*opening.hooks, *hooks)
-    opening.dialer = opening.dialer if wrap is None else wrap(opening.dialer)
-    opening.plan = adjusted(
-        opening.plan, instructions=instructions, voice=voice, language=language, transcribe=transcribe
+    assembly = session._assembly
+    assembly.hooks = (*assembly.hooks, *hooks)
+    assembly.dialer = assembly.dialer if wrap is None else wrap(assembly.dialer)
+    assembly.plan = adjusted(
+        assembly.plan, instructions=instructions, voice=voice, language=language, transcribe=transcribe
     )
     return session
 
 
 def plan_of(session: Session) -> Plan:
     """What a session will send, before it is opened: its setup, its policies, its warnings."""
-    return session._opening.plan
+    return session._assembly.plan
 
 
 def tools_of(session: Session) -> tuple[Tool, ...]:
     """The tools of a session that have a handler."""
-    return tuple(session._opening.tools.values())
+    return tuple(session._assembly.tools.values())
 
 
 def instructions_of(session: Session) -> str | None:
     """The text of a session's system instruction; ``None`` where it has none."""
-    parts = session._opening.plan.setup.get("systemInstruction", {}).get("parts", [])
+    parts = session._assembly.plan.setup.get("systemInstruction", {}).get("parts", [])
     return "\n".join(part["text"] for part in parts if part.get("text")) or None
 
 

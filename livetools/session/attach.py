@@ -28,15 +28,15 @@ from livetools.protocol.profiles import ModelProfile
 from livetools.protocol.terms import Plan, ReplyFormat
 from livetools.tools import Hooks, as_tools
 
+from .assembly import by_name
 from .clock import SystemClock
 from .driver import Driver
 from .handlers import Desk, Handlers
 from .host import Host
-from .opening import by_name
-from .runner import Runner
 from .sdk_session import SDKSession, SDKTransport, calls_of
 from .transport import Sending
 from .wake import Latch
+from .workers import Workers
 
 GRACE = 5.0  # seconds for the handlers at the end
 
@@ -74,11 +74,11 @@ def attach(
         reconnect=False,
     )
 
-    def runner(desk: Desk, group: TaskGroup, host: Host) -> Runner:
+    def workers(desk: Desk, group: TaskGroup, host: Host) -> Workers:
         handlers = Handlers(desk, response_key, tuple(hooks))
-        return Runner(group, handlers, by_name(made), deps, start_eagerly=host.start_eagerly)
+        return Workers(group, handlers, by_name(made), deps, start_eagerly=host.start_eagerly)
 
-    return Attached(sdk_session, plan, runner)
+    return Attached(sdk_session, plan, workers)
 
 
 class _AttachedDriver(Driver[AttachedMachine]):
@@ -112,9 +112,9 @@ class Attached:
     """
 
     def __init__(
-        self, sdk_session: SDKSession, plan: Plan, make_runner: Callable[[Desk, TaskGroup, Host], Runner]
+        self, sdk_session: SDKSession, plan: Plan, make_workers: Callable[[Desk, TaskGroup, Host], Workers]
     ) -> None:
-        self._session, self._plan, self._make_runner = sdk_session, plan, make_runner
+        self._session, self._plan, self._make_runner = sdk_session, plan, make_workers
         self._host = Host("attached livetools session")
         self._turn: AsyncIterator[Any] | None = None  # a receive() of the SDK's
         self._reading = False
@@ -125,7 +125,7 @@ class Attached:
         self._driver = driver = _AttachedDriver(self._plan, SDKTransport(self._session))
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-            driver.runner = self._make_runner(driver, group, self._host)
+            driver.workers = self._make_runner(driver, group, self._host)
             await driver.run(group, ready)
 
         await self._host.start(main)

@@ -13,17 +13,17 @@ from livetools.protocol.profiles import ModelProfile
 from livetools.protocol.terms import LostResults, ReplyBatching, ReplyFormat
 from livetools.tools import Hooks, Tool, as_tools, split_config_tools
 
+from .assembly import Assembly, by_name
 from .clock import Clock, SystemClock
 from .credentials import KeySource
 from .endpoint import resolve
-from .opening import Opening, by_name
 from .secrecy import Sealed, Secrets
 from .session import Session
 from .transport import Dialer
 from .websocket import WebSocket
 
 if TYPE_CHECKING:
-    from .handles import HandleStore
+    from .handle_store import HandleStore
 
 
 def connect(
@@ -122,9 +122,9 @@ def connect(
                 f"handle_store is given, and {model} is asked for no handles: leave one of them out"
             )
         policy = ReconnectPolicy() if reconnect is True else reconnect or None
-        opening = Opening(plan, by_name(made), endpoint, dialer, policy, deps, tuple(hooks))
-        opening.clock, opening.store = clock or SystemClock(), handle_store
-        return Session(opening)
+        assembly = Assembly(plan, by_name(made), endpoint, dialer, policy, deps, tuple(hooks))
+        assembly.clock, assembly.store = clock or SystemClock(), handle_store
+        return Session(assembly)
 
 
 def _names(value: object) -> bool:

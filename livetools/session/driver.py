@@ -21,9 +21,9 @@ from livetools.protocol.terms import Plan
 
 from .alarm import Alarm, make_alarm
 from .clock import Clock
-from .runner import Runner
 from .timeslice import TimeSlice
 from .transport import Sending
+from .workers import Workers
 from .writer import Writer
 
 
@@ -50,12 +50,12 @@ M = TypeVar("M", bound=Driven)
 
 
 class Driver(ABC, Generic[M]):
-    """Drives one machine. Made in the loop; ``runner`` is set before :meth:`begin`.
+    """Drives one machine. Made in the loop; ``workers`` is set before :meth:`begin`.
 
     Every input is followed by :meth:`step`, which is synchronous, or by :meth:`follow`, which writes too.
     """
 
-    runner: Runner
+    workers: Workers
     alarm: Alarm
 
     def __init__(self, machine: M, clock: Clock) -> None:
@@ -73,13 +73,13 @@ class Driver(ABC, Generic[M]):
 
     async def wind_down(self) -> None:
         """After the machine's end: until its handlers have ended, or are not waited for any longer."""
-        await self.runner.wind_down(self._give_up)
+        await self.workers.wind_down(self._give_up)
 
     def end(self) -> None:
         """Nothing is started any more."""
         self._group = None
         self.alarm.close()
-        self.runner.close()
+        self.workers.close()
 
     # What the machine wants
 
@@ -126,13 +126,13 @@ class Driver(ABC, Generic[M]):
         """Do what the machine wants done at once."""
         match action:
             case Start(run, call):
-                self.runner.start(run, call)
+                self.workers.start(run, call)
             case Stop(run):
-                self.runner.stop(run)
+                self.workers.stop(run)
             case AskApproval(run, call):
-                self.runner.ask_approval(run, call)
+                self.workers.ask_approval(run, call)
             case Undo(run, call, result):
-                self.runner.undo(run, call, result)
+                self.workers.undo(run, call, result)
 
     @abstractmethod
     def show(self, event: Event) -> None:
@@ -161,7 +161,7 @@ class Driver(ABC, Generic[M]):
         self.machine.give_up()
         self.step()
 
-    # What the runner tells
+    # What the workers tells
 
     async def settled(self, run: int, outcome: Outcome) -> None:
         """A handler ended."""

@@ -19,9 +19,9 @@ from livetools.protocol.profiles import ModelProfile
 from livetools.protocol.transcript import Transcript
 from livetools.tools.results import error_outcome, outcome
 
+from .assembly import Assembly
 from .exchange import Asking, Reply, Stream
 from .host import Host
-from .opening import Opening
 from .wake import make_wake
 
 if TYPE_CHECKING:
@@ -41,8 +41,8 @@ class Session:
     leaving the context raises it only if nobody has seen it.
     """
 
-    def __init__(self, opening: Opening) -> None:
-        self._opening = opening
+    def __init__(self, assembly: Assembly) -> None:
+        self._assembly = assembly
         self._host = Host("livetools session")
         self._driver: SessionDriver | None = None
         self._rate = 0  # of the audio that is sent
@@ -57,7 +57,7 @@ class Session:
         """
         if self._driver is not None:
             raise LocalProtocolError("a session is entered once; connect() again for another one")
-        self._driver = await self._opening.start(self._host, self)
+        self._driver = await self._assembly.start(self._host, self)
         if self._driver.error is not None:
             self._driver.seen(self._driver.error)
             await self._host.stop(grace=1.0)
@@ -75,9 +75,9 @@ class Session:
         if not driver.over.is_set:
             driver.machine.close(driver.clock.now())
             driver.step()
-        if driver.runner.serving() is not None:
+        if driver.workers.serving() is not None:
             return  # left by one of its own tools, which cannot wait for its own end
-        await self._host.stop(grace=self._opening.grace)
+        await self._host.stop(grace=self._assembly.grace)
         if exc is None and driver.error is not None and not driver.told:
             driver.told = True
             raise driver.error
@@ -203,7 +203,7 @@ class Session:
                 f"audio at {rate} Hz after audio at {self._rate} Hz: the service closes a session for it. Resample"
             )
         whole = self._samples.whole(sound)
-        for listener in self._opening.listeners:
+        for listener in self._assembly.listeners:
             listener.sound(whole, hertz)
         await self._media(outgoing.audio(whole, hertz) if whole else b"", "audio")
 
@@ -289,7 +289,7 @@ class Session:
         where neither is possible, ``ConfigError`` for what the model would refuse. Open calls go on.
         """
         driver = self._live()
-        await self._sent(self._opening.update(driver, instructions, tools))
+        await self._sent(self._assembly.update(driver, instructions, tools))
 
     # Facts
 
@@ -306,34 +306,34 @@ class Session:
     @property
     def transcript(self) -> Transcript:
         """The conversation as ``contents``, with every function call and its response."""
-        return self._opening.transcript
+        return self._assembly.transcript
 
     @property
     def model(self) -> str:
         """The model's name, as the service knows it (``models/...`` or a resource of Vertex AI)."""
-        return self._opening.plan.model
+        return self._assembly.plan.model
 
     @property
     def tools(self) -> Mapping[str, bool]:
         """The functions that the model may call, by name: whether a handler answers, or :meth:`respond` must."""
-        return {name: policy.handled for name, policy in self._opening.plan.policies.items()}
+        return {name: policy.handled for name, policy in self._assembly.plan.policies.items()}
 
     @property
     def profile(self) -> ModelProfile:
         """What is known of the model."""
-        return self._opening.plan.profile
+        return self._assembly.plan.profile
 
     @property
     def plan(self) -> Plan:
         """What was decided before the session was dialled: the model, the setup, the policy of each tool."""
-        return self._opening.plan
+        return self._assembly.plan
 
     def stats(self) -> dict[str, Any]:  # plain values
         """Who owes what, by name: open calls, what is due from the model, threads in use, what was lost."""
         driver = self._running()
         return {
             **driver.machine.stats(),
-            **driver.runner.stats(),
+            **driver.workers.stats(),
             "events_dropped": driver.inbox.dropped,
         }
 

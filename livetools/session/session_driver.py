@@ -17,8 +17,8 @@ from livetools.protocol.machine import Machine
 from .clock import Clock
 from .driver import Driver
 from .inbox import Inbox
-from .lag import LagMonitor, watch_loop
-from .socket import Sockets
+from .loop_lag import LagMonitor, watch_loop
+from .sockets import Sockets
 from .transport import Transport
 from .wake import Latch
 
@@ -28,7 +28,7 @@ LAST_WORDS = 5.0  # seconds at the end for the handlers and the closing handshak
 
 
 class SessionDriver(Driver[Machine]):
-    """Serves one session from its first dial to its end. ``runner`` and ``sockets`` are set before :meth:`run`.
+    """Serves one session from its first dial to its end. ``workers`` and ``sockets`` are set before :meth:`run`.
 
     ``taps`` see every event before the user does. ``over``, and then ``error``: how it ended.
     """
@@ -54,7 +54,7 @@ class SessionDriver(Driver[Machine]):
 
         self.taps.append(started)
         self.begin(group)
-        self.lag = watch_loop(group, self.runner.in_loop)
+        self.lag = watch_loop(group, self.workers.in_loop)
         try:
             self.machine.connect(self.clock.now())
             self.background()
@@ -65,7 +65,7 @@ class SessionDriver(Driver[Machine]):
                 await self.sockets.gone()
         finally:
             self._abandon()
-            self.lag.leave(self.runner.in_loop)
+            self.lag.leave(self.workers.in_loop)
             self.end()
 
     def _abandon(self) -> None:
@@ -137,7 +137,7 @@ class SessionDriver(Driver[Machine]):
 
     def awaited(self) -> Call | None:
         """The call whose handler asks, if the model waits for its answer: waiting for the model would deadlock."""
-        run = self.runner.serving()
+        run = self.workers.serving()
         record = None if run is None else self.machine.calls.pending.get(run)
         blocks = record is not None and record.policy is not None and record.policy.behavior == "BLOCKING"
         return record.call if record is not None and blocks else None

@@ -33,8 +33,8 @@ def tap(session: Session, listener: FrameListener) -> Session:
 
     Frames hold the arguments, the results and the media of the conversation, and session handles; no keys.
     """
-    opening = session._opening
-    opening.dialer = _Tapped(opening.dialer, listener)
+    assembly = session._assembly
+    assembly.dialer = _Tapped(assembly.dialer, listener)
     return session
 
 
@@ -46,14 +46,14 @@ def listen(
 ) -> Callable[[], None]:
     """Let somebody hear ``session``, open or not yet, beside whoever iterates. Returns what stops it."""
     listener = Listener(event, sound, end)
-    opening, driver = session._opening, session._driver
-    opening.listeners.append(listener)
+    assembly, driver = session._assembly, session._driver
+    assembly.listeners.append(listener)
     if driver is not None:
         driver.taps = [*driver.taps, listener.event]
 
     def stop() -> None:
-        if listener in opening.listeners:
-            opening.listeners.remove(listener)
+        if listener in assembly.listeners:
+            assembly.listeners.remove(listener)
         if (running := session._driver) is not None:
             running.taps = [each for each in running.taps if each is not listener.event]
 

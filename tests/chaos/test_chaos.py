@@ -46,7 +46,7 @@ def test_a_thousand_conversations_more(seed: int) -> None:
 def strict_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every frame waits its turn, and every handler runs in a worker."""
     monkeypatch.setattr("livetools.session.writer.PUT", False)
-    monkeypatch.setattr("livetools.session.runner.EAGER", False)
+    monkeypatch.setattr("livetools.session.workers.EAGER", False)
 
 
 @pytest.mark.usefixtures("strict_ways")

@@ -21,7 +21,7 @@ from support.asgi import Browser, Closed, browser
 import livetools
 from livetools import ConfigError, ToolContext, tool
 from livetools.integrations.starlette import relay
-from livetools.session.handles import MemoryHandleStore
+from livetools.session.handle_store import MemoryHandleStore
 from livetools.testing import FakeClock, FakeLiveServer, Turn
 
 pytestmark = pytest.mark.anyio

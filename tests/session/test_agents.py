@@ -63,13 +63,13 @@ def test_anything_else_is_not_an_agent(value):
 def test_an_agent_is_opened_where_the_caller_says(agent):
     session = open_agent(agent, **PLACE)
     assert isinstance(session, Session)
-    assert "127.0.0.1:1" in repr(session._opening.endpoint.url)
+    assert "127.0.0.1:1" in repr(session._assembly.endpoint.url)
 
 
 def test_an_option_of_none_leaves_the_agents_own():
     agent = partial(connect, MODEL, deps="mine", **PLACE)
-    assert open_agent(agent, deps=None)._opening.deps == "mine"
-    assert open_agent(agent, deps="the caller's")._opening.deps == "the caller's"
+    assert open_agent(agent, deps=None)._assembly.deps == "mine"
+    assert open_agent(agent, deps="the caller's")._assembly.deps == "the caller's"
 
 
 def test_a_function_that_does_not_take_an_option_is_not_opened_elsewhere_in_silence():

@@ -105,7 +105,7 @@ async def test_a_call_in_pieces_is_run_when_it_is_whole() -> None:
 
 @pytest.mark.parametrize("kind", ["sync", "stuck", "async"])
 async def test_leaving_undoes_what_had_started(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("livetools.session.runner.CLEAN_UP", 0.1 if kind == "stuck" else 5.0)
+    monkeypatch.setattr("livetools.session.workers.CLEAN_UP", 0.1 if kind == "stuck" else 5.0)
     began, release = threading.Event(), threading.Event()
     undone: list[object] = []
 

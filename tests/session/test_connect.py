@@ -8,7 +8,7 @@ import pytest
 
 import livetools
 from livetools import ConfigError, ToolDefinitionError
-from livetools.session.handles import MemoryHandleStore
+from livetools.session.handle_store import MemoryHandleStore
 from livetools.session.memory import MemoryTransport
 
 LOCAL = {"base_url": "ws://localhost:1"}
@@ -80,9 +80,9 @@ def test_tools_of_the_config_join_and_its_own_stay() -> None:
     session = livetools.connect(
         "gemini-3.8-live", tools=[{"name": "other", "description": "x"}], config=config, **LOCAL
     )
-    (entry,) = session._opening.plan.setup["tools"]
+    (entry,) = session._assembly.plan.setup["tools"]
     assert [f["name"] for f in entry["functionDeclarations"]] == ["other", "declared", "plain"]
-    assert list(session._opening.tools) == ["other", "declared", "plain"]
+    assert list(session._assembly.tools) == ["other", "declared", "plain"]
 
 
 def test_an_insecure_host_may_be_asked_for() -> None:

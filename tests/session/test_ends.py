@@ -103,7 +103,7 @@ async def test_whatever_had_started_is_undone_once_however_the_session_ends(
 async def test_a_thread_that_runs_on_is_undone_without_its_result_and_named(
     opened: Opened, how: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("livetools.session.runner.CLEAN_UP", 0.05)
+    monkeypatch.setattr("livetools.session.workers.CLEAN_UP", 0.05)
     began, release, undos = threading.Event(), threading.Event(), Undos()
 
     def book() -> str:
@@ -124,7 +124,7 @@ async def test_a_thread_that_runs_on_is_undone_without_its_result_and_named(
 async def test_threads_that_block_do_not_keep_an_undo_from_running(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("livetools.session.runner.CLEAN_UP", 0.2)
+    monkeypatch.setattr("livetools.session.workers.CLEAN_UP", 0.2)
     monkeypatch.setattr("livetools.session.threads.DaemonThreads.__init__.__defaults__", (64,))
     release, undos = threading.Event(), Undos()
 

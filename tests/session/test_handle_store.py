@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from livetools.protocol.events import HandleUpdate, TextChunk
-from livetools.session.handles import FileHandleStore, HandleStore, Keeper, MemoryHandleStore
+from livetools.session.handle_store import FileHandleStore, HandleStore, Keeper, MemoryHandleStore
 
 pytestmark = pytest.mark.anyio
 

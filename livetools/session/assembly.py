@@ -20,25 +20,25 @@ from livetools.tools import Hooks, SessionLike, Tool, as_tools
 
 from .clock import Clock, SystemClock
 from .endpoint import Endpoint
+from .handle_store import HandleStore, Keeper
 from .handlers import Handlers
-from .handles import HandleStore, Keeper
 from .host import Host
 from .listener import Listener
-from .runner import Runner
 from .session_driver import SessionDriver
-from .socket import Sockets
+from .sockets import Sockets
 from .transport import Dialer
+from .workers import Workers
 
 log = logging.getLogger("livetools.session")
 
 
 def by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
-    """The tools that a runner serves."""
+    """The tools that a workers serves."""
     return {tool.name: tool for tool in tools}
 
 
 @dataclass(slots=True)
-class Opening:
+class Assembly:
     """What ``connect`` has made of its arguments."""
 
     plan: Plan
@@ -105,7 +105,7 @@ class Opening:
             )
         self.plan = plan
         if made is not None:
-            driver.runner.tools = {**driver.runner.tools, **by_name(made)}  # open calls keep theirs
+            driver.workers.tools = {**driver.workers.tools, **by_name(made)}  # open calls keep theirs
         return driver.machine.update(plan, frame, driver.clock.now())
 
     def _driver(self, host: Host, group: TaskGroup, session: SessionLike) -> SessionDriver:
@@ -113,7 +113,7 @@ class Opening:
         heard = [listener.event for listener in self.listeners]
         driver = SessionDriver(machine, self.clock, [self.transcript.event, *heard])
         handlers = Handlers(driver, self.plan.response_key, self.hooks)
-        driver.runner = Runner(group, handlers, self.tools, self.deps, session, host.start_eagerly)
+        driver.workers = Workers(group, handlers, self.tools, self.deps, session, host.start_eagerly)
         driver.sockets = Sockets(group, self.dialer, self.endpoint, driver)
         return driver
 

@@ -51,7 +51,7 @@ class _Worker:
         self.wake = wake  # for the next job; without one this is the only one
 
 
-class Runner:
+class Workers:
     """Runs the handlers of one session, in its task group. Its methods start something, and return.
 
     ``tools`` may be replaced while calls run. Made in the loop, in the context of whoever opened the session.

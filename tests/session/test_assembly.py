@@ -10,7 +10,7 @@ import anyio
 import pytest
 
 from livetools import HandleUpdate, LocalProtocolError, ReconnectPolicy
-from livetools.session.handles import MemoryHandleStore
+from livetools.session.handle_store import MemoryHandleStore
 
 pytestmark = pytest.mark.anyio
 

@@ -10,7 +10,7 @@ import pytest
 
 from livetools.protocol.actions import Close
 from livetools.protocol.errors import ConnectFailed
-from livetools.session.lag import LagMonitor, watch_loop
+from livetools.session.loop_lag import LagMonitor, watch_loop
 
 pytestmark = pytest.mark.anyio
 
@@ -58,7 +58,7 @@ async def test_a_loop_that_turns_is_not_blamed() -> None:
 async def test_one_beats_for_all_sessions_of_a_loop_and_for_none(
     monkeypatch: pytest.MonkeyPatch, anyio_backend: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("livetools.session.lag.LagMonitor.__init__.__defaults__", (0.01, 0.05))
+    monkeypatch.setattr("livetools.session.loop_lag.LagMonitor.__init__.__defaults__", (0.01, 0.05))
     sessions = [lambda: ["crunch"], lambda: ["grind"]]
     async with anyio.create_task_group() as group:
         monitors = [watch_loop(group, running) for running in sessions]

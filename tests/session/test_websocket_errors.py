@@ -12,7 +12,7 @@ from websockets.frames import Close
 from websockets.http11 import Response
 
 from livetools.protocol.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
-from livetools.session.closing import dial_error, gone
+from livetools.session.websocket_errors import dial_error, gone
 
 URL = "wss://example.test/ws"
 SECRET = "AIza-secret"
