@@ -224,6 +224,7 @@ class Conversation:
             "token": self.token,
             "resumed": resumed,
             "seq": self._log.last,
+            "at": self._stamp()[1],
             "missed": max(0, self._log.first - 1 - after),
             "model": plan.model.rpartition("/")[2],
             "tools": list(plan.policies),

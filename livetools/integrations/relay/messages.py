@@ -134,6 +134,7 @@ class Ready(TypedDict):
     token: str
     resumed: bool
     seq: int
+    at: float  # now, in seconds since the session was opened
     missed: int  # events that the page has not seen and that are not kept any more
     model: str
     tools: list[str]

@@ -176,6 +176,7 @@ export interface Ready {
     token: string;
     resumed: boolean;
     seq: number;
+    at: number;
     missed: number;
     model: string;
     tools: Array<string>;

@@ -3,11 +3,11 @@ import { LiveClient, LiveError } from "../../dist/client.js";
 import { Announcer } from "./announcer.js";
 import { Composer } from "./composer.js";
 import { ExchangeView } from "./conversation.js";
-import { byId, List } from "./dom.js";
+import { byId, List, setText } from "./dom.js";
 import { download, transcriptOf } from "./exports.js";
 import { Header } from "./header.js";
 import { SpeechEnd } from "./speech.js";
-import { current, initial, isBusy, reduce } from "./state.js";
+import { current, initial, isBusy, reduce, runs } from "./state.js";
 import { ExchangeBars, hasRows } from "./timeline.js";
 const TICK = 100; // milliseconds between drawings of what grows with time
 const NO_SESSION = "There is no session any more. “New session” begins another one.";
@@ -41,6 +41,7 @@ class Page {
     announcer = new Announcer(byId("announcer"));
     composer;
     speech = new SpeechEnd((at) => this.take({ type: "speech_ended", at: at - this.offset }));
+    tabs = new Tabs();
     conversation;
     timeline;
     constructor(facts) {
@@ -119,18 +120,16 @@ class Page {
             case "VideoChunk": // an avatar has no place on this page
                 return;
             default:
-                this.offset = Math.min(this.offset, performance.now() / 1000 - message.at);
                 this.take(message);
                 if (!replayed)
                     this.announcer.tell(this.state, message);
         }
     }
-    begin({ resumed, seq, missed }) {
+    begin({ resumed, at, missed }) {
         const lost = !resumed && this.state.exchanges.length > 0;
         if (!resumed)
             this.reset();
-        if (seq === 0)
-            this.offset = performance.now() / 1000;
+        this.offset = performance.now() / 1000 - at;
         if (lost)
             this.composer.trouble("the session before was not kept any more: this is a new one");
         else
@@ -163,6 +162,7 @@ class Page {
             this.conversation.update(this.state.exchanges, now);
             this.timeline.update(this.state.exchanges.filter(hasRows), now);
             this.header.update(this.state);
+            this.tabs.update(this.state);
             this.composer.busy(this.busy);
         });
     }
@@ -236,17 +236,25 @@ class Page {
     }
 }
 const reasonOf = (error) => error instanceof LiveError || error instanceof Error ? error.message : String(error);
-function chooseViews() {
-    const main = document.querySelector("main");
-    const buttons = document.querySelectorAll("button[data-view]");
-    for (const button of buttons) {
-        button.addEventListener("click", () => {
-            main?.setAttribute("data-view", button.dataset["view"] ?? "conversation");
-            for (const each of buttons)
-                each.setAttribute("aria-pressed", String(each === button));
-        });
+/** On a narrow screen one side is shown at a time; its other side says when a call waits there for a person. */
+class Tabs {
+    buttons = document.querySelectorAll("button[data-view]");
+    constructor() {
+        const main = document.querySelector("main");
+        for (const button of this.buttons) {
+            button.addEventListener("click", () => {
+                main?.setAttribute("data-view", button.dataset["view"] ?? "conversation");
+                for (const each of this.buttons)
+                    each.setAttribute("aria-pressed", String(each === button));
+            });
+        }
+    }
+    update({ exchanges }) {
+        const waiting = exchanges.flatMap(runs).filter(({ state }) => state === "approval").length;
+        const [conversation] = this.buttons;
+        if (conversation !== undefined)
+            setText(conversation, waiting > 0 ? `Conversation (${waiting} waiting)` : "Conversation");
     }
 }
-chooseViews();
 const facts = (await (await fetch("/facts.json")).json());
 await new Page(facts).connect();

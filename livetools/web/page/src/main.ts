@@ -4,11 +4,11 @@ import { LiveClient, LiveError, type Ready, type RelayMessage, type VideoKind } 
 import { Announcer } from "./announcer.js";
 import { Composer } from "./composer.js";
 import { ExchangeView } from "./conversation.js";
-import { byId, List } from "./dom.js";
+import { byId, List, setText } from "./dom.js";
 import { download, transcriptOf } from "./exports.js";
 import { Header, type Facts } from "./header.js";
 import { SpeechEnd } from "./speech.js";
-import { current, initial, isBusy, reduce, type Entry, type Exchange, type State } from "./state.js";
+import { current, initial, isBusy, reduce, runs, type Entry, type Exchange, type State } from "./state.js";
 import { ExchangeBars, hasRows, type Frame } from "./timeline.js";
 
 const TICK = 100; // milliseconds between drawings of what grows with time
@@ -46,6 +46,7 @@ class Page {
   private readonly announcer = new Announcer(byId("announcer"));
   private readonly composer: Composer;
   private readonly speech = new SpeechEnd((at) => this.take({ type: "speech_ended", at: at - this.offset }));
+  private readonly tabs = new Tabs();
   private readonly conversation: Side;
   private readonly timeline: Side;
 
@@ -121,16 +122,15 @@ class Page {
       case "VideoChunk": // an avatar has no place on this page
         return;
       default:
-        this.offset = Math.min(this.offset, performance.now() / 1000 - message.at);
         this.take(message);
         if (!replayed) this.announcer.tell(this.state, message);
     }
   }
 
-  private begin({ resumed, seq, missed }: Ready): void {
+  private begin({ resumed, at, missed }: Ready): void {
     const lost = !resumed && this.state.exchanges.length > 0;
     if (!resumed) this.reset();
-    if (seq === 0) this.offset = performance.now() / 1000;
+    this.offset = performance.now() / 1000 - at;
     if (lost) this.composer.trouble("the session before was not kept any more: this is a new one");
     else this.composer.trouble(missed > 0 ? `${missed} older events of this session are not kept any more` : "");
   }
@@ -165,6 +165,7 @@ class Page {
       this.conversation.update(this.state.exchanges, now);
       this.timeline.update(this.state.exchanges.filter(hasRows), now);
       this.header.update(this.state);
+      this.tabs.update(this.state);
       this.composer.busy(this.busy);
     });
   }
@@ -237,17 +238,26 @@ class Page {
 const reasonOf = (error: unknown): string =>
   error instanceof LiveError || error instanceof Error ? error.message : String(error);
 
-function chooseViews(): void {
-  const main = document.querySelector("main");
-  const buttons = document.querySelectorAll<HTMLButtonElement>("button[data-view]");
-  for (const button of buttons) {
-    button.addEventListener("click", () => {
-      main?.setAttribute("data-view", button.dataset["view"] ?? "conversation");
-      for (const each of buttons) each.setAttribute("aria-pressed", String(each === button));
-    });
+/** On a narrow screen one side is shown at a time; its other side says when a call waits there for a person. */
+class Tabs {
+  private readonly buttons = document.querySelectorAll<HTMLButtonElement>("button[data-view]");
+
+  constructor() {
+    const main = document.querySelector("main");
+    for (const button of this.buttons) {
+      button.addEventListener("click", () => {
+        main?.setAttribute("data-view", button.dataset["view"] ?? "conversation");
+        for (const each of this.buttons) each.setAttribute("aria-pressed", String(each === button));
+      });
+    }
+  }
+
+  update({ exchanges }: State): void {
+    const waiting = exchanges.flatMap(runs).filter(({ state }) => state === "approval").length;
+    const [conversation] = this.buttons;
+    if (conversation !== undefined) setText(conversation, waiting > 0 ? `Conversation (${waiting} waiting)` : "Conversation");
   }
 }
 
-chooseViews();
 const facts = (await (await fetch("/facts.json")).json()) as Facts;
 await new Page(facts).connect();
