@@ -6,6 +6,7 @@ export declare class Player {
     private readonly output;
     private voice;
     private waiting;
+    private seconds;
     private sources;
     private end;
     private readonly woken;
@@ -23,6 +24,7 @@ export declare class Player {
     resume(): Promise<void>;
     close(): Promise<void>;
     private schedule;
+    private next;
     private newVoice;
     /** The first thing that the user does on the page, whatever it is, lets it be heard. */
     private wake;

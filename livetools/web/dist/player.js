@@ -10,6 +10,7 @@ export class Player {
     output;
     voice; // of what was scheduled since the last flush
     waiting = [];
+    seconds = 0; // of what is waiting
     sources = new Set();
     end = 0; // of what is scheduled, by the context's clock
     woken = new AbortController();
@@ -23,8 +24,7 @@ export class Player {
     }
     /** Seconds that were written and are not heard yet. */
     get pending() {
-        const scheduled = Math.max(0, this.end - this.context.currentTime);
-        return scheduled + this.waiting.reduce((sum, buffer) => sum + buffer.duration, 0);
+        return Math.max(0, this.end - this.context.currentTime) + this.seconds;
     }
     /** From 0, silent, to 1. */
     set volume(volume) {
@@ -43,8 +43,9 @@ export class Player {
         for (let index = 0; index < samples.length; index++)
             channel[index] = samples[index] / 32768;
         this.waiting.push(buffer);
-        while (this.pending > LIMIT && this.waiting.length > 1)
-            this.waiting.shift();
+        this.seconds += buffer.duration;
+        while (this.seconds > LIMIT && this.waiting.length > 1)
+            this.next();
         this.schedule();
     }
     /** Silence, now: the seconds that will not be heard. */
@@ -59,6 +60,7 @@ export class Player {
         }
         this.sources.clear();
         this.waiting = [];
+        this.seconds = 0;
         this.end = 0;
         this.voice = this.newVoice();
         return thrown;
@@ -77,7 +79,7 @@ export class Player {
         const now = this.context.currentTime;
         while (this.waiting.length > 0 && this.end - now < AHEAD) {
             const source = this.context.createBufferSource();
-            source.buffer = this.waiting.shift();
+            source.buffer = this.next();
             source.connect(this.voice);
             source.onended = () => {
                 this.sources.delete(source);
@@ -88,6 +90,11 @@ export class Player {
             this.end = start + source.buffer.duration;
             this.sources.add(source);
         }
+    }
+    next() {
+        const buffer = this.waiting.shift();
+        this.seconds = this.waiting.length === 0 ? 0 : this.seconds - buffer.duration;
+        return buffer;
     }
     newVoice() {
         const voice = this.context.createGain();

@@ -12,6 +12,7 @@ export class Player {
   private readonly output: GainNode;
   private voice: GainNode; // of what was scheduled since the last flush
   private waiting: AudioBuffer[] = [];
+  private seconds = 0; // of what is waiting
   private sources = new Set<AudioBufferSourceNode>();
   private end = 0; // of what is scheduled, by the context's clock
   private readonly woken = new AbortController();
@@ -27,8 +28,7 @@ export class Player {
 
   /** Seconds that were written and are not heard yet. */
   get pending(): number {
-    const scheduled = Math.max(0, this.end - this.context.currentTime);
-    return scheduled + this.waiting.reduce((sum, buffer) => sum + buffer.duration, 0);
+    return Math.max(0, this.end - this.context.currentTime) + this.seconds;
   }
 
   /** From 0, silent, to 1. */
@@ -48,7 +48,8 @@ export class Player {
     const channel = buffer.getChannelData(0);
     for (let index = 0; index < samples.length; index++) channel[index] = samples[index]! / 32768;
     this.waiting.push(buffer);
-    while (this.pending > LIMIT && this.waiting.length > 1) this.waiting.shift();
+    this.seconds += buffer.duration;
+    while (this.seconds > LIMIT && this.waiting.length > 1) this.next();
     this.schedule();
   }
 
@@ -64,6 +65,7 @@ export class Player {
     }
     this.sources.clear();
     this.waiting = [];
+    this.seconds = 0;
     this.end = 0;
     this.voice = this.newVoice();
     return thrown;
@@ -84,7 +86,7 @@ export class Player {
     const now = this.context.currentTime;
     while (this.waiting.length > 0 && this.end - now < AHEAD) {
       const source = this.context.createBufferSource();
-      source.buffer = this.waiting.shift()!;
+      source.buffer = this.next();
       source.connect(this.voice);
       source.onended = () => {
         this.sources.delete(source);
@@ -95,6 +97,12 @@ export class Player {
       this.end = start + source.buffer.duration;
       this.sources.add(source);
     }
+  }
+
+  private next(): AudioBuffer {
+    const buffer = this.waiting.shift()!;
+    this.seconds = this.waiting.length === 0 ? 0 : this.seconds - buffer.duration;
+    return buffer;
   }
 
   private newVoice(): GainNode {
