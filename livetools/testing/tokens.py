@@ -11,7 +11,7 @@ USE_WITHIN = 60.0  # seconds to open a session in, as the service has it
 
 
 @dataclass(slots=True)
-class Token:
+class EphemeralToken:
     """One token. ``uses`` 0 is unlimited; ``setup`` are constraints that replace what the client says."""
 
     uses: int
@@ -24,11 +24,11 @@ class Token:
 class Tokens:
     """The tokens of one server."""
 
-    known: dict[str, Token] = field(default_factory=dict)
+    known: dict[str, EphemeralToken] = field(default_factory=dict)
 
     def mint(self, name: str, now: float, uses: int = 1, setup: Message | None = None) -> str:
         """Make a token; its name, as ``auth_tokens/…``."""
-        self.known[name] = Token(uses, now + USE_WITHIN, setup or {})
+        self.known[name] = EphemeralToken(uses, now + USE_WITHIN, setup or {})
         return name
 
     def fault(self, credential: str | None, now: float) -> Refused | None:
