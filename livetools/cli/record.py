@@ -10,10 +10,11 @@ import anyio
 import typer
 
 from livetools.protocol.errors import ConfigError
+from livetools.session.endpoint import websocket_url
 
 from .options import PORT
 from .serve import announcement, authority_place
-from .waiting import explained, refuse, until_stopped
+from .waiting import explained, refuse, until_stopped, usable
 
 if TYPE_CHECKING:
     from livetools.testing import Recording
@@ -39,6 +40,8 @@ def record(
     """
     from livetools.testing import Recording, RecordingProxy
 
+    with usable("--upstream"):
+        _upstream(upstream)
     if force and append:
         refuse("--force overwrites the file, --append goes on with it: say one of them")
     recording = Recording(file, media=media, mode="w" if force else "a" if append else "x")
@@ -62,6 +65,14 @@ def record(
             anyio.run(main)
 
 
+def _upstream(url: str) -> None:
+    """Raise ``ConfigError`` for what cannot be the address of a service."""
+    try:
+        websocket_url(url)
+    except ConfigError as error:
+        raise ConfigError(str(error).removeprefix("base_url: ")) from None
+
+
 def _opened(recording: Recording) -> Recording:
     """The recording, or what to do about a file that exists."""
     if recording.mode == "x" and recording.path.exists():
@@ -73,7 +84,9 @@ def replay(
     file: Annotated[Path, typer.Argument(help="A recording.")],
     port: Annotated[int, PORT] = 8767,
     tls: Annotated[bool, TLS] = False,
-    pace: Annotated[float, typer.Option(help="1 keeps the recorded times, 0 waits for nothing.")] = 0.0,
+    pace: Annotated[
+        float, typer.Option(help="1 keeps the recorded times, 0 waits for nothing.", min=0.0)
+    ] = 0.0,
 ) -> None:
     """Play a recording: say what the server said, and check that the client says what it said then.
 

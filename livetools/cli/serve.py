@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +19,7 @@ from livetools.testing.pretend import Pretend
 
 from .options import PORT
 from .view import harmless
-from .waiting import explained, until_stopped, usable
+from .waiting import explained, refuse, until_stopped, usable
 
 if TYPE_CHECKING:
     from livetools.testing import FakeLiveServer, FakeSession
@@ -52,8 +53,7 @@ def serve(
     pace: Annotated[
         float,
         typer.Option(
-            help="How long a turn's end is held back while its sound plays: 1 as the service does, 0 not at all.",
-            min=0.0,
+            help="How long a turn's end is held back while its sound plays: 1 as the service does, 0 not at all."
         ),
     ] = 1.0,
     strict: Annotated[bool, typer.Option(help="Close for what the service closes for.")] = True,
@@ -65,6 +65,8 @@ def serve(
     from livetools.testing import FakeLiveServer, Rules
     from livetools.testing.faults import Faults
 
+    if not (math.isfinite(pace) and pace >= 0):
+        refuse(f"--pace: {pace} is not a factor, such as 1 or 0.5")
     with usable("--fault"):
         faults = Faults.parse(fault or ())
     with usable("--profile"):

@@ -338,14 +338,17 @@ def _vertex_host(location: str | None) -> str:
 def websocket_url(text: str, allow_insecure: bool = False) -> tuple[str, bool]:
     """``base_url`` as a websocket's, without a slash at the end, and whether it is this machine.
 
-    Raises :class:`ConfigError` for what is no URL, for secrets in it, and for ``ws://`` to another machine.
+    Raises :class:`ConfigError` for what is not a URL, for secrets in it, and for ``ws://`` to another machine.
     """
-    parts = urlsplit(text.strip())
+    try:
+        parts = urlsplit(text.strip())
+    except ValueError:  # http://[::1 and the like
+        parts = urlsplit("")
     scheme = _SCHEMES.get(parts.scheme.lower())
     if scheme is None or not parts.hostname:
         shown = text if re.fullmatch(r"[\w.:/-]*", text) else "what was passed"
         raise ConfigError(
-            f"base_url: {shown!r} is no URL; one is 'http://127.0.0.1:8080' or 'wss://host/prefix'"
+            f"base_url: {shown!r} is not a URL; one is 'http://127.0.0.1:8080' or 'wss://host/prefix'"
         )
     if parts.username is not None or parts.password is not None:
         raise ConfigError("base_url holds a user name or password: pass WebSocket(headers=...) instead")

@@ -122,6 +122,17 @@ def test_a_file_that_is_not_a_recording_is_not_gone_on_with(run, precious):
     assert precious.read_text() == "precious\n"
 
 
+@pytest.mark.parametrize(
+    "upstream", ["nonsense", "http://[::1", "ftp://example.org", "ws://", "ws://example.org"]
+)
+def test_an_upstream_that_cannot_be_one_is_told_in_one_line(run, precious, upstream):
+    result = run("record", precious, "--force", "--port", "0", "--upstream", upstream)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("livetools: --upstream: ")
+    assert result.stderr.count("\n") == 1
+    assert precious.read_text() == "precious\n"
+
+
 def test_it_cannot_be_overwritten_and_gone_on_with(run, precious):
     result = run("record", precious, "--append", "--force", "--port", "0")
     assert result.exit_code == 2

@@ -83,6 +83,9 @@ def test_generate_content_is_on_the_same_port(program):
         (["--fault", "drop=much"], "--fault: fault drop takes a share"),
         (["--fault", "drop=2"], "--fault: fault drop takes a share"),
         (["--fault", "drop"], "--fault: fault drop takes a share"),
+        (["--pace", "nan"], "--pace: nan is not a factor"),
+        (["--pace", "-1"], "--pace: -1.0 is not a factor"),
+        (["--pace", "inf"], "--pace: inf is not a factor"),
         (["--profile", "nomodel"], "--profile: no model family has the name 'nomodel'; there are gemini-"),
     ],
 )

@@ -256,9 +256,10 @@ class TestTheBaseUrl:
         ("given", "said"),
         [
             ("localhost:8080", "http://127"),
-            ("ftp://x", "no URL"),
-            ("", "no URL"),
-            ("https://", "no URL"),
+            ("ftp://x", "not a URL"),
+            ("http://[::1", "not a URL"),
+            ("", "not a URL"),
+            ("https://", "not a URL"),
             ("http://localhost:99999", "port"),
             ("http://gw.example", "unencrypted"),
             ("ws://10.0.0.1", "unencrypted"),
