@@ -7,6 +7,7 @@ the time of all: the next is tried after a quarter of a second, and the first th
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import socket
 from contextvars import ContextVar
 from typing import Any
@@ -67,6 +68,15 @@ def named(url: str) -> str:
         443 if parts.scheme in ("wss", "https") else 1080 if "socks" in parts.scheme else 80
     )
     return f"{parts.hostname}:{port}"
+
+
+def is_address(host: str) -> bool:
+    """Whether this is an address already: there is nothing to look up, and no other one to try."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 async def connected(host: str, port: int) -> socket.socket:

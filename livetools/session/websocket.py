@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 from livetools.protocol.errors import ConfigError
 
-from .dialling import connected, named, reached
+from .dialling import connected, is_address, named, reached
 from .endpoint import is_loopback
 from .secrecy import Sealed, Secrets
 from .transport import Transport
@@ -80,8 +80,8 @@ class WebSocket:
                 options.all = self._options(url, headers)
                 del headers
                 options.proxy = options.all["proxy"] = _way(url, options.all["proxy"])
-                if options.proxy is None and not on_trio():
-                    target = parse_uri(url)
+                target = parse_uri(url)
+                if options.proxy is None and not on_trio() and not is_address(target.host):
                     options.all["sock"] = await connected(target.host, target.port)
                 client = opening(url, options.all)
                 connection = await client.__aenter__()

@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from livetools import ConnectFailed, LiveToolsError, SetupTimeout, WebSocket, connect
-from livetools.session.dialling import named
+from livetools.session.dialling import is_address, named
 from livetools.session.wake import on_trio
 from livetools.testing import FakeLiveServer
 
@@ -194,3 +194,18 @@ def test_a_url_is_named_by_host_and_port() -> None:
     assert named("http://me:secret@proxy.test:8080/x?key=k") == "proxy.test:8080"
     assert named("wss://host.test/x") == "host.test:443"
     assert named("socks5://host.test") == "host.test:1080"
+
+
+@pytest.mark.parametrize(
+    ("host", "address"),
+    [
+        ("127.0.0.1", True),
+        ("::1", True),
+        ("fe80::1", True),
+        ("localhost", False),
+        ("127.1.example", False),
+        ("", False),
+    ],
+)
+def test_an_address_is_told_from_a_name_that_has_to_be_looked_up(host: str, address: bool) -> None:
+    assert is_address(host) == address
