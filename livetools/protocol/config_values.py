@@ -7,21 +7,15 @@ they read them: ``"0.5"`` is a number, ``"yes"`` a flag.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
-
-from pydantic import Field, TypeAdapter, ValidationError
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any
 
 from .errors import ConfigError
 
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
 _OBJECT = "an object"
-_ADAPTERS: Mapping[str, TypeAdapter[Any]] = {
-    "a number": TypeAdapter(int | Annotated[float, Field(allow_inf_nan=False)]),
-    "a whole number": TypeAdapter(int),
-    "True or False": TypeAdapter(bool),
-    "a string": TypeAdapter(str),
-    "a list of strings": TypeAdapter(list[str]),
-    _OBJECT: TypeAdapter(dict[str, Any]),
-}
 _FIELDS: Mapping[str, str] = {
     "a number": "temperature topP topK presencePenalty frequencyPenalty",
     "a whole number": """maxOutputTokens seed candidateCount thinkingBudget prefixPaddingMs silenceDurationMs
@@ -46,6 +40,22 @@ INT64 = frozenset({"triggerTokens", "targetTokens"})
 _APART = frozenset({"systemInstruction", "labels", "tools"})  # have rules, or names, of their own
 
 
+@cache
+def _adapter(kind: str) -> TypeAdapter[Any]:
+    """What reads values of this kind. pydantic is imported here: ``import livetools`` does not pay for it."""
+    from pydantic import Field, TypeAdapter
+
+    types: Mapping[str, Any] = {
+        "a number": int | Annotated[float, Field(allow_inf_nan=False)],
+        "a whole number": int,
+        "True or False": bool,
+        "a string": str,
+        "a list of strings": list[str],
+        _OBJECT: dict[str, Any],
+    }
+    return TypeAdapter(types[kind])
+
+
 def checked(value: Any, snake: Callable[[str], str], key: str = "", path: str = "config") -> Any:  # any JSON
     """``value``, which stands under ``key``, with each field of the kind it should be.
 
@@ -54,8 +64,8 @@ def checked(value: Any, snake: Callable[[str], str], key: str = "", path: str = 
     kind = KINDS.get(key)
     if kind is not None:
         try:
-            value = _ADAPTERS[kind].validate_python(value)
-        except ValidationError:
+            value = _adapter(kind).validate_python(value)
+        except ValueError:  # pydantic's ValidationError is one
             shown = f", {value!r:.40}" if isinstance(value, int | float) or kind != "a string" else ""
             raise ConfigError(f"{path} is a {type(value).__name__}{shown}: {kind} is expected") from None
     if key in INT64:

@@ -162,8 +162,10 @@ def _problem(detail: ErrorDetails, value: object) -> _Problem:
     if wanted is None:
         return _Problem(text)
     echo = _echo(value)
-    if kind in TEMPLATES and isinstance(value, list | Mapping):
-        echo = "" if echo in wanted or wanted.startswith("of ") else echo  # it is one; what is wrong is told
+    if kind in ("too_short", "too_long") and isinstance(value, list | Mapping):
+        echo = str(len(value))
+    elif kind in TEMPLATES and echo in wanted:
+        echo = ""  # it is one; what is wrong is told
     return _Problem(text, wanted, echo)
 
 

@@ -367,7 +367,7 @@ REFUSED: list[tuple[Any, Any, str]] = [
     (
         Annotated[list[int], Field(max_length=1)],
         [1, 2],
-        "x should be of at most 1 items, not an array",
+        "x should be of at most 1 items, not 2",
     ),
     (str, ["a" * 100], "x should be text, not an array"),
     (int, "a" * 100, f'x should be a whole number, not "{"a" * 37}…'),
