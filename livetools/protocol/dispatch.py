@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
+from itertools import chain
 from math import inf
 from typing import Any
 
@@ -15,7 +16,7 @@ from .calls import Calls
 from .connection import Connection
 from .expected import Exchange
 from .held import Held, Item
-from .outbox import Fate, Frame, Outbox, Receipt, Write
+from .outbox import Frame, Outbox, Receipt, Write
 from .quiet import Quiet
 from .replies import Reply
 from .terms import Plan
@@ -80,13 +81,16 @@ class Dispatch:
 
     def frames(self, now: float) -> list[Frame]:
         """What is written now, in this order."""
-        setups, self.connection.setups = self.connection.setups, []
-        frames = [Frame(link, data) for link, data in setups]
+        frames: list[Frame] = []
+        if self.connection.setups:
+            frames += [Frame(link, data) for link, data in self.connection.setups]
+            self.connection.setups = []
         if not self.connection.usable:
             return frames
         link, write = self.connection.link.current, Write()
-        frames += [Frame(link, data) for data in self.control]
-        self.control = []
+        if self.control:
+            frames += [Frame(link, data) for data in self.control]
+            self.control = []
         if self.calls.replies:
             frames += [Frame(link, reply) for reply in self._answers(link, write, now)]
         self._number(frames)
@@ -129,7 +133,7 @@ class Dispatch:
         turns, stood_still = self.turns, self.calls.blocking()
         at_latest = -inf if self._alone() else inf
         replies = self.calls.replies.frames(link)
-        for answer in (answer for reply in replies for answer in reply.answers):
+        for answer in chain.from_iterable(reply.answers for reply in replies):
             record = answer.record
             turn = turns.answered(
                 record.run,
@@ -139,11 +143,10 @@ class Dispatch:
                 stood_still=stood_still,
                 last=answer.last,
             )
-            if not answer.spoken_of:
-                turn = None  # the pong must do
-            latest = at_latest if answer.spoken_of else inf
-            self.outbox.wrote(answer, write, answer=turn, at_latest=latest)
-            if answer.fate is not None and latest > turns.ends:
+            spoken_of = answer.spoken_of  # else the pong must do
+            latest = at_latest if spoken_of else inf
+            followed = self.outbox.wrote(answer, write, None, turn if spoken_of else None, latest)
+            if followed and latest > turns.ends:
                 write.ask()
         return replies
 
@@ -163,9 +166,8 @@ class Dispatch:
                 self.conversing = True
                 self.quiet.said(now)
                 behind, answer = turns.prompted(now, item.exchange, doubtful=item.doubtful)
-            if item.fate is Fate.AGAIN and latest > turns.ends:
+            if self.outbox.wrote(item, write, behind, answer, latest) and latest > turns.ends:
                 write.ask()
-            self.outbox.wrote(item, write, behind, answer, latest)
         turns.speech = self.held.streams
         return [Frame(link, item.frame, item.receipt) for item in items]
 

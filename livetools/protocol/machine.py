@@ -300,9 +300,9 @@ class Machine:
         """When ``tick`` is wanted next; may be early, never late."""
         if self.closed:
             return inf
-        if (self._ending and self._done()) or self._flowing():
+        if (self._ending and self._done()) or (self.held.untold and self._flowing()):
             return self._now
-        turns = self.turns.wake_at(self.calls.blocking)
+        turns = self.turns.wake_at(self.calls.blocking())
         quiet = self.dispatch.wake_at(self._now)
         return min(self.calls.wake_at(), turns, self.connection.wake_at(), quiet)
 
@@ -437,8 +437,8 @@ class Machine:
         self._moving.clear()
 
     def _flowing(self) -> bool:
-        """Whether input that was dropped for a while goes through again, and that is still to be told."""
-        return self.held.untold and (self.closed or (self.connection.usable and not self.calls.blocking()))
+        """Whether input that was dropped for a while goes through again."""
+        return self.closed or (self.connection.usable and not self.calls.blocking())
 
     def _done(self) -> bool:
         return self.turns.idle and not self.calls.pending and not self.calls.texts and self.connection.usable
@@ -459,7 +459,7 @@ class Machine:
         """What follows from any input."""
         self._now = now
         self._left(now)
-        if self._flowing():
+        if self.held.untold and self._flowing():
             self.held.tell()
         if self.closed:
             return

@@ -276,12 +276,14 @@ class Outbox:
         behind: Expected | None = None,
         answer: Expected | None = None,
         at_latest: float = inf,
-    ) -> None:
-        """This goes out with that write."""
+    ) -> bool:
+        """This goes out with that write. Whether it is followed: whether a dying socket must not swallow it."""
         entry.write, entry.read = write, False
         entry.behind, entry.answer, entry.at_latest = behind, answer, at_latest
-        if entry.fate is not None:
+        followed = entry.kind in FATES
+        if followed:
             self._sent.append(entry)
+        return followed
 
     def count(self, entry: Entry | None = None, size: int = 0) -> int:
         """Number a message; ``entry`` is kept to be written again, where the service says what it has taken in."""
@@ -314,7 +316,7 @@ class Outbox:
         """
         if not self._sent:
             return []
-        read = [entry for entry in self._sent if (answers or entry.run is None) and entry.output(ends)]
+        read = [e for e in self._sent if (answers or e.run is None) and e.output(ends)]
         if read:
             self._sent = [entry for entry in self._sent if not entry.read]
         return read

@@ -65,6 +65,10 @@ class On(Enum):
     LOSE = auto()  # the connection is gone
 
 
+#: States in which the model is in the middle of a turn.
+UNDER_WAY = frozenset({Model.SPEAKING, Model.THINKING})
+
+
 class Do(Enum):
     """What follows."""
 
@@ -142,19 +146,22 @@ class Turns:
     @property
     def under_way(self) -> bool:
         """Whether the model is in the middle of a turn, which will end."""
-        return self.model is Model.SPEAKING or self.model is Model.THINKING
+        return self.model in UNDER_WAY
 
     @property
     def idle(self) -> bool:
         """Nothing is due from the model that anybody waits for."""
-        if not self._queue:
-            return not self.under_way
-        return not (self.under_way or any(turn.answer or turn.wanted for turn in self._queue))
+        if self.model in UNDER_WAY:
+            return False
+        for turn in self._queue:  # noqa: SIM110 - asked five times a call, and a generator costs more than the loop
+            if turn.answer or turn.until == inf:
+                return False
+        return True
 
     @property
     def ahead(self) -> int:
         """Turn ends that come before the model can read what is written now."""
-        return max(len(self._queue), self.under_way)
+        return len(self._queue) or (self.model in UNDER_WAY)
 
     @property
     def upmost(self) -> int:
@@ -164,7 +171,10 @@ class Turns:
     @property
     def owed(self) -> bool:
         """Whether the model is still to speak of an answer."""
-        return any(turn.answer for turn in self._queue)
+        for turn in self._queue:  # noqa: SIM110 - as in idle
+            if turn.answer:
+                return True
+        return False
 
     def waiting_for(self) -> str:
         """What is due, in words."""
@@ -327,7 +337,7 @@ class Turns:
 
     def quiet(self, now: float) -> None:
         """Settle what is in doubt, if it has been quiet for long enough."""
-        while self._settles_at() <= now:
+        while self._queue and self._settles_at() <= now:
             if self._patience < inf:
                 if self._spoken:
                     self._forget_answers()
@@ -357,12 +367,12 @@ class Turns:
             self.quiet(now)
         return Stalled(waited_for, silence)
 
-    def wake_at(self, served: Callable[[], bool]) -> float:
-        """When ``tick`` has something to do; ``served`` is asked only where it matters."""
+    def wake_at(self, served: bool) -> float:
+        """When ``tick`` has something to do; ``served``: a call is open that blocks the model."""
         if not self._queue and self.model is Model.QUIET:
             return inf
-        at, settles_at = self._stall_at(), self._settles_at()
-        return settles_at if at >= settles_at or served() else at
+        settles_at = self._settles_at()
+        return settles_at if served else min(settles_at, self._stall_at())
 
     # The table
 

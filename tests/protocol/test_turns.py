@@ -54,10 +54,6 @@ ALL_AT_ONCE = {
 TOOL = Call("c1", "tool")
 
 
-def unserved() -> bool:
-    return False
-
-
 @dataclass
 class Order:
     """Frames as they come (a string: our answer goes out, with this scheduling), and what the exchange is then."""
@@ -704,7 +700,7 @@ def test_after_any_order_of_inputs_silence_ends_the_exchange_and_the_clock_runs_
             turns.lost(now, args[0])
         elif what == "tick":
             turns.tick(now, False)
-            assert turns.wake_at(unserved) > now
+            assert turns.wake_at(False) > now
         else:
             getattr(turns, what)(*args, now)
         assert (turns.exchange is None) == exchange.done
@@ -713,7 +709,7 @@ def test_after_any_order_of_inputs_silence_ends_the_exchange_and_the_clock_runs_
         turns.closed(run, now)
     if not exchange.began and not exchange.done:
         turns.prompted(now, exchange)  # the connection was lost, and the prompt is written again
-    while (at := turns.wake_at(unserved)) < inf:
+    while (at := turns.wake_at(False)) < inf:
         assert at <= now + 20.0, "it would be silent for longer than a stall"
         now = at
         turns.tick(now, False)

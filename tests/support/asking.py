@@ -19,10 +19,6 @@ from .search import Step
 STALL = 20.0
 
 
-def unserved() -> bool:
-    return False
-
-
 class World:
     """One queue of turns, one user, one model."""
 
@@ -188,10 +184,10 @@ class World:
             blank = [n for n in self.pending if n in self.unwanted and n not in dict(self.asked)]
             self.pending = [name for name in self.pending if name not in blank]
         until = self.now + seconds
-        while (at := self.turns.wake_at(unserved)) <= until:
+        while (at := self.turns.wake_at(False)) <= until:
             self.now = max(self.now, at)
             self.turns.tick(self.now, False)
-            assert self.turns.wake_at(unserved) > self.now, "it asks to be woken for ever"
+            assert self.turns.wake_at(False) > self.now, "it asks to be woken for ever"
         self.now = until
 
     # The book
