@@ -90,7 +90,7 @@ def replay(
 ) -> None:
     """Play a recording: say what the server said, and check that the client says what it said then.
 
-    Ctrl-C stops it; it exits with 1, and the differences, if the client said something else.
+    Ctrl-C stops it; it exits with 1, and the differences, if the client said something else or did not come.
     """
     from livetools.testing import FakeLiveServer
 
@@ -104,7 +104,8 @@ def replay(
             anyio.run(until_stopped, lambda: typer.echo("\n".join(lines)))
     finally:
         server.stop(check=False)
-    for complaint in server.service.log.complaints:
+    log = server.service.log
+    for complaint in log.complaints or log.unplayed:
         typer.secho(complaint, fg=typer.colors.RED, err=True)
-    if server.service.log.complaints:
+    if log.complaints or log.unplayed:
         raise typer.Exit(1)

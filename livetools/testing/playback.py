@@ -32,6 +32,7 @@ class Playback:
         self._scripts = deque(
             deque(frame for frame in recording.frames if frame.connection == number)
             for number in recording.connections()
+            if number  # 0 stands for REST
         )
 
     @contextlib.asynccontextmanager
@@ -50,6 +51,13 @@ class Playback:
             yield player.hear
         finally:
             player.left()
+
+    def unplayed(self) -> list[str]:
+        """The connections of the recording that no client has dialled, in a line."""
+        left = len(self._scripts)
+        if not left:
+            return []
+        return [f"the recording was not played out: {left} of its connections were not dialled"]
 
 
 class _Player:

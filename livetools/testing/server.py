@@ -257,7 +257,8 @@ class FakeLiveServer(Address):
     async def _rest(self) -> None:
         with anyio.move_on_after(LAST_ANSWERS):
             await self.registry.at_rest()
-        self.service.log.unplayed = self.registry.unplayed()
+        played = self.registry if self.playback is None else self.playback
+        self.service.log.unplayed = played.unplayed()
 
     def stop(self, *, check: bool = True) -> None:
         """End what :meth:`start` began; idempotent. With ``check`` it raises as leaving the context does."""

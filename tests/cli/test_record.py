@@ -62,6 +62,14 @@ def test_a_recording_is_played_to_a_client_that_says_the_same(recorded, program)
     assert player.end()[0] == 0
 
 
+def test_a_client_that_never_comes_is_told(recorded, program):
+    player = program("replay", recorded, "--port", "0")
+    player.url()
+    status, _, err = player.end()
+    assert status == 1
+    assert "the recording was not played out" in err
+
+
 def test_a_client_that_says_something_else_is_told_the_difference(recorded, program):
     player = program("replay", recorded, "--port", "0")
     with pytest.raises(LiveToolsError, match="Not as recorded"):

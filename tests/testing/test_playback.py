@@ -170,3 +170,21 @@ async def test_a_client_that_reconnects_by_itself_does_so_in_the_replay_too(path
     assert "handle-1" in path.read_text()
     async with FakeLiveServer.replay(path) as server:
         assert await converse(server) == ("First.", True)
+
+
+async def test_a_client_that_never_comes_fails_the_replay(dial, path):
+    await record(dial, path)
+
+    async def replay():
+        async with FakeLiveServer.replay(path):
+            pass
+
+    with pytest.raises(AssertionError, match="not played out: 2 of its connections were not dialled"):
+        await replay()
+
+
+async def test_what_came_by_rest_is_not_a_connection(path):
+    with Recording(path) as recording:
+        recording.add(Frame(0.0, "client", 0, {"generateContent": {}}))
+    async with FakeLiveServer.replay(path):
+        pass
