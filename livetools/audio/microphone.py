@@ -39,7 +39,7 @@ class Microphone:
     def __init__(self, *, device: Device = None, seconds: float = 0.04, limit: float = 2.0) -> None:
         self.dropped = 0  # chunks
         self._card = find_card("input", device, INPUT_RATE)
-        self._resample = Resampler(self._card.rate, INPUT_RATE)
+        self._resample = Resampler(self._card.rate, INPUT_RATE, prompt=True)
         self._seconds = seconds
         self._heard: deque[bytes] = deque(maxlen=max(1, round(limit / seconds)))
         self._stream: Any = None  # sounddevice has no types

@@ -103,5 +103,5 @@ class Playback:
         if rate == self.rate:
             return pcm
         if self._resampler is None or self._resampler.source != rate:
-            self._resampler = Resampler(rate, self.rate)
+            self._resampler = Resampler(rate, self.rate, prompt=True)
         return self._resampler(pcm)

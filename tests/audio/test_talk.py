@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 
 import anyio
 import pytest
+from support.virtual import VirtualClock, run
 
 from livetools import Interrupted, OutputTranscript, SessionClosed, ToolFinished, ToolResult, connect
 from livetools.audio import Playback, talk
@@ -225,3 +226,49 @@ async def test_sound_without_silence_at_its_end_is_ended_after_a_second():
             clock.advance(1.0)
         assert any("audioStreamEnd" in str(frame.message) for frame in server.frames)
     assert output.heard > 0
+
+
+BLOCK = 0.01  # seconds: what a sound card asks for at a time
+
+
+class Card:
+    """A listener with a sound card, on simulated time: when the last sound was given to it, and what it was given."""
+
+    def __init__(self) -> None:
+        self.playback = Playback()
+        self.write, self.flush, self.drained = self.playback.write, self.playback.flush, self.playback.drained
+        self.last_sound = 0.0
+        self.played = 0.0
+
+    async def play(self) -> None:
+        at = VirtualClock.now()
+        while True:
+            await VirtualClock.sleep_until(at := at + BLOCK)
+            if self.playback.take(int(24000 * BLOCK) * 2):
+                self.last_sound = VirtualClock.now()
+                self.played += BLOCK
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@pytest.mark.parametrize("after", [0.3, 0.517, 2.0])
+def test_from_interrupted_on_the_wire_to_silence_it_takes_at_most_20_ms(backend, after):
+    async def program() -> None:
+        card, sent = Card(), []
+
+        async def model(turn):
+            await turn.say("A long story.", audio=b"\x01\x02" * 240_000)  # ten seconds, at once
+            await VirtualClock.sleep_until(VirtualClock.now() + after)
+            sent.append(VirtualClock.now())
+            await turn.interrupt()
+
+        async with FakeLiveServer(model, clock=VirtualClock()) as server, anyio.create_task_group() as group:
+            async with connect(MODEL, clock=VirtualClock(), **server.options) as session:
+                group.start_soon(card.play)
+                with anyio.move_on_after(5):
+                    await talk(session, said(QUESTION, bytes(16000)), card, clock=VirtualClock())
+            group.cancel_scope.cancel()
+        silent_at = card.last_sound + BLOCK  # what the card was given plays to its end
+        assert silent_at - sent[0] <= 0.02
+        assert card.played >= after - BLOCK, "and until then it was heard"
+
+    run(backend, program)
