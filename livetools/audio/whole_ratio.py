@@ -11,6 +11,7 @@ from typing import Any
 
 _REACH = 16  # samples of the lower rate on each side: 2 ms at 8 kHz
 _PASS = 0.92  # of the lower rate's band
+_INT16 = "<i2"
 _BETA = 7.0  # of the Kaiser window: about 70 dB down
 
 
@@ -43,15 +44,10 @@ class WholeRatio:
         length = len(self._filters[0])
         self._history = known[max(0, len(known) - length + 1) :] if len(known) >= length else known
         if len(known) < length:
-            return numpy.zeros(0, dtype=numpy.int16)
-        made = numpy.stack([self._filtered(known, shape) for shape in self._filters], axis=1).reshape(-1)
-        return numpy.clip(numpy.rint(made), -32768, 32767).astype(numpy.dtype("<i2"))
-
-    def _filtered(self, known: Any, shape: Any) -> Any:
-        import numpy
-
-        windows = numpy.lib.stride_tricks.sliding_window_view(known, len(shape))
-        kept = windows[self._skip :: self._down]
-        if shape is self._filters[-1]:
-            self._skip = (self._skip - len(windows)) % self._down
-        return kept @ shape[::-1]
+            return numpy.zeros(0, dtype=_INT16)
+        made = numpy.empty((len(known) - length + 1, self._up))
+        for phase, shape in enumerate(self._filters):
+            made[:, phase] = numpy.convolve(known, shape, "valid")
+        kept = made.reshape(-1)[self._skip :: self._down]
+        self._skip = (self._skip - len(made)) % self._down
+        return numpy.clip(numpy.rint(kept), -32768, 32767).astype(_INT16)
