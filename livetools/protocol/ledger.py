@@ -6,16 +6,16 @@ runs on and owes a text. *The run is per id, the debt per (link, id)*: an id tha
 is a duplicate; on a later one it is answered again from memory, and never run again.
 
 ==========  ==============================================================================
-OWED        the call is being served; an answer is due on its link
+OWED        the call is being served; an answer is expected on its link
 READY       the answer is known, not yet handed to the socket
 SENT        handed to the socket, and not known to have been read: a dead socket may have swallowed it
 PAID        answered
-VOID        taken back by the server, or the session is closed: nothing is due, nothing will be sent
+VOID        taken back by the server, or the session is closed: nothing is owed, nothing will be sent
 DETACHED    the answer on the link is settled or lost; the handler runs on and owes its result as a text
 DONE        nothing is owed any more
 ==========  ==============================================================================
 
-Whatever is not in the table is no move: the call stays where it is and nothing happens. The invariants, proved by
+A pair that is not in the table is not a move: the call stays where it is and nothing happens. The invariants, proved by
 an exhaustive search over orders of inputs and by random long runs (see the tests):
 
 1. A handler is started at most once for an id, though the call arrives twice, on two channels, or again after a

@@ -71,7 +71,7 @@ def _advice(item: object) -> str:
     if hasattr(item, "list_tools") or hasattr(item, "call_tool"):
         return f"a {name} speaks MCP: pass `await livetools.integrations.mcp.toolset(client)`"
     return (
-        f"a value of type {name} is no tool: pass functions, Tool(...), Toolset(...), google-genai's Tool or "
+        f"a value of type {name} is not a tool: pass functions, Tool(...), Toolset(...), google-genai's Tool or "
         "FunctionDeclaration, or dicts in OpenAI's shape"
     )
 

@@ -141,7 +141,7 @@ def _from_base64(value: object) -> object:
     try:
         return base64.b64decode(plain + "=" * (-len(plain) % 4), validate=True)
     except binascii.Error:
-        raise ValueError("it is no base64 text") from None
+        raise ValueError("it is not base64 text") from None
 
 
 URL_SAFE = str.maketrans("-_", "+/")

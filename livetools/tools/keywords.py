@@ -142,7 +142,7 @@ def is_null(schema: object) -> bool:
 
 
 def number(value: object) -> int | float | None:
-    """A bound as a number, from a text too (int64 is written as one); ``None`` for what is none."""
+    """A bound as a number, from a text too (int64 is written as one); ``None`` for anything else."""
     if isinstance(value, str) and re.fullmatch(r"-?\d{1,19}", value):
         return int(value)
     if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):

@@ -7,13 +7,13 @@ for good. What JSON has no word for becomes, at any depth:
 dataclass, pydantic, attrs,         object
 namedtuple, mapping
 list, tuple, set, iterator          array (a set sorted where it can be; at most 10,000 values of an iterator,
-                                    100,000 of a collection that is no list, tuple or dict)
+                                    100,000 of a collection other than list, tuple, dict)
 Enum                                its value
 date, time, datetime                ISO 8601
 timedelta                           ISO 8601, in seconds: ``PT90S``
 Decimal, UUID, path, complex        text
 bytes                               base64 text
-NaN, infinity                       null; both are no JSON, and the service closes the session for them
+NaN, infinity                       null; neither is JSON, and the service closes the session for them
 int beyond 2**53                    text: ``Struct`` holds doubles, which would change the digits
 numpy arrays and scalars            what ``tolist()`` gives
 an exception                        a ``ToolError``'s text; of any other only its class

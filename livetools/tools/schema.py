@@ -227,7 +227,7 @@ class _Reducer:
     def _enum(self, flat: Schema, values: list[Any], path: str) -> Schema:
         some = list(dict.fromkeys(v for v in values if v is not None and v != ""))
         if "" in values:
-            self.lose(path, "the empty text is no value of an enum")
+            self.lose(path, "the empty text cannot be a value of an enum")
         if not some:
             return {"type": "STRING"} if "" in values else {"type": "STRING", "description": "null"}
         kind = kind_of(flat) or "NULL"

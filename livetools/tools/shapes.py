@@ -14,16 +14,16 @@ SCHEMAS = ("parametersJsonSchema", "parameters_json_schema", "parameters", "inpu
 
 
 def declaration_of(target: Any) -> dict[str, Any] | None:
-    """A declaration in any shape as ``{"name", "description", "behavior", "parameters"}``; ``None`` for what is none.
+    """A declaration in any shape as ``{"name", "description", "behavior", "parameters"}``; ``None`` for anything else.
 
     ``parameters`` is JSON Schema or a schema in the OpenAPI subset, or ``None``. Raises
-    ``ToolDefinitionError`` for a dict that is no declaration.
+    ``ToolDefinitionError`` for a dict that is not a declaration.
     """
     if isinstance(target, Mapping):
         found = _from_dict(target)
         if found is None:
             raise ToolDefinitionError(
-                f"a dict with the keys {', '.join(map(str, target))} is no function declaration: that has a "
+                f"a dict with the keys {', '.join(map(str, target))} is not a function declaration: that has a "
                 "name, a description and parameters, as in OpenAI's {'type': 'function', 'function': {...}}"
             )
         return found
@@ -46,7 +46,7 @@ def _from_dict(target: Mapping[str, Any]) -> dict[str, Any] | None:
         return None
     given = [target[key] for key in SCHEMAS if target.get(key) is not None]
     if any(not isinstance(schema, Mapping) for schema in given):
-        raise ToolDefinitionError(f"the parameters of {name!r} are no JSON object")
+        raise ToolDefinitionError(f"the parameters of {name!r} are not a JSON object")
     return {
         "name": name,
         "description": target.get("description"),

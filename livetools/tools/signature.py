@@ -110,7 +110,9 @@ class Signature:
         except Unresolved as error:
             raise self.error(f"the annotation of {name!r} cannot be resolved: {error}") from error
         except Exception as error:
-            raise self.error(f"{parameter.annotation!r} is no annotation for {name!r}: {error}") from error
+            raise self.error(
+                f"{parameter.annotation!r} is not an annotation for {name!r}: {error}"
+            ) from error
         return self.hints[name]
 
     def _add_rest(self, annotation: Any) -> None:

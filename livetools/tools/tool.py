@@ -432,8 +432,8 @@ def _name(target: Any, options: Mapping[str, Any]) -> str:
     if not NAME.fullmatch(name):
         place = "" if target is None else f"{place_of(target)}: "
         raise ToolDefinitionError(
-            f"{place}{name!r} is no name for a tool: a letter or an underscore first, then letters, digits and "
-            "_ . : -, at most 64 characters in all. Give it one: name='...'"
+            f"{place}{name!r} is not a valid name for a tool: a letter or an underscore first, then letters, digits "
+            "and _ . : -, at most 64 characters in all. Give it one: name='...'"
         )
     return str(name)
 

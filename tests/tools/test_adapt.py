@@ -127,12 +127,12 @@ class FakeClient:
 @pytest.mark.parametrize(
     ("item", "advice"),
     [
-        (42, "type int is no tool"),
-        ("weather", "type str is no tool"),
+        (42, "type int is not a tool"),
+        ("weather", "type str is not a tool"),
         (FakeClient(), "speaks MCP"),
         ({"google_search": {}}, "google_search is a tool of the service's own"),
-        ({"name": 5, "x": 1}, "is no function declaration"),
-        ({"name": "f", "parameters": "none"}, "no JSON object"),
+        ({"name": 5, "x": 1}, "is not a function declaration"),
+        ({"name": "f", "parameters": "none"}, "not a JSON object"),
     ],
 )
 def test_anything_else_is_refused_with_advice(item: Any, advice: str) -> None:

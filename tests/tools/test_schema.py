@@ -72,7 +72,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], list[str]]] = [
     (
         {"enum": ["", "b"]},
         {"type": "STRING", "enum": ["b"]},
-        ["the arguments: the empty text is no value of an enum"],
+        ["the arguments: the empty text cannot be a value of an enum"],
     ),
     (
         {"enum": [1, 3]},

@@ -42,5 +42,5 @@ def test_a_callable_is_no_declaration() -> None:
 
 @pytest.mark.parametrize("shape", [{}, {"name": 5}, {"function": {"description": "d"}}])
 def test_a_dict_that_is_none_is_refused(shape: dict[str, Any]) -> None:
-    with pytest.raises(ToolDefinitionError, match="no function declaration"):
+    with pytest.raises(ToolDefinitionError, match="not a function declaration"):
         declaration_of(shape)

@@ -301,7 +301,7 @@ class Later:
 
 BROKEN: list[tuple[str, str]] = [
     ("Nowhere", "the annotation of 'x' cannot be resolved: name 'Nowhere' is not defined"),
-    ("the number", "is no annotation for 'x'"),
+    ("the number", "is not an annotation for 'x'"),
     ("Callable[[int], int]", "parameter 'x'"),
     ("inspect.Signature", "parameter 'x': Signature cannot be declared to a model"),
     ("list[Later]", "parameter 'x'"),
@@ -359,7 +359,7 @@ REFUSED: list[tuple[Any, Any, str]] = [
     (datetime.timedelta, "soon", 'x should be a duration such as PT90S, not "soon"'),
     (UUID, "1", 'x should be a UUID, not "1"'),
     (Decimal, "much", 'x should be a number, not "much"'),
-    (bytes, "%", "x is not accepted: it is no base64 text"),
+    (bytes, "%", "x is not accepted: it is not base64 text"),
     (tuple[int, str], [1], "x[1] is missing"),
     (Strict, {"even": 3}, "x.even is not accepted: only even numbers"),
     (Annotated[int, Field(ge=1, le=5)], 0, "x should be at least 1, not 0"),

@@ -230,10 +230,10 @@ async def test_an_annotation_that_no_schema_can_say_is_refused_at_once(decorated
 @pytest.mark.parametrize(
     ("target", "options", "text"),
     [
-        (lambda: 0, {}, "'<lambda>' is no name for a tool"),
-        (add, {"name": "1st"}, "'1st' is no name for a tool"),
+        (lambda: 0, {}, "'<lambda>' is not a valid name for a tool"),
+        (add, {"name": "1st"}, "'1st' is not a valid name for a tool"),
         (add, {"name": "a" * 65}, "at most 64 characters"),
-        (add, {"name": "ünï"}, "is no name for a tool"),
+        (add, {"name": "ünï"}, "is not a valid name for a tool"),
         (add, {"handler": add}, "a function serves itself"),
         (5, {}, "a int is neither a function nor a function declaration"),
         ({"name": "f"}, {"handler": 5}, "handler=5 cannot be called"),

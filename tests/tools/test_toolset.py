@@ -67,7 +67,7 @@ def test_two_tools_of_one_name_are_refused() -> None:
 def test_a_name_that_is_not_there_or_cannot_be_is_refused() -> None:
     with pytest.raises(ConfigError, match="no tool sport in Toolset"):
         TOOLS.rename({"sport": "news"})
-    with pytest.raises(ToolDefinitionError, match="'1weather' is no name for a tool"):
+    with pytest.raises(ToolDefinitionError, match="'1weather' is not a valid name for a tool"):
         TOOLS.prefix("1")
 
 
