@@ -19,7 +19,7 @@ except ImportError:  # no wheel for this machine
 CONT, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 FIN, MASKED = 0x80, 0x80
 LAWFUL = frozenset({CONT, TEXT, BINARY, CLOSE, PING, PONG})
-POOL = 512  # bytes of randomness that are drawn at once
+POOL = 128  # bytes of randomness that are drawn at once
 
 
 class Unlawful(Exception):

@@ -58,6 +58,9 @@ LOOKED = 10_000  # values of an event that are weighed
 Entry: TypeAlias = tuple[int, Event, int]  # its number, and its weight
 
 
+_NONE: deque[Entry] = deque(maxlen=0)
+
+
 class _Backlog:
     """The events that wait, in three queues that know their common order. ``size``: what they weigh.
 
@@ -67,23 +70,28 @@ class _Backlog:
     def __init__(self) -> None:
         self.count = 0  # events that came: the number of the newest
         self.size = 0
-        self._urgent: deque[Entry] = deque()  # interruptions
-        self._media: deque[Entry] = deque()
-        self._others: deque[Entry] = deque()
+        self._urgent = self._media = self._others = _NONE  # an idle session has no queues
         self._turn = 0  # the number of the event that ended the last turn
 
     def add(self, event: Event, weight: int) -> None:
         self.count += 1
         self.size += weight
-        queue, kind = self._others, type(event)
+        entry, kind = (self.count, event, weight), type(event)
         if kind in MEDIA:
-            queue = self._media
+            if self._media is _NONE:
+                self._media = deque()
+            self._media.append(entry)
         elif kind is Interrupted:
             self._cut(self._media, self._turn)  # the media of the turn that runs
-            queue = self._urgent
-        elif kind is TurnComplete:
-            self._turn = self.count
-        queue.append((self.count, event, weight))
+            if self._urgent is _NONE:
+                self._urgent = deque()
+            self._urgent.append(entry)
+        else:
+            if self._others is _NONE:
+                self._others = deque()
+            self._others.append(entry)
+            if kind is TurnComplete:
+                self._turn = self.count
 
     def head(self) -> deque[Entry]:
         """The queue that the next event stands in; empty, where none waits."""

@@ -29,6 +29,9 @@ DATA = frozenset({Opcode.TEXT, Opcode.BINARY, Opcode.CONT})
 _HEAD_ENDS = b"\r\n\r\n"
 
 
+_NONE: deque[bytes] = deque(maxlen=0)  # where somebody listens there is no queue
+
+
 class PushConnection(Noting, ClientConnection):
     """Cuts the messages out of what comes. Until somebody listens they wait in a queue.
 
@@ -128,6 +131,8 @@ class PushConnection(Noting, ClientConnection):
         self.order.message()
         inflow = self.inflow
         if inflow.feed is None:
+            if inflow.waiting is _NONE:
+                inflow.waiting = deque()
             inflow.waiting.append(message)
             inflow.news.set()
             return
@@ -189,8 +194,10 @@ class PushConnection(Noting, ClientConnection):
 class _Inflow:
     """The messages of one connection on their way: to a queue, or to whoever listens."""
 
+    __slots__ = ("error", "feed", "news", "over", "paused", "reader", "waiting")
+
     def __init__(self) -> None:
-        self.waiting: deque[bytes] = deque()
+        self.waiting = _NONE
         self.feed: Callable[[bytes], None] | None = None
         self.paused = False  # reading is: there is more than was given away
         self.over = False

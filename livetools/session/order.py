@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from collections import deque
 from collections.abc import Iterator
 
 from websockets.frames import Frame, Opcode
@@ -33,7 +32,7 @@ class Order:
     def __init__(self) -> None:
         self.taken = 0
         self._messages = 0
-        self._pings: deque[Ping] = deque()
+        self._pings: list[Ping] = []
         self._numbers: Iterator[int] = itertools.count(1)
 
     def ask(self) -> Ping | None:
@@ -61,6 +60,6 @@ class Order:
         if any(ping.payload == payload for ping in self._pings):  # else nobody has asked for it
             answered = None
             while answered != payload:
-                ping = self._pings.popleft()
+                ping = self._pings.pop(0)
                 ping.answered(self._messages)
                 answered = ping.payload

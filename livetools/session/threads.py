@@ -34,7 +34,7 @@ class DaemonThreads(Executor):
     def __init__(self, limit: int = LIMIT) -> None:
         self._limit = limit
         self._queue: queue.SimpleQueue[Callable[[], bool] | None] = queue.SimpleQueue()
-        self._idle = threading.Semaphore(0)
+        self._idle = 0  # threads that wait for work
         self._threads = 0
         self._lock = threading.Lock()
         self._working: dict[Future[Any], bool] = {}  # whether it was given up
@@ -69,8 +69,10 @@ class DaemonThreads(Executor):
             return not given_up
 
         self._queue.put(work)
-        if not self._idle.acquire(blocking=False):
-            with self._lock:
+        with self._lock:
+            if self._idle:
+                self._idle -= 1
+            else:
                 self._grow()
         return future
 
@@ -105,7 +107,8 @@ class DaemonThreads(Executor):
             del work  # a thread that waits holds on to nothing
             if not goes_on:
                 return
-            self._idle.release()
+            with self._lock:
+                self._idle += 1
 
 
 async def result_of(future: Future[Any]) -> Any:  # whatever the submitted function returned

@@ -28,13 +28,16 @@ class Owner(Protocol):
     def step(self) -> None: ...
 
 
+_NONE: deque[Frame] = deque(maxlen=0)  # a writer that is up to date has no queue
+
+
 class Writer:
     """Writes what the machine wants written. Made in the loop. ``log`` notes frames, if somebody wants it."""
 
     def __init__(self, owner: Owner) -> None:
         self.log = FrameLog.wanted()
         self._owner = owner
-        self._out: deque[Frame] = deque()
+        self._out = _NONE
         self._writing = False
         self._more = False  # the machine may have frames that nobody has taken yet
         self._left = False  # a task of the writer's own is on its way
@@ -49,6 +52,8 @@ class Writer:
         """Write at once what may be, and keep the rest for :meth:`flush`."""
         for frame in frames:
             if self._out or not self._put(frame):
+                if self._out is _NONE:
+                    self._out = deque()
                 self._out.append(frame)
 
     def leave(self) -> None:
