@@ -1,4 +1,4 @@
-"""The frames of the sessions of a page, kept for its details and its exports."""
+"""The frames of the page's sessions, kept for the details of calls and for exports."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class _Kept:
 class FrameHistory:
     """The frames of one session. A :class:`~livetools.session.tap.FrameListener`.
 
-    It is a :class:`~livetools.session.handle_store.HandleStore` as well, which keeps nothing: by its store a session
-    is known to the page that asks for it.
+    It is also a :class:`~livetools.session.handle_store.HandleStore` that stores nothing: the relay makes one store
+    for each page, which is how a session finds the history of its page.
     """
 
     def __init__(self, max_bytes: int = MAX_BYTES, clock: Callable[[], float] = time.monotonic) -> None:
@@ -46,7 +46,7 @@ class FrameHistory:
         self._size = 0
 
     async def load(self) -> str | None:
-        """No handle: a page that comes too late begins anew."""
+        """No handle: a page that comes back too late gets a new session."""
         return None
 
     async def save(self, handle: str) -> None:

@@ -1,4 +1,4 @@
-"""Reading along: every frame of a session that is not open yet, told to somebody as it passes."""
+"""Observe the frames of a session: a listener is called for each one that is sent or received."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ Direction: TypeAlias = Literal["client", "server"]
 
 
 class FrameListener(Protocol):
-    """Whom a tap tells. Must not raise and must not wait: it is called on the path of every frame."""
+    """What a tap calls. Must not raise and must not block: it is on the path of every frame."""
 
     def frame(self, direction: Direction, connection: int, data: bytes) -> None:
         """A whole message, as sent or received. Connections count from 1."""
         ...
 
     def closed(self, connection: int, code: int, reason: str, by_us: bool) -> None:
-        """The end of a connection that stood."""
+        """A connection that was open has ended. ``by_us``: the session closed it."""
         ...
 
 
 def tap(session: Session, listener: FrameListener) -> Session:
-    """Tell ``listener`` every frame of ``session``, which is returned. To be called before the session is entered.
+    """Call ``listener`` for every frame of ``session``, which is returned. Call it before the session is entered.
 
     Frames hold the arguments, the results and the media of the conversation, and session handles; no keys.
     """
@@ -61,7 +61,7 @@ def listen(
 
 
 class _Tapped:
-    """A dialer whose transports are listened to."""
+    """A dialer whose transports call the listener."""
 
     def __init__(self, dialer: Dialer, listener: FrameListener) -> None:
         self._dialer, self._listener = dialer, listener
@@ -81,14 +81,14 @@ class _Tapped:
 
 
 class _Listened:
-    """A transport, and who is told of its frames."""
+    """A transport that calls the listener for its frames."""
 
     def __init__(self, transport: Transport, listener: FrameListener, connection: int) -> None:
         self._transport, self._listener, self._connection = transport, listener, connection
         self._open = True
 
     async def send(self, frame: bytes) -> None:
-        """See :class:`~.transport.Transport`. The frame is told before it is sent, and so before its answer."""
+        """See :class:`~.transport.Transport`. The listener is called first, so before the answer can come."""
         self._listener.frame("client", self._connection, frame)
         await self._transport.send(frame)
 
