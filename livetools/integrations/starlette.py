@@ -138,6 +138,7 @@ class Relay:
         self._origins = origins
         self._options = options
         self._open: dict[str, Conversation] = {}  # by a digest of the token and its caller
+        self._nameless: set[type] = set()  # types of deps that were warned about
         self._files = StaticFiles(directory=BUILT, check_dir=False)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -223,7 +224,16 @@ class Relay:
 
     async def _caller(self, websocket: WebSocket) -> object:
         deps = self._authorize(websocket) if self._authorize is not None else None
-        return await deps if inspect.isawaitable(deps) else deps
+        if inspect.isawaitable(deps):
+            deps = await deps
+        if type(deps).__repr__ is object.__repr__ and type(deps) not in self._nameless:
+            self._nameless.add(type(deps))
+            log.warning(
+                "authorize returned a %s, whose repr does not show who the caller is: a page that comes back finds its"
+                " session only if it is the same object again. Give it a __repr__, or make it a dataclass",
+                type(deps).__name__,
+            )
+        return deps
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         """Where the relay is the whole app, it is told of the server's stop, and ends what lingers."""

@@ -360,6 +360,17 @@ async def test_a_token_is_of_no_use_to_another_caller(server):
             await again.closed()
 
 
+async def test_deps_that_do_not_show_whose_they_are_are_warned_about_once(server, caplog):
+    class House:
+        pass
+
+    app = relay(agent_of(server), lambda websocket: House(), linger=0)
+    for _ in range(2):
+        async with browser(app) as page:
+            await page.until("ready")
+    assert caplog.text.count("authorize returned a House") == 1
+
+
 async def test_a_session_goes_on_in_another_process_from_its_handle(server):
     kept: dict[str, MemoryHandleStore] = {}
 
