@@ -120,6 +120,46 @@ def test_a_function_body_fits_on_a_screen(path: Path) -> None:
     assert not long
 
 
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_module_imports_the_private_name_of_another(path: Path) -> None:
+    private = {
+        alias.name
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").startswith("livetools"))
+        for alias in node.names
+        if alias.name.startswith("_") and not alias.name.endswith("__")
+    }
+    assert not private
+
+
+def held_by(node: ast.ClassDef) -> set[str]:
+    """The names in the annotations of what a class is handed, or keeps."""
+    kept: list[ast.expr] = []
+    for part in ast.walk(node):
+        if isinstance(part, ast.AnnAssign):
+            kept.append(part.annotation)
+        elif isinstance(part, ast.FunctionDef) and part.name == "__init__":
+            arguments = [*part.args.posonlyargs, *part.args.args, *part.args.kwonlyargs]
+            kept += [argument.annotation for argument in arguments if argument.annotation is not None]
+    return {name.id for annotation in kept for name in ast.walk(annotation) if isinstance(name, ast.Name)}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=name_of)
+def test_no_two_objects_hold_each_other(path: Path) -> None:
+    """As far as annotations show. Between modules they cannot: imports do not run in a circle."""
+    found = {node.name: held_by(node) for node in ast.walk(tree(path)) if isinstance(node, ast.ClassDef)}
+
+    def reached(name: str, seen: set[str]) -> set[str]:
+        for other in found.get(name, set()) & found.keys():
+            if other not in seen:
+                seen.add(other)
+                reached(other, seen)
+        return seen
+
+    alike = {name for name in found if name in found[name]}  # a tree, or a list, of its own kind
+    assert not {name for name in found if name in reached(name, set())} - alike
+
+
 def test_tasks_are_made_in_one_place() -> None:
     makers = [p for p in MODULES if "create_task(" in p.read_text(encoding="utf-8")]
     assert [name_of(p) for p in makers] == ["livetools/session/host.py"]

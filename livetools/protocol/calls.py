@@ -22,7 +22,7 @@ from .events import (
     ToolProgress,
     ToolStarted,
 )
-from .ledger import OPEN, SERVED, Asked, Effect, Group, Move, Pending, Phase, Record, State, move, told
+from .ledger import OPEN, SERVED, Asked, Effect, Move, Pending, Phase, Record, State, move, told
 from .outbox import Entry
 from .partial_calls import PartialCalls
 from .replies import Answer, Replies, silent
@@ -58,7 +58,7 @@ class Calls:
 
     def offer(self, link: int, asked: Iterable[Asked], now: float) -> list[Record]:
         """Take the calls of one message; those that are new, or asked again on a new link, are returned."""
-        group = Group(link)
+        members: list[Record] = []
         new: list[Record] = []
         again: list[Record] = []
         for one in asked:
@@ -74,8 +74,8 @@ class Calls:
                 again.append(record)
             else:
                 continue  # a duplicate
-            record.group = group
-            group.members.append(record)
+            members.append(record)
+        self.replies.expect(link, members)
         moved = [(record, self._move(record, Move.REOFFER)) for record in again]
         for record, effects in moved:
             self._perform(record, effects, now)

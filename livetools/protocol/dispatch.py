@@ -160,8 +160,10 @@ class Dispatch:
     def _input(self, link: int, write: Write, now: float) -> list[Frame]:
         items, turns = self.held.take(self.calls.blocking()), self.turns
         for item in items:
-            behind, answer, latest = turns.last(), None, inf
-            if item.prompts:
+            answer, latest = None, inf
+            if not item.prompts:
+                behind = turns.last()
+            else:
                 latest = inf if self.held.streams else turns.ends + turns.upmost
                 self.conversing = True
                 self.quiet.said(now)

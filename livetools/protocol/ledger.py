@@ -149,20 +149,6 @@ class Asked(Protocol):
 
 
 @dataclass(slots=True, eq=False)
-class Group:
-    """The calls of one message, in their order."""
-
-    link: int
-    members: list[Record] = field(default_factory=list)
-    queued: bool = False
-
-    def complete(self) -> bool:
-        """Whether no member is still to be answered, and one at least has an answer."""
-        states = [m.state for m in self.members if m.link == self.link]
-        return State.OWED not in states and State.READY in states
-
-
-@dataclass(slots=True, eq=False)
 class Record:
     """One call: what was asked, where its debt stands, what is known of its run."""
 
@@ -174,7 +160,7 @@ class Record:
     since: float
     ends_turn: bool = False  # the model ends its turn at the call, and begins another at the answer
     state: State = State.OWED
-    group: Group | None = None
+    group: int = 0  # the message that asked for it, where its calls are answered together
     phase: Phase = Phase.NOTHING
     deadline: float = float("inf")
     running: bool = False  # the shell was told to start it, and has not reported its end

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import outgoing
-from .ledger import Effect, Group, Move, Record, State
+from .ledger import Effect, Move, Record, State
 from .outbox import Entry
 from .terms import CallPolicy, Plan
 
@@ -89,25 +89,41 @@ class Replies:
         )
         self._pending = pending  # calls that the server waits for, by run
         self._move = move
-        self._queue: deque[Record | Group | Answer] = deque()
+        self._queue: deque[Record | list[Record] | Answer] = deque()
+        self._groups: dict[
+            int, list[Record]
+        ] = {}  # calls of one message that are answered together, by its number
+        self._messages = 0
         self._waiting: list[Reply] = []  # taken; the writer may not have come to them
 
     def __bool__(self) -> bool:
         return bool(self._queue)
 
+    def expect(self, link: int, members: list[Record]) -> None:
+        """These were asked for in one message."""
+        if self.grouped:
+            self._messages += 1
+            self._groups[self._messages] = members
+            for record in members:
+                record.group = self._messages
+
     def reply(self, record: Record) -> None:
         """The answer of this call is ready."""
-        if not self.grouped or record.group is None:
-            self._queue.append(record)
-        else:
+        if self.grouped:
             self.release(record)
+        else:
+            self._queue.append(record)
 
     def release(self, record: Record) -> None:
-        """Its group may have waited for nobody else."""
-        group = record.group
-        if self.grouped and group is not None and not group.queued and group.complete():
-            group.queued = True
-            self._queue.append(group)
+        """Its message may have waited for nobody else: it is answered once none of its calls is open."""
+        members = self._groups.get(record.group)
+        if members is None:
+            return
+        states = [member.state for member in members if member.group == record.group]
+        if State.OWED not in states:
+            del self._groups[record.group]
+            if State.READY in states:
+                self._queue.append(members)
 
     def interim(
         self, record: Record, response: Mapping[str, Any], scheduling: str | None, *, part: bool = False
@@ -165,6 +181,7 @@ class Replies:
     def clear(self) -> None:
         """Nothing that waits goes out any more."""
         self._queue.clear()
+        self._groups.clear()
         self._waiting = []
 
     def frames(self, link: int) -> list[Reply]:
@@ -180,8 +197,8 @@ class Replies:
                     replies.append([self._write(entry)])
                 else:
                     unnamed.append(entry)
-            elif isinstance(entry, Group):
-                ready = [m for m in entry.members if m.link == link and m.state is State.READY]
+            elif isinstance(entry, list):
+                ready = [m for m in entry if m.link == link and m.state is State.READY]
                 if ready:
                     replies.append([self._write(m) for m in ready])
             elif entry.record.link == link and entry.record.state in INTERIM[entry.kind]:

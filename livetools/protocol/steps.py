@@ -43,7 +43,6 @@ class Said:
 class Slot:
     """A call, and what answered it."""
 
-    batch: Batch
     key: str
     name: str
     id: str | None

@@ -57,7 +57,7 @@ class Transcript:
         self.max_bytes, self.transcribed = max_bytes, transcribed
         self.dropped = 0
         self._steps: deque[Step] = deque()
-        self._slots: dict[str, Slot] = {}  # the newest of each id
+        self._slots: dict[str, tuple[Slot, Batch]] = {}  # the newest of each id, with its batch
         self._unnamed = (f"without id {n}" for n in count())  # keys for calls that have none
         self._weight = 0
         self._exchange = 0
@@ -216,37 +216,43 @@ class Transcript:
         return said
 
     def _start(self, call: Call | Part, id: str | None, name: str) -> Slot:
-        known = self._slots.get(id) if id else None
+        known = self._slot(id) if id else None
         if known is not None and known.response is None:
             return known  # asked twice, run once
         if self._batch is None:
             self._batch = Batch(self._open())
             self._steps.append(self._batch)
-        slot = Slot(self._batch, id or next(self._unnamed), name, id, call)
+        slot = Slot(id or next(self._unnamed), name, id, call)
         self._batch.slots.append(slot)
-        self._slots[slot.key] = slot
+        self._slots[slot.key] = slot, self._batch
         self._grow(self._batch, _weigh(call))
         return slot
 
     def _mark(self, call: Call, response: Mapping[str, Any], *, final: bool) -> None:
-        self._fill(self._slots.get(call.id) or self._start(call, call.id, call.name), response, final=final)
+        self._fill(self._slot(call.id) or self._start(call, call.id, call.name), response, final=final)
 
     def _fill_given(self, response: Mapping[str, Any]) -> None:
         if id := response.get("id"):
-            slot = self._slots.get(str(id))
+            slot = self._slot(str(id))
         else:
-            open_slots = (s for s in self._slots.values() if s.response is None)
+            open_slots = (s for s, _ in self._slots.values() if s.response is None)
             slot = next((s for s in open_slots if s.name == response.get("name")), None)
         if slot is not None and not slot.final:
             slot.rest = {key: value for key, value in response.items() if key != "response"}
             told = response.get("response")
             self._fill(slot, told if isinstance(told, Mapping) else {}, final=True)
 
+    def _slot(self, key: str) -> Slot | None:
+        kept = self._slots.get(key)
+        return None if kept is None else kept[0]
+
     def _fill(self, slot: Slot, response: Mapping[str, Any], *, final: bool) -> None:
         self._batch = None  # whatever the model calls next, it calls knowing this
         if not slot.final:
             slot.response, slot.final = dict(response), final
-            self._grow(slot.batch, _weigh(response) + (_weigh(slot.rest) if slot.rest else 0))
+            weight = _weigh(response) + (_weigh(slot.rest) if slot.rest else 0)
+            if (kept := self._slots.get(slot.key)) is not None:
+                self._grow(kept[1], weight)
 
     def _grow(self, step: Step, weight: int) -> None:
         step.weight += weight
@@ -263,7 +269,7 @@ class Transcript:
         self._weight -= step.weight
         self.dropped += 1
         for slot in step.slots if isinstance(step, Batch) else ():
-            if self._slots.get(slot.key) is slot:
+            if self._slot(slot.key) is slot:
                 del self._slots[slot.key]
 
     # what others read

@@ -10,24 +10,30 @@ from websockets.frames import Frame, Opcode
 UNANSWERED = 64  # pings that may wait for their pongs; further ones would only pile up
 
 
+class Messages:
+    """The messages of one connection. ``taken``: those that its reader was given."""
+
+    taken = 0
+
+
 class Ping:
     """A ping; called, it says how many messages were taken that came behind its pong, ``None`` before that came."""
 
-    def __init__(self, order: Order, payload: bytes) -> None:
+    def __init__(self, messages: Messages, payload: bytes) -> None:
         self.payload = payload
-        self._order = order
+        self._messages = messages
         self._behind: int | None = None  # messages that came before the pong
 
     def __call__(self) -> int | None:
-        return None if self._behind is None else max(0, self._order.taken - self._behind)
+        return None if self._behind is None else max(0, self._messages.taken - self._behind)
 
     def answered(self, messages: int) -> None:
         """The pong came, behind so many messages."""
         self._behind = messages
 
 
-class Order:
-    """One connection's messages and pongs. ``taken``: messages that its reader was given."""
+class Order(Messages):
+    """One connection's messages and pongs."""
 
     def __init__(self) -> None:
         self.taken = 0

@@ -8,7 +8,7 @@ from livetools.protocol.steps import UNHEARD, Batch, Said, Slot, only_texts, ren
 
 def batch(*names: str) -> Batch:
     made = Batch(0)
-    made.slots = [Slot(made, name, name, name, Call(name, name, {"x": 1})) for name in names]
+    made.slots = [Slot(name, name, name, Call(name, name, {"x": 1})) for name in names]
     return made
 
 
@@ -26,7 +26,7 @@ def test_a_batch_is_a_content_of_calls_and_one_of_responses():
 
 def test_a_call_without_an_id_is_rendered_without_one():
     made = Batch(0)
-    made.slots = [Slot(made, "key", "f", None, {"functionCall": {"name": "f"}}, {"output": 1}, {"parts": []})]
+    made.slots = [Slot("key", "f", None, {"functionCall": {"name": "f"}}, {"output": 1}, {"parts": []})]
     contents = render([made])
     assert contents[0]["parts"] == [{"text": UNHEARD}]
     assert contents[1]["parts"] == [{"functionCall": {"name": "f"}}]

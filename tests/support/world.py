@@ -332,8 +332,7 @@ class World:
                 r.deadline > self.now,
                 tuple(one.call.id for one in r.followers),
                 self.calls.by_id.get(r.call.id) is r,
-                tuple(m.call.id for m in r.group.members) if r.group else (),
-                r.group.queued if r.group else False,
+                tuple(m.call.id for m in self.calls.replies._groups.get(r.group, ())),
             )
             for r in self.records
         )
