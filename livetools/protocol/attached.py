@@ -36,7 +36,7 @@ class AttachedMachine:
         """A message came, with these calls and cancellations in it."""
         self.calls.read(self._outbox.output(inf))
         if asked:
-            self.calls.offer(LINK, self.calls.partial.whole(asked), now)
+            self.calls.receive_calls(LINK, self.calls.partial.whole(asked), now)
         if cancelled:
             self._outbox.drop(self.calls.cancel(cancelled, now))
 

@@ -56,8 +56,8 @@ class Calls:
 
     # Inputs
 
-    def offer(self, link: int, asked: Iterable[Asked], now: float) -> list[Record]:
-        """Take the calls of one message; those that are new, or asked again on a new link, are returned."""
+    def receive_calls(self, link: int, asked: Iterable[Asked], now: float) -> list[Record]:
+        """The calls of one message. Returns those that are new, or asked again on a new link."""
         members: list[Record] = []
         new: list[Record] = []
         again: list[Record] = []
@@ -175,8 +175,8 @@ class Calls:
         excuses = [(r, refusals.lost(self._follows(r))) for r in self.excused]
         return [self.replies.errors(excuses)] if excuses else []
 
-    def afresh(self) -> None:
-        """A fresh session: its ids are new ones, though they be spelt alike."""
+    def new_session(self) -> None:
+        """A new session: equal ids now mean different calls."""
         self.lost, self.excused = [], []
         self.by_id.clear()
 

@@ -1,6 +1,6 @@
-"""What the table of the link entails: dials, hang-ups, the setup, moves at a goAway, retries, the end.
+"""Carries out the transitions of ``link.TABLE``: dials, hang-ups, the setup, moves at a goAway, retries, the end.
 
-It knows nothing of calls or turns. The machine gives it the facts it must decide by (``Standing``), and is told
+It knows nothing of calls or turns. The machine gives it the facts it must decide by (``Snapshot``), and is told
 through ``Owner`` when a session begins, when everything on a link is lost, and when all is over.
 """
 
@@ -32,7 +32,7 @@ LATE = Close(1006, "no answer in time")
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Snapshot:
     """What the session is in the middle of."""
 
     calls: bool  # open calls
@@ -44,8 +44,10 @@ class Standing:
 class Owner(Protocol):
     """Whom the connection asks and tells: the machine."""
 
-    def standing(self) -> Standing: ...
-    def anew(self) -> list[Mapping[str, Any]]: ...  # a session begins that knows nothing: its contents so far
+    def snapshot(self) -> Snapshot: ...
+    def new_session(
+        self,
+    ) -> list[Mapping[str, Any]]: ...  # a session begins that knows nothing: its contents so far
     def began(self, restored: bool, now: float) -> None: ...
     def lost(self, now: float) -> None: ...
     def over(self, error: Exception | None, now: float) -> None: ...
@@ -128,7 +130,7 @@ class Connection:
         """Move, if one is planned and the moment is quiet."""
         if self.link.line is not Line.LEAVING or self._quiet_at() > now:
             return
-        if now < self._away_at + PONG and self._owner.standing().asked:
+        if now < self._away_at + PONG and self._owner.snapshot().asked:
             self.link.not_before = now + LOOK
         else:
             self._do(On.QUIET, now)
@@ -141,11 +143,11 @@ class Connection:
 
     def _quiet_at(self) -> float:
         """When the move may begin: no open call, nothing due, and the handle that follows a turn is there."""
-        standing, link = self._owner.standing(), self.link
-        if standing.calls or not standing.idle or not link.may_dial():
+        snapshot, link = self._owner.snapshot(), self.link
+        if snapshot.calls or not snapshot.idle or not link.may_dial():
             return inf
-        follows = not self.plan.resumption or self.handle_at >= standing.ended_at
-        return max(link.not_before, -inf if follows else standing.ended_at + HANDLE)
+        follows = not self.plan.resumption or self.handle_at >= snapshot.ended_at
+        return max(link.not_before, -inf if follows else snapshot.ended_at + HANDLE)
 
     def _do(self, on: On, now: float, close: Close | None = None, time_left: float | None = None) -> None:
         for what in self.link.move(on):
@@ -169,7 +171,7 @@ class Connection:
     def _send_setup(self, now: float, close: Close, time_left: float | None) -> None:
         link = self.link
         link.shown = link.handle if self.plan.resumption or not self.stood else None
-        self.seed = self._owner.anew() if link.shown is None else []
+        self.seed = self._owner.new_session() if link.shown is None else []
         message = self.plan.setup_message(link.shown, fresh=bool(self.seed))
         self.told = self.plan
         self.setups.append((link.current, outgoing.encode(message)))
@@ -237,7 +239,7 @@ class Connection:
             final = isinstance(error, (RemoteProtocolError, SetupRejected))
             final = final or (isinstance(error, SessionClosed) and not error.retryable)
             return error, "no" if final else "yes"
-        planned = self.away or self._owner.standing().calls or line is Line.SWAPPING
+        planned = self.away or self._owner.snapshot().calls or line is Line.SWAPPING
         if close.code == 1000 and phase not in ("connect", "setup"):
             if not planned:
                 return None, "no"
@@ -259,8 +261,8 @@ class Connection:
             return "connect"
         if line is Line.SETUP:
             return "setup"
-        standing = self._owner.standing()
-        return "tool" if standing.calls else "idle" if standing.idle else "turn"
+        snapshot = self._owner.snapshot()
+        return "tool" if snapshot.calls else "idle" if snapshot.idle else "turn"
 
     def _end(self, now: float, error: Exception | None) -> None:
         self.link.line, self.link.due = Line.CLOSED, inf

@@ -1,6 +1,6 @@
 """What goes out, in which order: the setup, what a session must hear first, answers, what the user sends.
 
-And with each of them, when the model can have read it at the earliest: what a dead link leaves unread goes out again.
+Each is put into the outbox with the turns that come before its answer, and with that answer.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from . import outgoing
 from .calls import Calls
 from .connection import Connection
 from .expected import Exchange
-from .held import Held, Item
+from .input_queue import InputQueue, Item
 from .outbox import Frame, Outbox, Receipt, Write
 from .quiet import Quiet
 from .replies import Reply
@@ -31,13 +31,13 @@ class Dispatch:
         plan: Plan,
         calls: Calls,
         turns: Turns,
-        held: Held,
+        input: InputQueue,
         outbox: Outbox,
         connection: Connection,
         quiet: Quiet,
     ) -> None:
         self.plan, self.outbox = plan, outbox
-        self.calls, self.turns, self.held, self.connection = calls, turns, held, connection
+        self.calls, self.turns, self.input, self.connection = calls, turns, input, connection
         self.control: list[bytes] = []  # ahead of all else on a session that has just begun
         self.quiet = quiet
         self.unasked: list[Item] = []  # what the model is to say unasked, in its order
@@ -46,7 +46,7 @@ class Dispatch:
 
     def __bool__(self) -> bool:
         unasked = self.calls.texts or self.unasked
-        waiting = self.calls.replies or self.held or unasked or self.control
+        waiting = self.calls.replies or self.input or unasked or self.control
         return bool(waiting or self.connection.setups)
 
     def text(self, text: str, exchange: Exchange | None) -> Item:
@@ -94,7 +94,7 @@ class Dispatch:
         if self.calls.replies:
             frames += [Frame(link, reply) for reply in self._answers(link, write, now)]
         self._number(frames)
-        if self.held:
+        if self.input:
             frames += self._input(link, write, now)
         if self._unasked(now):
             frames += self._input(link, write, now)
@@ -108,7 +108,7 @@ class Dispatch:
             self._since = inf
             return False
         self._since = min(self._since, now)
-        if not self.turns.idle or self.held.prompting or self.held.in_activity:
+        if not self.turns.idle or self.input.prompting or self.input.in_activity:
             return False  # it would cut somebody off
         awaited = any(
             not record.background for record in self.calls.texts
@@ -117,10 +117,10 @@ class Dispatch:
             return False
         self._since = inf
         if late := self.calls.late():
-            self.held.put(self.text("\n".join(late), None))
+            self.input.put(self.text("\n".join(late), None))
         elif self.unasked:
-            self.held.put(self.unasked.pop(0))
-        return bool(self.held)
+            self.input.put(self.unasked.pop(0))
+        return bool(self.input)
 
     def _number(self, frames: list[Frame]) -> None:
         """Count the messages that are not the user's, for transparent replay."""
@@ -152,25 +152,25 @@ class Dispatch:
 
     def _alone(self) -> bool:
         """Whether any word of the model is proof: it stood still for the answers, in the only turn there is."""
-        if not self.calls.blocking() or self.held.streams:
+        if not self.calls.blocking() or self.input.streams:
             return False
         ends_turn = self.calls.pending.ending > 0
         return self.turns.upmost <= (not ends_turn)
 
     def _input(self, link: int, write: Write, now: float) -> list[Frame]:
-        items, turns = self.held.take(self.calls.blocking()), self.turns
+        items, turns = self.input.take(self.calls.blocking()), self.turns
         for item in items:
             answer, latest = None, inf
             if not item.prompts:
                 behind = turns.last()
             else:
-                latest = inf if self.held.streams else turns.ends + turns.upmost
+                latest = inf if self.input.streams else turns.ends + turns.upmost
                 self.conversing = True
                 self.quiet.said(now)
                 behind, answer = turns.prompted(now, item.exchange, doubtful=item.doubtful)
             if self.outbox.wrote(item, write, behind, answer, latest) and latest > turns.ends:
                 write.ask()
-        turns.speech = self.held.streams
+        turns.speech = self.input.streams
         return [Frame(link, item.frame, item.receipt) for item in items]
 
 

@@ -22,12 +22,12 @@ from typing import Any, NamedTuple
 from . import close_codes, outgoing
 from .actions import Action, Close, Outcome
 from .calls import Calls
-from .connection import Connection, Standing
+from .connection import Connection, Snapshot
 from .dispatch import Dispatch, says_something
 from .errors import LocalProtocolError
 from .events import Call, Event, Interrupted, Reconnected, TurnComplete, Usage
 from .expected import Exchange
-from .held import Held, Item
+from .input_queue import InputQueue, Item
 from .link import Line, On, ReconnectPolicy
 from .outbox import Frame, Outbox, Receipt
 from .quiet import Quiet
@@ -64,14 +64,14 @@ class Machine:
         self.turns = Turns(plan.stall_timeout, plan.status_signal)
         realtime = plan.text_channel == "realtime"
         self.outbox = Outbox(plan.transparent)
-        self.held = Held(plan.gate, self.outbox, self._tell, manual=plan.manual, realtime=realtime)
+        self.input = InputQueue(plan.gate, self.outbox, self._tell, manual=plan.manual, realtime=realtime)
         self.connection = Connection(plan, reconnect, random, self, self._tell, self._actions.append)
         self.quiet = Quiet()
         self.dispatch = Dispatch(
-            plan, self.calls, self.turns, self.held, self.outbox, self.connection, self.quiet
+            plan, self.calls, self.turns, self.input, self.outbox, self.connection, self.quiet
         )
         self.reception = Reception(
-            self.calls, self.turns, self.held, self.outbox, self.connection, self.quiet, self._tell
+            self.calls, self.turns, self.input, self.outbox, self.connection, self.quiet, self._tell
         )
         self.closed = False
         self._seed = seed
@@ -92,7 +92,7 @@ class Machine:
     @property
     def backlog(self) -> int:
         """Bytes of audio and video that wait for the line."""
-        return self.held.backlog
+        return self.input.backlog
 
     @property
     def usage(self) -> Usage:
@@ -112,8 +112,8 @@ class Machine:
             "waiting_for": self.turns.waiting_for(),
             "calls": self.calls.stats(self._now),
             "calls_made": self.calls.counted,
-            "input_dropped": sum(self.held.dropped.values()),
-            "backlog": self.held.backlog,
+            "input_dropped": sum(self.input.dropped.values()),
+            "backlog": self.input.backlog,
         }
 
     # Inputs from the network
@@ -144,7 +144,7 @@ class Machine:
     def ask(self, text: str, now: float) -> tuple[Exchange, Receipt]:
         """Begin an exchange with this text. Raises ``ConcurrencyError`` while another is under way, and
         ``LocalProtocolError`` inside an activity, whose own end is the question."""
-        if self.held.in_activity:
+        if self.input.in_activity:
             raise LocalProtocolError("ask() inside activity(): leave the block first, or use send_text()")
         exchange = self._exchange = self.turns.ask()
         return exchange, self._put(self.dispatch.text(text, exchange), now)
@@ -180,13 +180,13 @@ class Machine:
         if self.closed:
             return False
         self._now = now
-        return self.held.media(Item(kind, frame), self.calls.blocking())
+        return self.input.media(Item(kind, frame), self.calls.blocking())
 
     def media_link(self) -> int | None:
         """The link that media may be written to past the queues: there is nothing to wait for, to keep or to count."""
-        if self.closed or not (self.held.flowing and self.connection.usable) or self.dispatch:
+        if self.closed or not (self.input.flowing and self.connection.usable) or self.dispatch:
             return None
-        return None if self.held.gate and self.calls.blocking() else self.connection.link.current
+        return None if self.input.gate and self.calls.blocking() else self.connection.link.current
 
     def activity(self, start: bool, now: float) -> None:
         """Push-to-talk begins or ends. Raises ``LocalProtocolError`` where it cannot begin."""
@@ -198,13 +198,13 @@ class Machine:
                 " (config={'realtime_input_config': {'automatic_activity_detection': {'disabled': True}}}), or just"
                 " send the audio"
             )
-        if start and self.held.in_activity:
+        if start and self.input.in_activity:
             raise LocalProtocolError(
                 "activity() inside an activity: leave the first one before the next begins"
             )
         self._now = now
         self.quiet.user(start, now)
-        self.held.activity(start, outgoing.activity(start))
+        self.input.activity(start, outgoing.activity(start))
 
     def end_audio(self, now: float) -> None:
         """The microphone is off. Raises ``LocalProtocolError`` where activities say so."""
@@ -216,7 +216,7 @@ class Machine:
                 " close the session. Leave the activity() block to end what is said"
             )
         self._now = now
-        self.held.put(Item("end", outgoing.audio_stream_end()))
+        self.input.put(Item("end", outgoing.audio_stream_end()))
 
     def interrupt(self, now: float) -> None:
         """Cut the model's turn off: at the service where it can be, and in any case for whoever listens here."""
@@ -224,7 +224,7 @@ class Machine:
         if self.turns.idle or self.closed:
             return
         if self.plan.content_mid_session:
-            self.held.put(Item("cut", outgoing.cut_off()))
+            self.input.put(Item("cut", outgoing.cut_off()))
         self.turns.interrupted(now)
         self.quiet.cut_off(now)
         self._tell(Interrupted())
@@ -283,7 +283,7 @@ class Machine:
         self._after(now)
 
     def tick(self, now: float) -> None:
-        """Do what is due."""
+        """The clock has reached ``wake_at``: expire calls, tell stalls, redial."""
         self._now = now
         if self.closed:
             return
@@ -300,7 +300,7 @@ class Machine:
         """When ``tick`` is wanted next; may be early, never late."""
         if self.closed:
             return inf
-        if (self._ending and self._done()) or (self.held.untold and self._flowing()):
+        if (self._ending and self._done()) or (self.input.untold and self._flowing()):
             return self._now
         turns = self.turns.wake_at(self.calls.blocking())
         quiet = self.dispatch.wake_at(self._now)
@@ -340,20 +340,20 @@ class Machine:
 
     # What the connection asks and tells
 
-    def standing(self) -> Standing:
+    def snapshot(self) -> Snapshot:
         """What the session is in the middle of."""
-        busy = self.calls.pending or self.calls.replies or self.held or self.dispatch.control
+        busy = self.calls.pending or self.calls.replies or self.input or self.dispatch.control
         idle = self.turns.idle and not busy
-        return Standing(bool(self.calls.pending), idle, self.turns.ended_at, self.outbox.awaited)
+        return Snapshot(bool(self.calls.pending), idle, self.turns.ended_at, self.outbox.awaited)
 
-    def anew(self) -> list[Mapping[str, Any]]:
-        """A session begins anew: what it asks is new, and what it must be told of."""
-        self.calls.afresh()
+    def new_session(self) -> list[Mapping[str, Any]]:
+        """A new session begins. Returns the conversation that it must be told of."""
+        self.calls.new_session()
         if self.plan.seed == "none":
             return []
         if self.connection.stood:
-            self.held.afresh()
-            return self.held.without(self._seed()) if self._seed is not None else []
+            self.input.new_session()
+            return self.input.without(self._seed()) if self._seed is not None else []
         return list(self.plan.history)
 
     def began(self, restored: bool, now: float) -> None:
@@ -384,7 +384,7 @@ class Machine:
         self.turns.quiet(now)
         unread = self.outbox.lost()
         self.calls.lose(now, unread)
-        if self.turns.lost(now, again=self.held.lose(unread, self.turns.exchange)):
+        if self.turns.lost(now, again=self.input.lose(unread, self.turns.exchange)):
             self._tell(Interrupted())
             self._tell(TurnComplete("CONNECTION_REPLACED"))
         self.reception.muted = False
@@ -394,7 +394,7 @@ class Machine:
         """The session is over."""
         self.closed, self._error = True, error
         self.calls.close(now, self.outbox)
-        self.held.fail(self._ended())
+        self.input.fail(self._ended())
         self.dispatch.fail(self._ended())
         for receipt in self._moving:
             receipt.fail(self._ended())
@@ -424,7 +424,7 @@ class Machine:
         if self.closed:
             item.receipt.fail(self._ended())
         else:
-            self.held.put(item)
+            self.input.put(item)
         return item.receipt
 
     def _ended(self) -> Exception:
@@ -437,7 +437,7 @@ class Machine:
         self._moving.clear()
 
     def _flowing(self) -> bool:
-        """Whether input that was dropped for a while goes through again."""
+        """True if dropping has stopped."""
         return self.closed or (self.connection.usable and not self.calls.blocking())
 
     def _done(self) -> bool:
@@ -459,8 +459,8 @@ class Machine:
         """What follows from any input."""
         self._now = now
         self._left(now)
-        if self.held.untold and self._flowing():
-            self.held.tell()
+        if self.input.untold and self._flowing():
+            self.input.tell()
         if self.closed:
             return
         stands = self.connection.link.line in (Line.LIVE, Line.LEAVING)

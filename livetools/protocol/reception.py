@@ -1,4 +1,4 @@
-"""What a message of the server entails: for the user, for the calls, for whose move it is, for the line."""
+"""Handles one server message: emits events, updates calls, turns, the outbox and the connection."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .events import (
     VoiceActivity,
 )
 from .frames import ResumptionUpdate, ServerMessage, SetupComplete, parse
-from .held import Held
+from .input_queue import InputQueue
 from .link import On
 from .outbox import Entry, Outbox
 from .pcm import SAMPLE, Samples
@@ -49,13 +49,13 @@ class Reception:
         self,
         calls: Calls,
         turns: Turns,
-        held: Held,
+        input: InputQueue,
         outbox: Outbox,
         connection: Connection,
         quiet: Quiet,
         tell: Callable[[Event], None],
     ) -> None:
-        self.calls, self.turns, self.held, self.connection = calls, turns, held, connection
+        self.calls, self.turns, self.input, self.connection = calls, turns, input, connection
         self.outbox, self.quiet = outbox, quiet
         self.tell = tell
         self.setup = SetupComplete()  # what the service has told of the session at its start
@@ -71,7 +71,7 @@ class Reception:
         return SessionStarted(self.setup.session_id, None if consent is None else consent.signature)
 
     def receive(self, link: int, data: bytes | str, now: float) -> None:
-        """Take a frame in. Never raises for what a server sends."""
+        """Handle one frame. Never raises for what a server sends."""
         self.turns.quiet(now)
         message = parse(data)
         if message.setup_complete is not None:
@@ -144,7 +144,7 @@ class Reception:
         return chunk if data is chunk.data else AudioChunk(data, chunk.rate) if data else None
 
     def _called(self, message: ServerMessage, link: int, now: float) -> None:
-        for record in self.calls.offer(link, self.calls.partial.whole(message.calls), now):
+        for record in self.calls.receive_calls(link, self.calls.partial.whole(message.calls), now):
             self.turns.called(record.run, record.call, record.ends_turn, now)
 
     def _marked(self, event: Event, now: float) -> None:
@@ -176,4 +176,4 @@ class Reception:
                 self.calls.excused.clear()
             self.tell(HandleUpdate(update.new_handle))
             if update.last_consumed is not None:  # of the state of this handle
-                self.held.consumed(update.last_consumed)
+                self.input.consumed(update.last_consumed)

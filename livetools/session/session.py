@@ -112,10 +112,13 @@ class Session:
     async def ask(self, text: str, timeout: float | None = None) -> Reply:
         """Send a user turn and wait for the whole answer, calls and their answers included.
 
-        Interrupted, or cut by a change of connections, it returns what was heard (``reply.interrupted``).
-        Raises ``TimeoutError`` after ``timeout`` seconds, ``ConcurrencyError`` beside another exchange or
-        inside a tool that the model waits for, and what ended the session. Cancelling gives the answer up, not
-        the turn: the events go on.
+        Interrupted, or cut by a change of connections, it returns what was heard (``reply.interrupted``); so it
+        does where the model falls silent in the middle (``reply.stalled``). Raises ``NoAnswer`` (a
+        ``TimeoutError``) if nothing was said and nothing called for ``stall_timeout``, ``TimeoutError`` after
+        ``timeout`` seconds, ``ConcurrencyError`` beside another exchange or inside a tool that the model waits
+        for, ``ConfigError`` for a blank text, ``LocalProtocolError`` inside :meth:`activity`, and what ended the
+        session. Cancelling gives the answer up, not the turn: the events go on, and a late answer is never given
+        to the next question, which may take 2 s longer for that.
         """
         _checked_timeout(timeout)
         asking = self._asking(text)
@@ -377,7 +380,7 @@ class Session:
         driver = self._running()
         await driver.follow()
         while not receipt.done:
-            if driver.awaited() is not None or driver.machine.held.held_back(receipt):
+            if driver.awaited() is not None or driver.machine.input.held_back(receipt):
                 return  # it may be held until this very tool has returned, or this very block is left
             await wake.wait()
         if receipt.error is not None:

@@ -37,7 +37,7 @@ class Bench:
         self.desk = Desk(self.calls)
 
     def offer(self, *asked: Asked, link: int = 0, now: float = 0.0) -> None:
-        self.calls.offer(link, asked, now)
+        self.calls.receive_calls(link, asked, now)
 
     def answers(self, link: int = 0) -> list[dict[str, Any]]:
         return [r for reply in self.desk.take(link) for r in responses(json.loads(reply.make() or b"{}"))]

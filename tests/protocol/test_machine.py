@@ -29,7 +29,7 @@ from livetools.protocol.events import (
     TurnComplete,
     UnknownMessage,
 )
-from livetools.protocol.held import OUTSIDE
+from livetools.protocol.input_queue import OUTSIDE
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.machine import Machine
 from livetools.protocol.terms import CallPolicy, Plan

@@ -15,7 +15,7 @@ from livetools.protocol import outgoing
 from livetools.protocol.actions import Outcome
 from livetools.protocol.events import InputDropped, Stalled, ToolLost
 from livetools.protocol.expected import Expected
-from livetools.protocol.held import FATAL
+from livetools.protocol.input_queue import FATAL
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.outbox import Entry, Fate, Outbox, State, Write
 from livetools.protocol.terms import CallPolicy

@@ -27,7 +27,7 @@ class Desk:
         self.calls = Calls(plan(policy or CallPolicy("tool"), **fields), lambda e: None, lambda a: None)
 
     def offer(self, *ids: str | None, name: str = "tool") -> Desk:
-        self.calls.offer(1, [FunctionCall(id, name, {}) for id in ids], 0.0)
+        self.calls.receive_calls(1, [FunctionCall(id, name, {}) for id in ids], 0.0)
         return self
 
     def settle(self, *runs: int, scheduling: str | None = None) -> Desk:

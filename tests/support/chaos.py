@@ -235,17 +235,17 @@ class Chaos:
 
         async def later(connection: object) -> None:
             await anyio.sleep(seconds)
-            session = self.standing()
+            session = self.snapshot()
             if session is not None and session.connection is connection:
                 await session.drop()
 
-        session = self.standing()
+        session = self.snapshot()
         if session is not None:
             self.cuts["swallowed"] += 1
             self.server.listener.start_task(later, session.connection)
 
     async def cut(self, chance: random.Random) -> None:
-        session = self.standing()
+        session = self.snapshot()
         if session is None or session.connection is None:
             return
         kind = chance.choice(CUTS)
@@ -286,7 +286,7 @@ class Chaos:
         await anyio.sleep(5.0)
         self.server.limits.handle = None
 
-    def standing(self) -> Any:
+    def snapshot(self) -> Any:
         """The conversation whose connection stands."""
         return next((s for s in reversed(self.server.sessions) if s.connection is not None), None)
 

@@ -13,7 +13,7 @@ from math import inf
 from typing import Any
 
 from livetools.protocol.actions import Close, Dial, End, Hangup
-from livetools.protocol.connection import Connection, Standing
+from livetools.protocol.connection import Connection, Snapshot
 from livetools.protocol.events import Event
 from livetools.protocol.link import CLOSING, LATEST, UNSAID, USABLE, Line, On, ReconnectPolicy
 from livetools.protocol.terms import Plan
@@ -84,7 +84,7 @@ class World:
         self.since_began = 0  # dials
         self.leave_by = inf  # when the service cuts the socket in use
         self.dial_by = inf  # a goAway was heard, or a move failed: until then the next socket is dialled
-        self.standing_now = Standing(False, True, -inf)
+        self.standing_now = Snapshot(False, True, -inf)
         self.connection = Connection(plan, policy, lambda: 0.5, self, self.tell, self.act)
 
     def play(self, step: tuple[str, ...]) -> None:
@@ -151,12 +151,12 @@ class World:
 
     def calls(self) -> None:
         was = self.standing_now
-        self.standing_now = Standing(not was.calls, was.idle, was.ended_at)
+        self.standing_now = Snapshot(not was.calls, was.idle, was.ended_at)
 
     def idle(self) -> None:
         """The model's turn begins or ends."""
         was = self.standing_now
-        self.standing_now = Standing(was.calls, not was.idle, self.now if not was.idle else was.ended_at)
+        self.standing_now = Snapshot(was.calls, not was.idle, self.now if not was.idle else was.ended_at)
 
     def due(self) -> None:
         """The clock runs to where the connection wants to be woken."""
@@ -183,10 +183,10 @@ class World:
 
     # What the connection asks and tells
 
-    def standing(self) -> Standing:
+    def snapshot(self) -> Snapshot:
         return self.standing_now
 
-    def anew(self) -> list[Mapping[str, Any]]:
+    def new_session(self) -> list[Mapping[str, Any]]:
         return []
 
     def began(self, restored: bool, now: float) -> None:

@@ -18,7 +18,7 @@ from livetools.protocol.actions import AskApproval, Close, Dial, End, Hangup, Ou
 from livetools.protocol.errors import ConcurrencyError, LocalProtocolError
 from livetools.protocol.events import InputDropped, ToolLost
 from livetools.protocol.expected import Exchange
-from livetools.protocol.held import FATAL
+from livetools.protocol.input_queue import FATAL
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.machine import Machine
 from livetools.protocol.outbox import Frame, Receipt
@@ -352,7 +352,7 @@ class Whole:
                 assert not self.exchanges[-1].done
                 return
             except LocalProtocolError:
-                assert self.machine.held.in_activity
+                assert self.machine.input.in_activity
                 return
             self.exchanges.append(exchange)
             self.said[text] = receipt
@@ -373,7 +373,7 @@ class Whole:
         elif what == "update":
             self.machine.update(self.plan, None, self.now)
         else:
-            open_already = self.machine.held.in_activity
+            open_already = self.machine.input.in_activity
             try:
                 self.machine.activity(what == "speak", self.now)
             except LocalProtocolError:

@@ -129,7 +129,7 @@ class World:
             asked.append(Asked(id, {"n": known.n}))
         for book in mates:
             book.mates = mates
-        self.records += self.calls.offer(self.link, asked, self.now)
+        self.records += self.calls.receive_calls(self.link, asked, self.now)
 
     def settle(self, id: str) -> None:
         """The oldest handler of this id that still runs ends."""
@@ -208,7 +208,7 @@ class World:
         self.lose()
         if not self.closed:
             self.by_id = {}
-            self.calls.afresh()
+            self.calls.new_session()
 
     def lose(self) -> None:
         if self.closed:

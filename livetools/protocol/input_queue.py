@@ -1,4 +1,5 @@
-"""What the user sends: written at once, held while it cannot be, written again when a dead socket may have eaten it.
+"""What the user sends: written at once, held while it cannot be, sent again if the lost connection may not have
+delivered it.
 
 Text is never lost: it is written, or its receipt fails. Media is worth nothing late: while the line is away the newest
 is kept within bounds, and while a blocking call is open on a model that closes for it (the gate; js-genai#1236) it is
@@ -45,7 +46,7 @@ class Item(Entry):
     doubtful: bool = False  # it says nothing, and may start no turn of the model
     contents: tuple[Mapping[str, Any], ...] = ()  # what of it stands in the conversation
     inside: bool = False  # sent while an activity was open
-    again: bool = False  # a link that was lost may have swallowed it
+    again: bool = False  # the lost connection may not have delivered it
 
     @property
     def media(self) -> bool:
@@ -78,7 +79,7 @@ class Item(Entry):
         return self.fate is Fate.AGAIN and not (self.read and (self.exchange is None or self.exchange.done))
 
 
-class Held:
+class InputQueue:
     """The queue of what the user sends. ``take`` empties it: what is taken counts as handed to the socket.
 
     ``manual``: the user marks speech (``activity``). ``realtime``: texts are realtime input, and may be a part of it.
@@ -215,8 +216,8 @@ class Held:
         self.streams = False
         return exchange is not None and any(item.exchange is exchange for item in self._queue)
 
-    def afresh(self) -> None:
-        """The next session is a fresh one, and is told the conversation so far: what was read stands there."""
+    def new_session(self) -> None:
+        """The next session is a new one, seeded with the conversation so far: what was read stands there."""
         kept: deque[Item] = deque()
         for item in self._queue:
             if not item.again or item.owed:
@@ -227,7 +228,7 @@ class Held:
         self.backlog = sum(len(i.frame) for i in self._queue if i.media)
 
     def tell(self) -> None:
-        """Say how much was dropped since it was last said."""
+        """Emit ``InputDropped`` for what was dropped since the last one."""
         for reason, count in self._untold.items():
             if count:
                 self._tell(InputDropped(count, reason))

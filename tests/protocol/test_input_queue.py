@@ -12,14 +12,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_sta
 
 from livetools.protocol.events import Event, InputDropped
 from livetools.protocol.expected import Exchange, Expected
-from livetools.protocol.held import (
+from livetools.protocol.input_queue import (
     AWAY,
     ENDINGS_AT_MOST,
     FATAL,
     GATED,
     MEDIA_BOUND,
     OUTSIDE,
-    Held,
+    InputQueue,
     Item,
 )
 from livetools.protocol.outbox import REPLAY_BOUND, Outbox, Receipt, Write
@@ -27,7 +27,7 @@ from livetools.protocol.outbox import REPLAY_BOUND, Outbox, Receipt, Write
 ERROR = RuntimeError("over")
 
 
-class Queue(Held):
+class Queue(InputQueue):
     """Hands what it takes to a socket at once. ``behind``: items that a turn comes before, which has not ended."""
 
     def __init__(self, gate: bool, transparent: bool, tell: Callable[[Event], None], **fields: bool) -> None:
@@ -463,7 +463,7 @@ def test_a_fresh_session_is_told_again_only_what_was_not_read_and_what_is_waited
     queue.drop()
     queue.put(text("new"))
     queue.media(media("more"), False)
-    queue.afresh()
+    queue.new_session()
     assert queue.backlog == len("more")
     assert names(queue.take(False)) == ["asked", "unread", "new", "more"]
 
@@ -477,7 +477,7 @@ def test_a_fresh_session_is_not_told_again_of_an_exchange_that_is_over() -> None
     queue.hear()
     queue.drop()
     asked.exchange.end(interrupted=True)
-    queue.afresh()
+    queue.new_session()
     assert names(queue.take(False)) == []
 
 
@@ -626,7 +626,7 @@ def test_transparent_a_fresh_session_hears_an_open_activity_begin_or_nothing_of_
     queue.media(media("words"), False)
     queue.take(False)
     queue.drop()
-    queue.afresh()
+    queue.new_session()
     if spoken:
         queue.media(media("more"), False)
     queue.activity(False, b"end")
