@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: test lint types tests demo web screenshots bench clean
+.PHONY: test lint types tests demo web docs docs-serve docs-pages screenshots bench clean
 
 test: lint types tests
 
@@ -21,6 +21,10 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/.demo: pyproject.toml | $(BIN)/python
 	$(call install,cli)
+	touch $@
+
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(call install,docs)
 	touch $@
 
 lint: $(VENV)/.installed
@@ -41,6 +45,18 @@ web: $(VENV)/.installed
 	$(BIN)/python -m livetools.integrations.relay.typescript > livetools/web/src/messages.ts
 	cd livetools/web && npm ci --silent && npm run --silent build
 
+# The documentation, into site/; a warning (a link, an anchor, a name that is not there) is an error.
+docs: $(VENV)/.docs
+	$(BIN)/zensical build --clean --strict
+	$(BIN)/python docs/generate.py site
+
+docs-serve: $(VENV)/.docs
+	$(BIN)/zensical serve
+
+# The pages and tables of the documentation that are made from the code.
+docs-pages: $(VENV)/.installed
+	$(BIN)/python docs/generate.py
+
 screenshots: $(VENV)/.installed
 	$(BIN)/python docs/screenshots.py
 
@@ -49,4 +65,4 @@ bench: $(VENV)/.installed
 	$(BIN)/python bench/fake_server.py
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf $(VENV) .cache site .mypy_cache .pytest_cache .ruff_cache .hypothesis dist

@@ -1,0 +1,226 @@
+"""The tables of the documentation that stand in the code already: events, errors, closes, states."""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import importlib
+import inspect
+import io
+import pkgutil
+import re
+import tokenize
+import types
+from collections.abc import Callable, Iterable, Mapping
+from enum import Enum
+from functools import partial
+from typing import Any, get_args
+
+import livetools
+from livetools import protocol
+from livetools.protocol import close_codes, errors, events
+
+RETRIES = {
+    "yes": "yes",
+    "no": "no",
+    "once": "once; not if the same reason comes back",
+    "fresh": "yes, as a new session",
+}
+WHEN = {"always": "", "setup": "while the session is opened", "session": "in a session that was open"}
+
+
+def row(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def table(headings: Iterable[str], lines: Iterable[str]) -> str:
+    headings = list(headings)
+    return "\n".join([row(*headings), row(*["---"] * len(headings)), *lines])
+
+
+def upper(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def plain(doc: str | None) -> str:
+    """A docstring in one line of Markdown: roles of reStructuredText as code, ``x`` as `x`."""
+    text = " ".join((doc or "").split())
+    text = re.sub(r":\w+:`~?([^`]+)`", r"`\1`", text)
+    return text.replace("``", "`")
+
+
+def first(doc: str | None) -> str:
+    """Its first sentence."""
+    return re.split(r"(?<=[.:])\s+(?=[A-Z`])", plain(doc), maxsplit=1)[0]
+
+
+# Events
+
+
+def fields_of(kind: type[Any]) -> str:
+    shown = []
+    for field in dataclasses.fields(kind):
+        default = "" if field.default is dataclasses.MISSING else f" = {field.default!r}"
+        shown.append(f"`{field.name}: {field.type}{default}`")
+    return ", ".join(shown) or "–"
+
+
+def event_table() -> str:
+    """Every event in one table, in the order of the source."""
+    kinds = get_args(events.Event)
+    lines = [row(f"[`{k.__name__}`][livetools.{k.__name__}]", fields_of(k), plain(k.__doc__)) for k in kinds]
+    return table(["Event", "Fields", "Means"], lines)
+
+
+# Errors
+
+
+def error_tree() -> str:
+    """The tree as the docstring of the module draws it."""
+    tree = inspect.cleandoc((errors.__doc__ or "").partition("::\n")[2])
+    return f"```text\n{tree.partition(chr(10) * 2)[0]}\n```"
+
+
+def error_table() -> str:
+    """Every error, with what raises it."""
+    found = [e for e in map(partial(getattr, livetools), livetools.__all__) if isinstance(e, type)]
+    found = [e for e in found if issubclass(e, livetools.LiveToolsError)]
+    found.sort(key=lambda e: [c.__name__ for c in reversed(e.__mro__)])
+    lines = [row(f"[`{e.__name__}`][livetools.{e.__name__}]", bases(e), first(e.__doc__)) for e in found]
+    return table(["Error", "Is also", "Raised when"], lines)
+
+
+def bases(error: type[BaseException]) -> str:
+    return ", ".join(f"`{base.__name__}`" for base in error.__bases__) or "–"
+
+
+# Closes
+
+
+def close_table() -> str:
+    """What each code means where its reason is not known."""
+    lines = []
+    for code, verdict in sorted(close_codes._CODES.items()):
+        lines.append(
+            row(str(code), f"`{verdict.error_class.__name__}`", RETRIES[verdict.retry], upper(verdict.advice))
+        )
+    other = close_codes._OTHER
+    lines.append(
+        row("any other", f"`{other.error_class.__name__}`", RETRIES[other.retry], upper(other.advice))
+    )
+    return table(["Code", "Error", "Dialled again", "What to do"], lines)
+
+
+def reason_table() -> str:
+    """What each reason means, whatever the code: the first that fits holds."""
+    lines = []
+    for rule in close_codes.RULES:
+        retry = RETRIES[rule.retry]
+        lines.append(
+            row(
+                f"… {rule.text} …",
+                WHEN[rule.when] or "always",
+                f"`{rule.error_class.__name__}`",
+                retry,
+                upper(rule.advice),
+            )
+        )
+    return table(["The reason holds", "When", "Error", "Dialled again", "What to do"], lines)
+
+
+# The command
+
+
+def command_table() -> str:
+    """Every command with the first sentence of its help, and its options."""
+    from typer.main import get_command
+
+    from livetools.cli.app import app
+
+    commands: Mapping[str, Any] = getattr(get_command(app), "commands", {})
+    lines = []
+    for name, command in commands.items():
+        options = [f"`{option.opts[0]}`" for option in command.params if option.param_type_name == "option"]
+        lines.append(row(f"`{name}`", first(command.help), ", ".join(options)))
+    return table(["Command", "Does", "Options"], lines)
+
+
+# States
+
+
+def machines() -> dict[str, types.ModuleType]:
+    """The modules of protocol/ that own a table of states."""
+    found = {}
+    for info in pkgutil.iter_modules(protocol.__path__):
+        module = importlib.import_module(f"{protocol.__name__}.{info.name}")
+        if isinstance(rows := vars(module).get("TABLE"), Mapping) and all(map(is_move, rows.items())):
+            found[info.name] = module
+    return found
+
+
+def is_move(entry: tuple[object, object]) -> bool:
+    match entry:
+        case ((Enum(), Enum()), (Enum() | None, tuple())):
+            return True
+    return False
+
+
+def members(module: types.ModuleType, kind: type[Enum]) -> str:
+    """The members of an enum with the comments beside them."""
+    source = inspect.getsource(kind)
+    told = {
+        t.start[0]: t.string.lstrip("# ")
+        for t in tokenize.generate_tokens(io.StringIO(source).readline)
+        if t.type == tokenize.COMMENT
+    }
+    [body] = ast.parse(source).body
+    lines = []
+    for node in getattr(body, "body", []):
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            name = node.targets[0].id
+            if name in kind.__members__ and node.lineno in told:
+                lines.append(row(f"`{name}`", upper(told[node.lineno])))
+    return table([kind.__name__, "Means"], lines) if lines else ""
+
+
+def state_tables() -> str:
+    """Every table of states in the code, a section each: the moves, then what the events and effects mean."""
+    return "\n\n".join(state_table(name, module) for name, module in machines().items())
+
+
+def state_table(name: str, module: types.ModuleType) -> str:
+    rows = module.TABLE
+    states = list(dict.fromkeys([s for s, _ in rows] + [to for to, _ in rows.values() if to is not None]))
+    moves = list(dict.fromkeys(move for _, move in rows))
+    lines = [
+        row(f"**{move.name}**", *(cell(rows.get((state, move)), state) for state in states)) for move in moves
+    ]
+    effects = list(dict.fromkeys(effect for _, todo in rows.values() for effect in todo))
+    kinds = [type(states[0]), type(moves[0]), *dict.fromkeys(map(type, effects))]
+    parts = [
+        f"## {name}",
+        f"{plain(inspect.getdoc(type(states[0])))} In `livetools/protocol/{name}.py`: {first(module.__doc__)}",
+        table(["", *(state.name for state in states)], lines),
+        "An empty cell: nothing happens. “…” in place of a state: what follows decides.",
+        *filter(None, (members(module, kind) for kind in kinds)),
+    ]
+    return "\n\n".join(parts)
+
+
+def cell(entry: tuple[Enum | None, tuple[Enum, ...]] | None, state: Enum) -> str:
+    if entry is None:
+        return ""
+    to, todo = entry
+    target = "…" if to is None else "stays" if to is state else f"**{to.name}**"
+    return target + (f": {', '.join(effect.name.lower() for effect in todo)}" if todo else "")
+
+
+TABLES: Mapping[str, Callable[[], str]] = {
+    "events": event_table,
+    "error-tree": error_tree,
+    "errors": error_table,
+    "close-codes": close_table,
+    "close-reasons": reason_table,
+    "commands": command_table,
+    "states": state_tables,
+}

@@ -1,0 +1,98 @@
+"""docs/generate.py: what the documentation takes from the code is what the code says."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+import livetools
+from livetools.protocol import close_codes, ledger, profiles
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.fixture(scope="module")
+def generate():
+    spec = importlib.util.spec_from_file_location("generate", DOCS / "generate.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    yield module
+    sys.path.remove(str(DOCS))
+
+
+def test_the_pages_are_up_to_date(generate):
+    stale = [str(path.relative_to(DOCS)) for path in generate.stale()]
+    assert not stale, "the code has changed: run `make docs-pages`, and commit what it writes"
+
+
+def test_a_page_that_is_not_up_to_date_is_found(generate, tmp_path, monkeypatch):
+    page = tmp_path / "page.md"
+    page.write_text("# Errors\n\n<!-- generated: error-tree -->\nold\n<!-- end -->\n", encoding="utf-8")
+    monkeypatch.setattr(generate, "DOCS", tmp_path)
+    monkeypatch.setattr(generate.generate_models, "pages", dict)
+    assert list(generate.stale()) == [page]
+    assert "ToolTimeout" in generate.stale()[page]
+
+
+def test_every_family_has_a_page_with_its_names_and_evidence(generate):
+    pages = generate.generate_models.pages()
+    for name in profiles.families():
+        family = profiles.find(name).family
+        page = pages[f"models/{generate.generate_models.slug(family)}.md"]
+        assert f"`{name}…`" in page
+        assert page.startswith(f"# {family}\n")
+    assert "adk#5018" in pages["models/gemini-3.1-flash-live.md"]
+    assert (
+        "2026-09-19" in pages["models/gemini-3.8-live-extended-thinking.md"]
+    )  # of the profile it is made from
+
+
+def test_every_reason_and_code_of_a_close_has_a_row(generate):
+    text = generate.generate_tables.reason_table() + generate.generate_tables.close_table()
+    assert [rule.text for rule in close_codes.RULES if f"… {rule.text} …" not in text] == []
+    assert all(f"| {code} |" in text for code in (1000, 1006, 1007, 1011))
+
+
+def test_every_error_and_event_has_a_row(generate):
+    text = generate.generate_tables.error_table() + generate.generate_tables.event_table()
+    told = set(re.findall(r"\[livetools\.(\w+)\]", text))
+    public = {n for n in livetools.__all__ if isinstance(getattr(livetools, n), type)}
+    errors = {n for n in public if issubclass(getattr(livetools, n), Exception)}
+    assert errors <= told <= public
+
+
+def test_every_move_of_a_table_of_states_is_shown(generate):
+    text = generate.generate_tables.state_tables()
+    assert {"ledger"} <= set(generate.generate_tables.machines())
+    for module in generate.generate_tables.machines().values():
+        for state, move in module.TABLE:
+            assert state.name in text
+            assert f"**{move.name}**" in text
+    [lose] = [
+        line
+        for line in text.splitlines()
+        if line.startswith(f"| **{ledger.Move.LOSE.name}**") and "DETACHED" in line
+    ]
+    assert "**DETACHED**: lost" in lose
+    assert "**DONE**: lost, deliver" in lose
+
+
+def test_the_index_for_language_models_has_a_sentence_for_each_page(generate):
+    lines = [line for line in generate.generate_site.llms(DOCS).splitlines() if line.startswith("- [")]
+    assert len(lines) == len(
+        generate.generate_site.pages(DOCS)
+    )  # the reference in one file, not the first page
+    assert not [line for line in lines if line.endswith(": ")]
+
+
+def test_the_reference_in_one_file_has_every_public_name(generate):
+    text = generate.generate_site.reference()
+    assert [name for name in livetools.__all__ if f"### {name}\n" not in text] == []
+    assert "#### Session.ask(" in text
+    assert "async def" not in text

@@ -1,0 +1,160 @@
+"""What the pages of docs/ say is run: their programs, one after another, against the fake."""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import inspect
+import json
+import re
+import sys
+import tomllib
+import types
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from typer.main import get_command
+
+from livetools.cli.app import app
+from livetools.evals.pytest_plugin import LiveEval
+from livetools.testing import FakeLiveServer, Pretend
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+#: Programs of other libraries, shown beside ours: they are read, not run.
+OTHERS = {"ADK", "pydantic-ai", "LiveKit", "pipecat"}
+#: They have tests of their own.
+ELSEWHERE = {"ephemeral-tokens.md", "relay-protocol.md"}
+FENCE = re.compile(
+    r"^(?P<indent> *)```(?P<language>\w+)(?P<rest>[^\n]*)\n(?P<text>.*?)^(?P=indent)```$", re.DOTALL | re.M
+)
+
+
+@dataclass(frozen=True)
+class Block:
+    language: str
+    title: str
+    text: str
+
+
+def blocks_of(path: Path) -> list[Block]:
+    found = []
+    for fence in FENCE.finditer(path.read_text(encoding="utf-8")):
+        title = re.search(r'title="([^"]*)"', fence["rest"])
+        text = re.sub(rf"^{fence['indent']}", "", fence["text"], flags=re.M)
+        found.append(Block(fence["language"], title[1] if title else "", text))
+    return found
+
+
+PAGES = {str(p.relative_to(DOCS)): blocks_of(p) for p in sorted(DOCS.rglob("*.md"))}
+PROGRAMS = [name for name, blocks in PAGES.items() if any(b.language == "python" for b in blocks)]
+BLOCKS = [(name, block) for name, blocks in PAGES.items() for block in blocks]
+
+
+def of(*languages: str) -> list[Any]:
+    return [
+        pytest.param(b, id=f"{name}:{n}") for n, (name, b) in enumerate(BLOCKS) if b.language in languages
+    ]
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # google-genai's own
+@pytest.mark.parametrize("name", [name for name in PROGRAMS if name not in ELSEWHERE])
+def test_its_programs_run_one_after_another_and_print_what_it_says(
+    name, live_server, tmp_path, monkeypatch, capsys
+):
+    live_server.model(Pretend())
+    monkeypatch.chdir(tmp_path)
+    page = types.ModuleType("docs_page")
+    monkeypatch.setitem(sys.modules, page.__name__, page)
+    names = vars(page)
+    for block in PAGES[name]:
+        if block.language == "python" and block.title not in OTHERS:
+            capsys.readouterr()
+            run(block.text, name, names, monkeypatch)
+        elif block.title == "Output":
+            assert capsys.readouterr().out.strip() == block.text.strip()
+
+
+def run(text: str, name: str, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Execute it, and then the tests that it defines, as pytest would."""
+    before = set(names)
+    exec(compile(text, name, "exec", dont_inherit=True), names)
+    for test in [f for n, f in list(names.items()) if n not in before and n.startswith("test_")]:
+        asyncio.run(tested(test, monkeypatch))
+
+
+async def tested(test: Callable[..., Awaitable[None]], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Run one test with a server of its own, as the fixtures do."""
+    if "live_eval" in inspect.signature(test).parameters:
+        await test(LiveEval(FakeLiveServer(Pretend())))
+        return
+    server = FakeLiveServer(tls=True)
+    with monkeypatch.context() as environment:
+        environment.setenv("GOOGLE_GEMINI_BASE_URL", server.http_url)
+        environment.setenv("SSL_CERT_FILE", str(server.ca_file))
+        async with server:
+            await test(server)
+
+
+@pytest.mark.parametrize("block", of("python"))
+def test_every_program_is_python(block):
+    ast.parse(block.text)
+
+
+def test_only_programs_of_other_libraries_are_not_run():
+    titles = {block.title for _, block in BLOCKS if block.language == "python"}
+    for library in titles & OTHERS:
+        ours = [b for _, b in BLOCKS if b.title == library and "livetools" in b.text]
+        assert not ours
+    assert titles >= OTHERS
+
+
+@pytest.mark.parametrize("block", of("sh"))
+def test_every_command_and_option_exists(block):
+    commands = get_command(app).commands
+    targets = re.findall(r"^(\w[\w-]*):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M)
+    for line in block.text.replace("\\\n", " ").splitlines():
+        words = line.split("#")[0].split()
+        if words[:1] == ["livetools"] and len(words) > 1 and words[1] in commands:
+            known = {o for p in commands[words[1]].params for o in (*p.opts, *p.secondary_opts)} | {"--help"}
+            assert {w for w in words if w.startswith("--")} <= known
+        elif words[:1] == ["livetools"]:
+            assert words[1:2] in (["--version"], ["--help"], ["-h"])
+        elif words[:1] == ["make"]:
+            assert set(words[1:]) <= set(targets)
+
+
+@pytest.mark.parametrize("block", of("json", "yaml", "toml"))
+def test_other_blocks_are_what_they_claim(block):
+    if block.language == "json":
+        for text in re.split(r"\n(?=\{)", block.text.strip()):
+            assert json.loads(text)
+    elif block.language == "yaml":
+        assert yaml.safe_load(block.text)
+    else:
+        assert tomllib.loads(block.text)
+
+
+def test_no_block_is_of_a_language_that_nobody_checks():
+    assert {block.language for _, block in BLOCKS} <= {
+        "python", "sh", "json", "yaml", "toml", "text", "html", "typescript", "xml"
+    }  # fmt: skip
+
+
+def test_every_picture_is_there():
+    for name in PAGES:
+        text = (DOCS / name).read_text(encoding="utf-8")
+        for target in re.findall(r"!\[[^\]]*\]\(([^)\s]+)\)|<img[^>]*src=\"([^\"]+)\"", text):
+            [path] = filter(None, target)
+            assert ((DOCS / name).parent / path).is_file(), f"{name}: {path}"
+
+
+def test_every_page_is_in_the_navigation():
+    config = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))
+    listed = [v for entry in config["project"]["nav"] for v in entry.values()]
+    listed = [page for value in listed for page in ([value] if isinstance(value, str) else value)]
+    assert sorted(listed) == sorted(PAGES)
