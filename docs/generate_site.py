@@ -70,9 +70,9 @@ def line(docs: Path, page: str) -> str:
 def opening(text: str) -> str:
     """The first sentence of a page's first paragraph, without its links."""
     for paragraph in re.split(r"\n{2,}", text):
-        if paragraph and paragraph[0] not in "#`|<!-:=>":
+        if paragraph and paragraph[0] not in "#|<!-:=>" and not paragraph.startswith("```"):
             words = re.sub(r"\[([^\]]+)\](\([^)]*\)|\[[^\]]*\])", r"\1", " ".join(paragraph.split()))
-            return re.split(r"(?<=[.:])\s", words, maxsplit=1)[0]
+            return re.split(r"(?<=[.])\s", words, maxsplit=1)[0]
     return ""
 
 

@@ -1,1 +1,52 @@
-"""The only room that awaits: tasks, sockets and threads around the pure machine."""
+"""What a session rests on, for those who replace a part of it: where handles are kept, connections, clocks.
+
+The only room of the project that awaits: tasks, sockets and threads around the pure machine of ``protocol``. Names
+are loaded when they are first asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from livetools.protocol.transcript import Transcript
+
+    from .clock import Clock, SystemClock
+    from .handle_store import FileHandleStore, HandleStore, MemoryHandleStore
+    from .memory import MemoryTransport
+    from .transport import Dialer, Transport
+
+_HOMES = {
+    "Clock": "livetools.session.clock",
+    "Dialer": "livetools.session.transport",
+    "FileHandleStore": "livetools.session.handle_store",
+    "HandleStore": "livetools.session.handle_store",
+    "MemoryHandleStore": "livetools.session.handle_store",
+    "MemoryTransport": "livetools.session.memory",
+    "SystemClock": "livetools.session.clock",
+    "Transcript": "livetools.protocol.transcript",
+    "Transport": "livetools.session.transport",
+}
+
+__all__ = [
+    "Clock",
+    "Dialer",
+    "FileHandleStore",
+    "HandleStore",
+    "MemoryHandleStore",
+    "MemoryTransport",
+    "SystemClock",
+    "Transcript",
+    "Transport",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

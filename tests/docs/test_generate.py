@@ -95,4 +95,5 @@ def test_the_reference_in_one_file_has_every_public_name(generate):
     text = generate.generate_site.reference()
     assert [name for name in livetools.__all__ if f"### {name}\n" not in text] == []
     assert "#### Session.ask(" in text
-    assert "async def" not in text
+    assert "#### Turn.start_call(" in text
+    assert "_pump" not in text
