@@ -217,13 +217,15 @@ def read_command(text: str) -> Command:
 def encode_event(event: Event, seq: int, at: float) -> str | None:
     """The JSON message for an event; ``None`` for one that is not sent to pages.
 
-    An exception is sent as the name of its class: its text may hold what only the server should see. Values that make
+    An exception is sent as the name of its class: its text may hold what only the server should see. What an event
+    does not print (the signature of a consented voice) is not sent. Values that make
     the message larger than ``MAX_EVENT`` are left out, and ``truncated`` is true.
     """
     if isinstance(event, NOT_SENT):
         return None
     name = type(event).__name__
-    values = {field.name: getattr(event, field.name) for field in dataclasses.fields(event)}
+    fields = dataclasses.fields(event)
+    values = {each.name: getattr(event, each.name) if each.repr else None for each in fields}
     if isinstance(error := values.get("error"), Exception):
         values["error"] = type(error).__name__
     head = {"type": name, "seq": seq, "at": round(at, 3)}

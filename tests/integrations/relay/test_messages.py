@@ -15,6 +15,7 @@ from livetools import (
     AudioChunk,
     Call,
     HandleUpdate,
+    SessionStarted,
     ToolError,
     ToolFinished,
     ToolProgress,
@@ -58,6 +59,11 @@ def test_the_picture_of_an_avatar_is_told_without_a_number():
 @pytest.mark.parametrize("event", [AudioChunk(b"1"), HandleUpdate("secret"), UnknownMessage({"a": "secret"})])
 def test_sound_secrets_and_what_nobody_knows_stay_here(event):
     assert encode_event(event, 1, 0.0) is None
+
+
+def test_what_an_event_does_not_print_stays_here():
+    told = json.loads(encode_event(SessionStarted("s1", "signature"), 1, 0.0))
+    assert (told["id"], told["voice_consent"]) == ("s1", None)
 
 
 def test_an_exception_is_told_by_its_class_alone():
