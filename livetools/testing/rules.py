@@ -9,6 +9,8 @@ r"""A pretend model without code: when the user says this, call that, say so.
         say: "It is {output} in {city}."
       - when: hello|hi
         say: Good day.
+      - after: 30
+        say: Are you still there?
     otherwise: I did not understand.
 
 In Python: ``Rules([Rule(when="hello", say="Good day.")])``, a model like any other. ``when`` is a regular
@@ -16,19 +18,30 @@ expression, looked for in what the user says, whatever its case; the first rule 
 that a rule does not give are filled from what the user said, by the declared schema (see
 :mod:`livetools.testing.pretend`); what is required and not found is asked for. ``say`` and ``args`` know the
 groups of ``when``, the keys of the function's response, ``text`` (what the user said) and ``response``. A rule
-that calls and says nothing has its answer read out.
+that calls and says nothing has its answer read out. What has ``after`` in the place of ``when`` is said unasked, so
+many seconds after each connection was made, a reconnection too.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from .pretend import Pretend, asking, fill, spoken
-from .turn import Turn
+from .turn import Turn, TurnCancelled
+
+
+class Proactive(Protocol):
+    """A conversation in which something may be said unasked."""
+
+    service: Any
+
+    async def speak(self, text: str) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +54,14 @@ class Rule:
     say: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Unasked:
+    """What is said ``after`` seconds of each connection, though nobody has asked."""
+
+    after: float
+    say: str
+
+
 class Rules:
     """A pretend model made of rules: ``FakeLiveServer(Rules([...]))``.
 
@@ -48,8 +69,11 @@ class Rules:
     of what the user said; where no function fits either, it says ``otherwise``.
     """
 
-    def __init__(self, rules: Sequence[Rule] = (), otherwise: str | None = None) -> None:
+    def __init__(
+        self, rules: Sequence[Rule] = (), otherwise: str | None = None, unasked: Sequence[Unasked] = ()
+    ) -> None:
         self.rules = tuple(rules)
+        self.unasked = tuple(sorted(unasked, key=lambda each: each.after))
         self._pretend = Pretend(otherwise)
 
     @classmethod
@@ -70,9 +94,21 @@ class Rules:
             raise ValueError(f"{path}: expected a mapping with a list `rules`")
         if unknown := set(document) - {"rules", "otherwise"}:
             raise ValueError(f"{path}: unknown key {min(map(str, unknown))!r}; there are rules, otherwise")
-        rules = [_rule(entry, f"{path}: rule {n}") for n, entry in enumerate(document.get("rules", []), 1)]
+        made = [_rule(entry, f"{path}: rule {n}") for n, entry in enumerate(document.get("rules", []), 1)]
         otherwise = document.get("otherwise")
-        return cls(rules, None if otherwise is None else str(otherwise))
+        return cls(
+            [each for each in made if isinstance(each, Rule)],
+            None if otherwise is None else str(otherwise),
+            [each for each in made if isinstance(each, Unasked)],
+        )
+
+    async def connected(self, session: Proactive) -> None:
+        """A connection stands: say what is to be said unasked. Cancelled when it is gone."""
+        clock, began = session.service.clock, session.service.clock.now()
+        for each in self.unasked:
+            await clock.sleep_until(began + each.after)
+            with contextlib.suppress(TurnCancelled):
+                await session.speak(each.say)
 
     async def __call__(self, turn: Turn) -> None:
         """Answer one user turn."""
@@ -99,7 +135,9 @@ class Rules:
             await turn.say(str(_fill(rule.say, words)))
 
 
-def _rule(entry: object, place: str) -> Rule:
+def _rule(entry: object, place: str) -> Rule | Unasked:
+    if isinstance(entry, dict) and "after" in entry:
+        return _unasked(entry, place)
     if not isinstance(entry, dict) or "when" not in entry:
         raise ValueError(f"{place}: expected a mapping with `when`")
     unknown = set(entry) - {"when", "call", "args", "say"}
@@ -117,6 +155,15 @@ def _rule(entry: object, place: str) -> Rule:
     except re.error as error:
         raise ValueError(f"{place}: `when` is not a regular expression: {error}") from None
     return Rule(str(entry["when"]), call, args, None if say is None else str(say))
+
+
+def _unasked(entry: Mapping[str, object], place: str) -> Unasked:
+    after = entry["after"]
+    if set(entry) != {"after", "say"} or not isinstance(entry["say"], str):
+        raise ValueError(f"{place}: what is said `after` some seconds has `say`, a text, and nothing else")
+    if isinstance(after, bool) or not isinstance(after, int | float) or not 0 <= after < inf:
+        raise ValueError(f"{place}: `after` is a number of seconds, not {after!r:.40}")
+    return Unasked(float(after), entry["say"])
 
 
 def _fill(value: object, words: Mapping[str, object]) -> object:

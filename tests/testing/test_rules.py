@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from livetools import OutputTranscript, ReconnectPolicy, TurnComplete, connect
 from livetools.testing import FakeLiveServer
 from livetools.testing.rules import Rule, Rules
 
@@ -99,4 +100,43 @@ def test_a_file_that_is_wrong_is_told_where(tmp_path, text, complaint):
     path = tmp_path / "rules.yaml"
     path.write_text(text)
     with pytest.raises(ValueError, match=complaint.replace("(", r"\(")):
+        Rules.load(path)
+
+
+# What is said unasked
+
+
+@pytest.mark.anyio
+async def test_what_has_after_is_said_unasked_on_each_connection(tmp_path):
+    path = tmp_path / "rules.yaml"
+    path.write_text("rules:\n  - {after: 0.05, say: 'Are you there?'}\n  - {when: hello, say: Good day.}\n")
+    async with FakeLiveServer(Rules.load(path)) as server:
+        policy = ReconnectPolicy(initial=0.01)
+        async with connect("gemini-3.8-live", reconnect=policy, **server.options) as session:
+            said, moved = [], False
+            async for event in session:
+                if isinstance(event, OutputTranscript):
+                    said.append(event.text)
+                if isinstance(event, TurnComplete) and not moved:
+                    moved = True
+                    await server.sessions[0].drop()
+                elif isinstance(event, TurnComplete):
+                    break
+    assert "".join(said) == "Are you there?" * 2
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ("{after: 5}", "has `say`"),
+        ("{after: 5, say: x, call: f}", "nothing else"),
+        ("{after: soon, say: x}", "a number of seconds, not 'soon'"),
+        ("{after: -1, say: x}", "a number of seconds"),
+        ("{after: .inf, say: x}", "a number of seconds"),
+    ],
+)
+def test_what_is_wrong_with_an_unasked_rule_is_said(tmp_path, rule, words):
+    path = tmp_path / "rules.yaml"
+    path.write_text(f"rules:\n  - {rule}\n")
+    with pytest.raises(ValueError, match=words):
         Rules.load(path)

@@ -107,6 +107,8 @@ class _Handshake:
             async with anyio.create_task_group() as group:
                 if every is not None:
                     group.start_soon(self._give_handles, session, every)
+                if (says_unasked := getattr(self.service.model, "connected", None)) is not None:
+                    group.start_soon(says_unasked, session)
                 if idle < math.inf:
                     group.start_soon(self._abort_when_idle, session, idle)
                 await self._grow_old(session, began)

@@ -21,7 +21,7 @@ from livetools.testing.service import Service
 from livetools.testing.turn import Turn, TurnCancelled
 from livetools.testing.wire import Message, Refused, seconds
 
-from . import output
+from . import output, unasked
 from .fault_injection import UNKNOWN, deliver, inject
 from .input import DEFAULT_RATE, Heard, Input, NothingSaid, Responses, Speech
 from .output import GENERATION_COMPLETE, INTERRUPTED, History, OutputSoFar
@@ -277,19 +277,11 @@ class FakeSession:
         It waits until nobody else speaks (for ever, in a turn of the model's: ``turn.say`` is for that). Raises
         :class:`TurnCancelled` if no connection stands, or the client cuts in.
         """
-        if self.connection is None:
-            raise TurnCancelled("no connection stands")
-        if self.script is not None and self.queue.speaker is not None:
-            await self.end_turn()  # as the script's next step would
-        turn = Turn(self)
-        await self._turn_comes(turn)
-        await self._run(turn, lambda turn: turn.say(text, audio))
-        if turn.over:
-            raise TurnCancelled("the client has interrupted this turn")
+        await unasked.speak(self, Turn(self), text, audio)
 
     # -- whose turn it is
 
-    async def _turn_comes(self, turn: Turn) -> None:
+    async def turn_comes(self, turn: Turn) -> None:
         """Wait until nobody else speaks, and this turn may."""
         turn.wake = anyio.Event()
         self.queue.waiting.append(turn)
@@ -315,9 +307,10 @@ class FakeSession:
         if turn.wake is not None:
             turn.wake.set()
         else:
-            self.service.start_task(self._run, turn)
+            self.service.start_task(self.run, turn)
 
-    async def _run(self, turn: Turn, model: Callable[[Turn], Awaitable[None]] | None = None) -> None:
+    async def run(self, turn: Turn, model: Callable[[Turn], Awaitable[None]] | None = None) -> None:
+        """Let a model answer in this turn, the server's if none is given, and end it."""
         with anyio.CancelScope() as turn.scope:
             try:
                 await (model or self.service.model)(turn)
@@ -381,7 +374,7 @@ class FakeSession:
             return
         if scheduling == "INTERRUPT" and honoured and not self.input.user_speaks:
             await self.interrupt()
-        await self._turn_comes(turn)
+        await self.turn_comes(turn)
 
     async def interrupt(self) -> None:
         """The client cuts in: `interrupted`, `turnComplete`, and then the calls that fall with the turn."""

@@ -1,0 +1,54 @@
+"""What the fake says though nobody has asked: a turn without a user."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Protocol
+
+import anyio
+
+from livetools.testing.service import Service
+from livetools.testing.turn import Turn, TurnCancelled
+
+from .turn_queue import TurnQueue
+
+
+class Conversation(Protocol):
+    """What is wanted of a :class:`~livetools.testing.live.session.FakeSession`."""
+
+    service: Service
+    queue: TurnQueue
+    connection: Any  # None while none stands
+    script: Callable[[Turn], Awaitable[None]] | None
+
+    async def end_turn(self) -> None: ...
+
+    async def turn_comes(self, turn: Turn) -> None: ...
+
+    async def run(self, turn: Turn, model: Callable[[Turn], Awaitable[None]] | None = None) -> None: ...
+
+
+async def speak(session: Conversation, turn: Turn, text: str, audio: bytes | None) -> None:
+    """Say this in ``turn``, once nobody else speaks, and end it. Raises ``TurnCancelled`` if it was not said.
+
+    It is said beside the caller: who is cancelled while waiting leaves no half turn behind.
+    """
+    if session.connection is None:
+        raise TurnCancelled("no connection stands")
+    if session.script is not None and session.queue.speaker is not None:
+        await session.end_turn()  # as the script's next step would
+    ended = anyio.Event()
+
+    async def say() -> None:
+        try:
+            await session.turn_comes(turn)
+            await session.run(turn, lambda turn: turn.say(text, audio))
+        except TurnCancelled:
+            turn.over = True
+        finally:
+            ended.set()
+
+    session.service.start_task(say)
+    await ended.wait()
+    if turn.over:
+        raise TurnCancelled("the client has interrupted this turn, or its connection is gone")
