@@ -84,6 +84,32 @@ def test_what_is_heard_late_stands_before_the_answer(reduce):
     assert (state["exchanges"][0]["origin"], state["latency"]) == ("voice", 500)
 
 
+def test_speech_has_its_place_though_nobody_writes_it_down(reduce):
+    state = reduce(
+        ("VoiceActivity", 1.0, {"kind": "start", "offset": None}),
+        ("VoiceActivity", 2.0, {"kind": "end", "offset": None}),
+        ("ToolStarted", 2.1, {"call": CALL}),
+        ("ToolFinished", 2.2, done()),
+        ("OutputTranscript", 2.5, said("It rains.")),
+        ("TurnComplete", 3.0, TURN),
+    )
+    first, _, last = state["exchanges"][0]["items"]
+    assert (first["role"], first["voice"], first["text"], first["open"]) == ("user", True, "", False)
+    assert last["text"] == "It rains."
+    assert state["busy"][-1] is False
+
+
+def test_the_words_of_a_question_may_come_when_it_is_answered(reduce):
+    state = reduce(
+        ("VoiceActivity", 1.0, {"kind": "start", "offset": None}),
+        ("OutputTranscript", 2.5, said("It rains.")),
+        ("TurnComplete", 3.0, TURN),
+        ("InputTranscript", 3.1, {**said("Does it rain?"), "interim": False}),
+        ("InputTranscript", 9.0, {**said("And now?"), "interim": False}),
+    )
+    assert texts(state) == [["Does it rain?", "It rains."], ["And now?"]]
+
+
 def test_words_that_may_be_taken_back_give_way_to_the_final_ones(reduce):
     interim = {"finished": False, "interim": True}
     state = reduce(

@@ -1,6 +1,8 @@
 // The left side: what was said on both sides, the calls between, and the questions of tools that want an approval.
 import { element, List, setAttribute, setText } from "./dom.js";
 import { called, plain, pretty, result, short, STATES, stateOf } from "./format.js";
+/** Stands for speech that the service does not write down, or has not yet. */
+export const NO_TRANSCRIPT = "(no transcript)";
 const WHO = { user: "You", model: "Model", thought: "Thought", code: "Code" };
 /** One exchange: its items in order. */
 export class ExchangeView {
@@ -37,7 +39,7 @@ class MessageView {
         this.root = element("article", `item ${item.role}`, { "aria-label": WHO[item.role] }, element("p", "who", {}, WHO[item.role], how), element(item.role === "code" ? "pre" : "p", "text", {}, this.text, this.interim, this.mark));
     }
     update(item) {
-        setText(this.text, item.text);
+        setText(this.text, item.text || (item.interim ? "" : item.open ? "…" : NO_TRANSCRIPT));
         setText(this.interim, item.interim);
         setText(this.mark, item.interrupted ? "interrupted" : "");
         this.root.classList.toggle("open", item.open);

@@ -1,4 +1,5 @@
 // What the page itself makes of the conversation.
+import { NO_TRANSCRIPT } from "./conversation.js";
 import { called, duration, plain, result, stateOf } from "./format.js";
 /** Hand a text to the user as a file. */
 export function download(name, text, type) {
@@ -19,7 +20,7 @@ function written(item) {
         case "message": {
             const who = { user: "You", model: "Model", thought: "Thought", code: "Code" }[item.role];
             const how = [item.voice ? "spoken" : "", item.interrupted ? "interrupted" : ""].filter(Boolean).join(", ");
-            const text = item.role === "code" ? `\n\n\`\`\`\n${item.text}\n\`\`\`` : ` ${item.text}${item.interim}`;
+            const text = item.role === "code" ? `\n\n\`\`\`\n${item.text}\n\`\`\`` : ` ${item.text || item.interim || NO_TRANSCRIPT}`;
             return `**${who}**${how ? ` (${how})` : ""}:${text}`;
         }
         case "note":

@@ -72,9 +72,6 @@ function rowsOf(exchange, end) {
             rows.push({ key: item.key, from: item.began, until, ...(voice ? spoken : {}), message: { role, text, interrupted } });
         }
     }
-    if (exchange.origin === "voice" && !rows.some((row) => "message" in row && row.message.role === "user")) {
-        rows.unshift({ key: -exchange.key, ...spoken, message: { role: "user", text: "", interrupted: false } });
-    }
     return rows;
 }
 function place(bar, scale, from, until) {

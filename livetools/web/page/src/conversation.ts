@@ -10,6 +10,9 @@ export interface Decide {
   refuse(id: string, reason: string): boolean;
 }
 
+/** Stands for speech that the service does not write down, or has not yet. */
+export const NO_TRANSCRIPT = "(no transcript)";
+
 const WHO: Record<Message["role"], string> = { user: "You", model: "Model", thought: "Thought", code: "Code" };
 
 /** One exchange: its items in order. */
@@ -58,7 +61,7 @@ class MessageView implements View<Message> {
   }
 
   update(item: Message): void {
-    setText(this.text, item.text);
+    setText(this.text, item.text || (item.interim ? "" : item.open ? "…" : NO_TRANSCRIPT));
     setText(this.interim, item.interim);
     setText(this.mark, item.interrupted ? "interrupted" : "");
     this.root.classList.toggle("open", item.open);

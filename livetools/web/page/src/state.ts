@@ -295,7 +295,7 @@ function currentOrNew(state: State, time: number): Exchange {
     if (!spoken) return begin(state, "model", time);
   }
   if (asked === null) return begin(state, "model", time);
-  return Object.assign(begin(state, "voice", asked), { asked, measured: true });
+  return Object.assign(beginVoice(state, asked), { asked, measured: true });
 }
 
 /** The same, for what the user hears or reads: the first of it gives the latency. */
@@ -343,8 +343,15 @@ function speechBegan(state: State, time: number): State {
     return state;
   }
   close(state, time);
-  begin(state, "voice", time);
+  beginVoice(state, time);
   return state;
+}
+
+/** A spoken question, with a message for its words: they may come late, or never. */
+function beginVoice(state: State, time: number): Exchange {
+  const exchange = begin(state, "voice", time);
+  exchange.items.push(newMessage(state, "user", "", time, true));
+  return exchange;
 }
 
 function speechEnded(state: State, time: number, measured: boolean): State {
@@ -357,22 +364,25 @@ function speechEnded(state: State, time: number, measured: boolean): State {
 /** The user's words, as the service heard them: they may come in the middle of the answer, or after it. */
 function inputTranscript(state: State, text: string, interim: boolean, time: number): State {
   let exchange = current(state);
-  const mine = exchange?.items.find((item): item is Message => item.kind === "message" && item.role === "user" && item.voice);
-  if (exchange === undefined || exchange.interrupted || (exchange.ended !== null && exchange.origin !== "voice")) {
-    exchange = begin(state, "voice", time);
-  } else if (mine?.open) {
-    if (interim) mine.interim = text;
-    else Object.assign(mine, { text: mine.text + text, interim: "", last: time });
-    return state;
-  } else if (mine !== undefined && exchange.ended !== null) {
-    exchange = begin(state, "voice", time);
+  let mine = exchange && spokenMessage(exchange);
+  const over = exchange === undefined || exchange.interrupted || exchange.ended !== null;
+  const missing = mine !== undefined && mine.text === ""; // the words of a question that is answered already
+  if (exchange === undefined || (over && !missing)) {
+    exchange = beginVoice(state, time);
+    mine = spokenMessage(exchange);
   }
-  const item = newMessage(state, "user", interim ? "" : text, time, true);
-  if (interim) item.interim = text;
-  const typed = exchange.items.findIndex((each) => !(each.kind === "message" && each.role === "user"));
-  exchange.items.splice(typed < 0 ? exchange.items.length : typed, 0, item);
+  if (mine === undefined) {
+    mine = newMessage(state, "user", "", time, true);
+    const typed = exchange.items.findIndex((each) => !(each.kind === "message" && each.role === "user"));
+    exchange.items.splice(typed < 0 ? exchange.items.length : typed, 0, mine);
+  }
+  if (interim) Object.assign(mine, { interim: text, open: true });
+  else Object.assign(mine, { text: mine.text + text, interim: "", last: time, open: !over });
   return state;
 }
+
+const spokenMessage = (exchange: Exchange): Message | undefined =>
+  exchange.items.find((item): item is Message => item.kind === "message" && item.role === "user" && item.voice);
 
 /** The exchange that a call belongs to, the newest of this id. */
 const owner = (state: State, id: string): Exchange | undefined =>
