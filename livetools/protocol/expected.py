@@ -90,13 +90,15 @@ class Exchange:
         """Whether its text was written."""
         return self.turn is not None
 
-    def listen(self, sure: bool) -> None:
-        """A turn begins that is, or may be, the answer; what came before was not."""
-        self.events.clear()
+    def listen(self, sure: bool, *, calls: bool = False) -> None:
+        """A turn begins that is, or may be, the answer; what came before was not, but for ``calls``."""
+        kept = [event for event in self.events if calls and isinstance(event, ToolStarted)]
+        self.events[:] = kept
         self._audio.clear()
         self._size = self.dropped = 0
         self.calls.clear()
-        self._called.clear()
+        if not kept:
+            self._called.clear()
         self.heard = False
         self.listens, self.sure = True, sure
 

@@ -134,6 +134,7 @@ class Turns:
         self._known = 0  # of the queue, the turns that were expected when the turn under way began
         self._unspoken: set[int] = set()  # runs whose answers are still to be spoken of
         self._heard = False  # the model said something since the last answer
+        self._ended_answer = False  # the turn that ended last was expected to speak of an answer
         self._cutting = False  # an answer was sent that may itself cut the model off
         self._progress = 0.0
         self._playing = 0.0  # until when the audio that came would play
@@ -214,7 +215,7 @@ class Turns:
         elif exchange is not None and exchange is self.exchange:
             exchange.turn = turn
             if self._queue[0] is turn:
-                exchange.listens = exchange.sure = True
+                exchange.listen(sure=True)
         elif exchange is not None:
             turn.until = now + self.stall_timeout  # it was given up before it was written
         self._moved(now)
@@ -392,12 +393,11 @@ class Turns:
             return
         first = self._queue[0]
         if first is exchange.turn:
-            if exchange.listens and first.answer:
-                exchange.sure = (
-                    True  # the turn that went before has called, and this one speaks of the answer
-                )
+            if exchange.listens and first.answer and not self._ended_answer:
+                # the turn that went before has called, and this one speaks of the answer
+                exchange.sure = True
             else:
-                exchange.listen(sure=True)
+                exchange.listen(sure=True, calls=exchange.listens and first.answer)
         elif all(turn.shares and not turn.answer for turn in self._before(exchange.turn)):
             exchange.listen(sure=False)
 
@@ -421,7 +421,7 @@ class Turns:
         if not self._queue:
             return
         first = self._queue.popleft()
-        first.over = True
+        first.over, self._ended_answer = True, first.answer
         if not first.shares:
             return
         last = takewhile(lambda turn: turn.shares and not turn.answer, islice(self._queue, max(0, known - 1)))
@@ -441,7 +441,7 @@ class Turns:
         self._queue.clear()
         self._unspoken.clear()
         self._known = self.most = 0
-        self._cutting = self._spoken = self.speech = False
+        self._cutting = self._spoken = self._ended_answer = self.speech = False
         self._patience = inf
 
     # Inside

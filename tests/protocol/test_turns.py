@@ -15,7 +15,7 @@ from support.search import search
 
 from livetools.protocol.actions import Outcome
 from livetools.protocol.errors import ConcurrencyError, NoAnswer
-from livetools.protocol.events import Call, OutputTranscript, Stalled, TextChunk
+from livetools.protocol.events import Call, OutputTranscript, Stalled, TextChunk, ToolStarted
 from livetools.protocol.expected import Exchange
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.terms import CallPolicy
@@ -440,6 +440,51 @@ def test_a_turn_that_a_stall_has_given_up_may_still_come_before_the_next(order: 
     )  # where two were expected, the other one may have come
     assert exchange.done
     assert [e.text for e in exchange.events if isinstance(e, OutputTranscript)] == ["an answer"]
+
+
+def texts(exchange: Exchange) -> list[str]:
+    return [event.text for event in exchange.events if isinstance(event, TextChunk | OutputTranscript)]
+
+
+def two_questions() -> tuple[Turns, Exchange]:
+    """The first was given up before the model said anything; the second waits."""
+    turns = Turns(20.0, False)
+    first = turns.ask()
+    turns.prompted(0.0, first)
+    turns.give_up(first, 0.0)
+    second = turns.ask()
+    turns.prompted(0.0, second)
+    return turns, second
+
+
+def test_what_was_heard_of_another_turn_before_the_line_broke_is_no_part_of_the_answer():
+    turns, second = two_questions()
+    turns.content(1.0)
+    second.hear(TextChunk("of the first"))
+    turns.lost(2.0, again=True)
+    turns.prompted(3.0, second)
+    turns.content(4.0)
+    second.hear(TextChunk("of the second"))
+    turns.complete(None, 5.0)
+    assert second.done
+    assert texts(second) == ["of the second"]
+
+
+def test_each_of_two_questions_that_call_is_answered_in_its_own_turn():
+    turns, second = two_questions()
+    turns.called(1, Call("c1", "tool"), False, 1.0)
+    turns.called(2, Call("c2", "tool"), False, 1.0)
+    for run, words in ((1, "of the first"), (2, "of the second")):
+        turns.answered(run, False, None, 2.0, stood_still=True)
+        turns.content(3.0)
+        second.hear(TextChunk(words))
+        turns.complete(None, 3.0)
+    turns.quiet(3.0 + AMBIGUOUS)
+    assert second.done
+    assert texts(second) == ["of the second"]
+    assert (
+        sum(isinstance(event, ToolStarted) for event in second.events) == 2
+    )  # whose they are nobody can tell
 
 
 @pytest.mark.parametrize("order", UNDER_WAY, ids=lambda o: o.name)
