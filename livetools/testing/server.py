@@ -67,7 +67,9 @@ class _Switch(Generic[T]):
     def __set_name__(self, owner: type[FakeLiveServer], name: str) -> None:
         self._name = name
 
-    def __get__(self, server: FakeLiveServer, owner: type[FakeLiveServer]) -> T:
+    def __get__(self, server: FakeLiveServer | None, owner: type[FakeLiveServer]) -> T:
+        if server is None:  # asked of the class, as documentation tools do
+            raise AttributeError(self._name)
         value: T = getattr(server.service, self._name)
         return value
 
