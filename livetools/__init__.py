@@ -1,4 +1,47 @@
-"""Tool calling over the Gemini Live API: give a live voice or text model Python functions for hands."""
+"""Tool calling over the Gemini Live API: give a live voice or text model Python functions.
+
+::
+
+    async with livetools.connect("gemini-3.8-live", tools=[get_weather]) as session:
+        print(await session.ask("Weather in Oslo?"))
+
+Sessions
+    connect         open a session with a model that can call your functions
+    Session         its verbs, and its events by ``async for``;  Reply: what ``session.ask`` returns
+    declare, attach the same for a session of google-genai's own client
+    ReconnectPolicy how a lost connection is dialled again;  WebSocket: TLS, proxy, bounds of a connection
+    ModelProfile    what a model takes, and how it behaves
+
+Tools
+    tool, Tool      options for a function; anything a model can call, by itself
+    Toolset         tools that belong together: filter, rename, merge
+    ToolContext     a parameter that gives a tool its dependencies, its call and its session
+    ToolResult      a result with media, a scheduling, or the end of the session
+    Hooks           what runs before and after every call
+
+Events (``Event`` is any of them)
+    SessionStarted, Reconnecting, Reconnected, GoAway, HandleUpdate     the connection
+    TextChunk, AudioChunk, VideoChunk, ThoughtChunk, CodeChunk          what the model makes
+    InputTranscript, OutputTranscript                                   what was said, in words
+    ToolStarted, ToolProgress, ToolFinished, ToolCancelled, ToolLost    a function call, a ``Call``, and its fate
+    ApprovalRequested                                                   a call waits for ``session.approve``
+    Interrupted, GenerationComplete, TurnComplete, VoiceActivity        whose turn it is
+    UsageUpdate                                                         tokens, as ``Usage``
+    Grounding                                                           what the answer rests on
+    Stalled, InputDropped, UnknownMessage                               what went wrong, or is not known
+
+Errors (each is a ``LiveToolsError``)
+    ConfigError, ToolDefinitionError    what you passed cannot work
+    ConnectFailed, SetupTimeout, SetupRejected      no session was opened
+    SessionClosed   it ended: AuthenticationError, QuotaExceeded, InvalidRequest, ModelNotFound, ServerError
+    NoAnswer        nothing came in answer to a question
+    LocalProtocolError, RemoteProtocolError         the protocol forbids it; the other end does not speak it
+    ToolError, ToolTimeout              raise it in a tool: its text goes to the model; a tool took too long
+    ConcurrencyError                    two questions at once, or another event loop
+
+Beside these, imported by whoever needs them: ``livetools.testing`` (a fake Live API for tests), ``livetools.audio``,
+``livetools.evals``, ``livetools.formats``, ``livetools.integrations``, ``livetools.session``.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
+import pydoc
+import re
 import subprocess
 import sys
-from types import ModuleType
+from importlib import import_module
+from types import FunctionType, ModuleType
 
 import pytest
 
 import livetools
 
+PACKAGES = "session testing audio evals formats"
 HEAVY = "google.genai websockets rich typer starlette uvicorn trio griffe yaml numpy sounddevice mcp"
 PROMISED = """
     connect attach declare tool Tool Toolset ToolContext ToolResult Call Session Reply ReconnectPolicy
@@ -67,3 +72,41 @@ def test_connecting_to_a_socket_loads_no_client_of_the_sdk() -> None:
     loaded = python(program).split()
     assert "google.genai" not in loaded
     assert "websockets.sync" not in loaded
+
+
+def test_help_names_everything_in_groups() -> None:
+    doc = livetools.__doc__ or ""
+    assert len(doc.splitlines()) <= 60
+    assert [name for name in livetools.__all__ if not re.search(rf"\b{name}\b", doc)] == []
+
+
+def help_lines(value: object) -> list[str]:
+    """What ``help`` prints of a name, without what is inherited and what a dataclass is given."""
+    given = {f.name for f in dataclasses.fields(value)} if dataclasses.is_dataclass(value) else set()  # type: ignore[arg-type]
+    text = pydoc.plain(pydoc.render_doc(value))
+    sections = re.split(r"^ \|  -{20,}$", text, flags=re.MULTILINE)
+    own = [s for s in sections if not re.match(r"\n \|  .*inherited from", s)]
+    entries = [e for s in own for e in re.split(r"(?m)^(?= \|  \S)", s)]
+    return [line for e in entries if not is_given(e, given) for line in e.splitlines()]
+
+
+def is_given(entry: str, fields: set[str]) -> bool:
+    name = re.match(r" \|  (?:async )?(\w+)", entry)
+    return name is not None and (name[1] in fields or name[1].startswith("__"))
+
+
+@pytest.mark.parametrize("name", [n for n in livetools.__all__ if n != "Session"])
+def test_help_of_a_name_fits_on_a_page(name: str) -> None:
+    assert len(help_lines(getattr(livetools, name))) <= 80
+
+
+@pytest.mark.parametrize("name", PACKAGES.split())
+def test_a_package_shows_its_public_face_only(name: str) -> None:
+    package = import_module(f"livetools.{name}")
+    public = {
+        n for n in dir(package) if not n.startswith("_") and not isinstance(getattr(package, n), ModuleType)
+    }
+    assert public == set(package.__all__)
+    things = [n for n in package.__all__ if isinstance(getattr(package, n), type | FunctionType)]
+    bare = [n for n in things if not getattr(package, n).__doc__]
+    assert not bare

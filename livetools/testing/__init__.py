@@ -1,5 +1,23 @@
 """A fake Live server that people can build on: for tests without a network, demos without a key.
 
+::
+
+    async def test_the_weather_is_spoken(live_server):  # a pytest fixture: the environment points at the server
+        @live_server.model
+        async def model(turn):
+            weather = await turn.call("get_weather", city="Oslo")
+            await turn.say(f"It is {weather['output']}.")
+
+        assert "12 °C" in str(await my_app.answer("Weather in Oslo?"))
+
+FakeLiveServer  the server; FakeSession: one conversation on it; Frame: a message of either side
+Turn, User      what a pretend model, and a script of a whole conversation, hold in hand
+Pretend         a model that needs no code; Rules of ``Rule``: one in YAML
+FakeCall        a call and its answer; TurnCancelled: the call, or its connection, is gone
+Faults, Limits  what goes wrong by itself; when goAway comes, and how long a handle lasts
+FakeClock       a clock that a test moves
+Recording       frames in a file; RecordingProxy: writes one between a client and the service
+
 It speaks raw JSON and shares no frame model with livetools' own client: a field that one side misspells
 shows. pytest imports this package at its start (for the ``live_server`` fixture), so names are loaded when
 they are first asked for.
@@ -69,4 +87,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    return sorted(__all__)
