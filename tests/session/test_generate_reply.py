@@ -8,7 +8,9 @@ from typing import Any
 import anyio
 import pytest
 
-from livetools import ConfigError, SessionClosed, TurnComplete
+from livetools import ConfigError, OutputTranscript, SessionClosed, TurnComplete, connect
+from livetools.protocol.outgoing import SPEAK_NOW
+from livetools.testing import FakeLiveServer
 
 pytestmark = pytest.mark.anyio
 
@@ -72,3 +74,31 @@ async def test_blank_instructions_are_refused(opened: Opened) -> None:
     async with opened() as line:
         with pytest.raises(ConfigError, match="blank"):
             await line.session.generate_reply(" ")
+
+
+@pytest.mark.parametrize(
+    ("model", "instructions", "read"),
+    [
+        ("gemini-3.8-live", None, ""),
+        ("gemini-3.8-live", "Greet.", "Greet."),
+        ("gemini-3.1-flash-live-preview", None, SPEAK_NOW),
+        ("gemini-2.5-flash-native-audio-latest", "Greet.", "Greet."),
+    ],
+)
+async def test_every_family_begins_when_it_is_asked_to(
+    model: str, instructions: str | None, read: str
+) -> None:
+    async def greets(turn: Any) -> None:
+        assert turn.text == read
+        await turn.say("Hello!")
+
+    async with FakeLiveServer(greets) as server:
+        async with connect(model, **server.options) as session:
+            await session.generate_reply(instructions)
+            said = ""
+            async for event in session:
+                if isinstance(event, OutputTranscript):
+                    said += event.text
+                elif isinstance(event, TurnComplete):
+                    break
+    assert said == "Hello!"
