@@ -201,6 +201,8 @@ def test_a_person_approves_and_refuses_with_the_arguments_in_sight(model, open_p
     assert '"disk": "sda"' in dev.page.get_by_role("group", name="erase waits for your approval").inner_text()
     assert dev.page.locator('.row.call[data-state="approval"]').count() == 1
     assert dev.button("Stop").is_enabled()
+    dev.page.reload()  # the call waits on, and can be decided on the page that came back
+    refuse.wait_for()
     dev.page.get_by_role("textbox", name="Reason").fill("not today")
     refuse.click()
     dev.wait("not approved: not today")
