@@ -177,7 +177,7 @@ class Inbox:
         return self._backlog.count
 
     def forget(self, mark: int) -> None:
-        """Drop what of a turn came after ``mark``, and was given to whoever asked, if nobody has ever iterated."""
+        """Drop a turn's events after ``mark``, which ``ask`` has returned, if nobody has ever iterated."""
         if not self._iterated:
             self._backlog.forget(mark)
 

@@ -1,7 +1,7 @@
 """The connection of ``websockets`` on asyncio: it gives each message away as it comes, and writes at once.
 
-A message goes from the loop's callback straight to whoever listens: no queue and no task stand between. Nor do they
-where something is written: asyncio takes a frame without waiting, as long as its buffer is empty.
+A message goes from the callback of the loop directly to the listener, without a queue or a task. Writing needs none
+either: asyncio takes a frame at once as long as its buffer is empty.
 """
 
 from __future__ import annotations
@@ -40,46 +40,46 @@ class PushConnection(Noting, ClientConnection):
     """
 
     write_timeout = float("inf")
+    _cutting: asyncio.TimerHandle | None = None
+    _watchdog: asyncio.TimerHandle | None = None
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.inflow = _Inflow()
-        self._cutter: Cutter | None = None  # from the upgrade on
-        self._head = b""  # the last bytes of the response so far
-        self._parts = bytearray()  # of a message in fragments
-        self._ending: list[Exception | None] = []  # the line is gone, and not everything was given away
-        self._cutting: asyncio.TimerHandle | None = None
-        self._watchdog: asyncio.TimerHandle | None = None
 
     # What comes
 
     def data_received(self, data: bytes) -> None:
-        if self._cutter is None:
+        inflow = self.inflow
+        if inflow.cutter is None:
             data = self._upgrading(data)
-        if self._cutter is not None and data:
-            self._cutter.add(data)
-            if not self.inflow.paused:
+        if inflow.cutter is not None and data:
+            inflow.cutter.add(data)
+            if not inflow.paused:
                 self.advance()
 
     def process_event(self, event: Event) -> None:
         if not (isinstance(event, Frame) and event.opcode in DATA):
             return super().process_event(event)
-        self._parts += event.data
+        inflow = self.inflow
+        if inflow.parts is None:
+            inflow.parts = bytearray()
+        inflow.parts += event.data
         if event.fin:
-            message, self._parts = bytes(self._parts), bytearray()
+            message, inflow.parts = bytes(inflow.parts), None
             self._message(message)
         return None
 
     def connection_lost(self, exc: Exception | None) -> None:
         if self._watchdog is not None:
             self._watchdog.cancel()
-        self._ending.append(exc)
+        self.inflow.ending = (exc,)
         if not self.inflow.paused or self.inflow.feed is None:
             self.advance()  # else that goes on by itself: what came before the end is given away first
 
     def advance(self) -> None:
         """Give away what has come, but not for longer than others can wait."""
-        cutter, inflow = self._cutter, self.inflow
+        cutter, inflow = self.inflow.cutter, self.inflow
         until = time.monotonic() + SLICE
         with as_task(inflow.reader):
             while cutter is not None and (item := self._next(cutter)) is not None:
@@ -87,10 +87,11 @@ class PushConnection(Noting, ClientConnection):
                     self._message(item)
                 else:
                     self._pass_on(item)
-                if (inflow.full and not self._ending) or time.monotonic() > until:
+                if (inflow.full and inflow.ending is None) or time.monotonic() > until:
                     return self._pause()
-        if self._ending:
-            self._end(self._ending.pop())
+        if inflow.ending is not None:
+            ending, inflow.ending = inflow.ending, None
+            self._end(*ending)
         elif inflow.paused:
             inflow.paused = False
             self.transport.resume_reading()
@@ -109,13 +110,13 @@ class PushConnection(Noting, ClientConnection):
 
     def _upgrading(self, data: bytes) -> bytes:
         """Give ``websockets`` its response, and return what came behind it."""
-        seen = self._head + data
+        seen = self.inflow.head + data
         end = seen.find(_HEAD_ENDS)
-        size = len(data) if end < 0 else end + len(_HEAD_ENDS) - len(self._head)
-        self._head = seen[-3:]
+        size = len(data) if end < 0 else end + len(_HEAD_ENDS) - len(self.inflow.head)
+        self.inflow.head = seen[-3:]
         self._pass_on(data[:size])
         if self.protocol.state is OPEN:
-            self._cutter = Cutter(self.protocol.max_message_size)
+            self.inflow.cutter = Cutter(self.protocol.max_message_size)
         elif size < len(data):
             self._pass_on(data[size:])
         return data[size:]
@@ -146,7 +147,7 @@ class PushConnection(Noting, ClientConnection):
         if not self.inflow.paused:
             self.inflow.paused = True
             self.transport.pause_reading()
-        if not self.inflow.full or self._ending:
+        if not self.inflow.full or self.inflow.ending is not None:
             self.loop.call_soon(self.advance)
 
     def _end(self, exc: Exception | None) -> None:
@@ -162,7 +163,7 @@ class PushConnection(Noting, ClientConnection):
         return not self.paused and self.protocol.state is OPEN and not self.transport.is_closing()
 
     async def write(self, data: bytes) -> None:
-        """Hand it to the kernel. Raises ``ConnectionClosed``. Once begun it completes, whoever cancels."""
+        """Hand it to the kernel. Raises ``ConnectionClosed``. Completes though its caller is cancelled."""
         if self.protocol.state is not OPEN:
             async with self.send_context():  # raises, once it is known how it ended
                 return
@@ -192,16 +193,24 @@ class PushConnection(Noting, ClientConnection):
 
 
 class _Inflow:
-    """The messages of one connection on their way: to a queue, or to whoever listens."""
+    """The messages of one connection on their way to the listener, or to a queue until there is one."""
 
-    __slots__ = ("error", "feed", "news", "over", "paused", "reader", "waiting")
+    __slots__ = (
+        "cutter", "ending", "error", "feed", "head", "news", "over", "parts", "paused", "reader", "waiting",
+    )  # fmt: skip
 
     def __init__(self) -> None:
+        self.cutter: Cutter | None = None  # from the upgrade on
+        self.head = b""  # the last bytes of the response so far
+        self.parts: bytearray | None = None  # of a message in fragments
         self.waiting = _NONE
         self.feed: Callable[[bytes], None] | None = None
         self.paused = False  # reading is: there is more than was given away
+        self.ending: tuple[Exception | None] | None = (
+            None  # the line is gone, for this reason; the rest comes first
+        )
         self.over = False
-        self.error: Exception | None = None  # of whoever listened
+        self.error: Exception | None = None  # raised by the listener
         self.news = make_wake()
         self.reader: asyncio.Task[Any] | None = None  # that listens
 

@@ -59,7 +59,7 @@ class SessionDriver(Driver[Machine]):
             self.machine.connect(self.clock.now())
             self.background()
             await self.over.wait()
-            ready()  # it will never stand: whoever opens it need not wait for the last words
+            ready()  # it will never stand: the caller that opens it need not wait for the clean-up
             with anyio.move_on_after(LAST_WORDS):
                 await self.wind_down()
                 await self.sockets.gone()
@@ -98,7 +98,7 @@ class SessionDriver(Driver[Machine]):
         self.over.set()
 
     def show(self, event: Event) -> None:
-        """Show an event to the taps, and to whoever iterates."""
+        """Show an event to the taps, and to the iterator."""
         for tap in self.taps:
             tap(event)
         self.inbox.put(event)

@@ -1,8 +1,8 @@
-"""Frames, written in order by whoever has some, one writer at a time.
+"""Writes frames in order, one task at a time, in the task that caused them where it may wait.
 
-While somebody writes, the newcomer's frames stay in the machine, which bounds what waits behind a slow
-socket, and that writer takes them up. What a cancelled writer leaves, and what those cause who must not
-wait, a task of the writer's own writes.
+While one task writes, further frames stay in the machine, which bounds what waits behind a slow socket; the writing
+task takes them afterwards. What a cancelled task leaves, and what is caused by callbacks, which must not wait, is
+written by a task that is started for it.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Writer:
         self._slice = TimeSlice()
 
     def free(self) -> bool:
-        """Whether frames may be taken; if not, whoever writes takes them later."""
+        """Whether frames may be taken; if not, the task that writes takes them later."""
         self._more = self._more or self._writing
         return not self._writing
 
