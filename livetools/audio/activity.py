@@ -94,7 +94,7 @@ def activity_from(
     """What is said in ``source`` (16-bit mono PCM at 16 kHz), with an :class:`Activity` mark before and behind.
 
     ``detector``: :class:`Silero` if none is given. Speech begins with ``begins`` seconds at or above ``threshold``, and
-    ends with ``ends`` seconds below it; the ``lead`` seconds before its beginning are given too, for a detector is
+    ends with ``ends`` seconds below it; the ``lead`` seconds before its beginning are given too, because a detector is
     late. All else is silence and is not given. Time is that of the sound, whenever it comes. The end of ``source`` is
     the end of speech.
 

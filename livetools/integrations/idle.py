@@ -26,9 +26,10 @@ _PCM = 2  # bytes a sample
 class Idle:
     """Watches one conversation: feed it every event of the session (:meth:`tap`), and run it beside.
 
-    ``seconds`` of silence of both sides, counted from the end of the sound that was said last, and the model asks
-    (``generate_reply``); as many after its question, and :meth:`run` returns: the conversation is to be ended.
-    Whoever answers is asked again the next time. A function call that is open is no silence.
+    After ``seconds`` of silence on both sides, counted from the end of the last sound, the model asks
+    (``generate_reply``). After as many seconds more, counted from the end of its question, :meth:`run` returns: the
+    conversation should be ended. A user who has answered is asked again the next time. While a function call is open,
+    silence is not counted.
 
     It knows of the user what the service tells (``InputTranscript``, ``VoiceActivity``: have them asked for), and
     what it is told by :meth:`heard`.

@@ -13,8 +13,8 @@
 Sound goes both ways as it comes, from G.711 at 8 kHz to 16 kHz and from the model's 24 kHz back. An interruption
 silences the line (``clear``). Keys (DTMF) go to the model as a text, those that follow each other within a second
 together. When a tool ends the session (``ToolResult(..., ends_session=True)``), its farewell is heard to the end, then
-the websocket is closed; to hang up, or to pass the call on, is a request to the provider's REST API, for which
-``on_end`` is the place.
+the websocket is closed. Hanging up and passing the call on are requests to the provider's REST API: make them in
+``on_end``.
 
 Needs ``pip install 'livetools[telephony]'``.
 """

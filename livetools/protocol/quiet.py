@@ -1,8 +1,8 @@
 """When the conversation is quiet: when the model may be made to say what nobody has asked for.
 
 Background results and ``generate_reply`` wait for such a moment, so that nobody is talked over: a pause after the
-last word of either side. They do not wait for ever, for a microphone in a loud room never has one. What belongs to a
-turn that is under way is not known here; see ``turns``.
+last word of either side. They do not wait forever, because in a loud room there is no pause. Whether the model's turn
+is under way is not known here; see ``turns``.
 """
 
 from __future__ import annotations
@@ -40,5 +40,5 @@ class Quiet:
         self._user_speaks = False
 
     def at(self, since: float) -> float:
-        """When something that waits since then may be said; in the past if it is quiet now."""
+        """When something that has waited since ``since`` may be said; a time in the past means now."""
         return min(since + PATIENCE, inf if self._user_speaks else self._until + PAUSE)

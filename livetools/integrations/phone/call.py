@@ -261,7 +261,7 @@ class Caller:
         self._pressed.set()
 
     async def speak(self, session: Session, clock: Clock) -> None:
-        """Send it all, for ever: whoever reads the events knows when the session is over."""
+        """Send all of it. Never returns: the reader of the events knows when the session is over."""
         with contextlib.suppress(LiveToolsError):
             await race(lambda: self._send_sound(session), lambda: self._send_keys(session, clock))
         await anyio.sleep_forever()
