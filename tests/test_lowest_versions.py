@@ -15,7 +15,7 @@ import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parent.parent
-EXTRAS = ("testing", "serve", "cli", "trio", "redis", "otel", "web")
+EXTRAS = ("testing", "serve", "cli", "trio", "redis", "otel", "web", "voice", "telephony")
 #: What runs the tests is not promised to anybody: any version does.
 RUNNERS = (
     "hypothesis",
@@ -28,12 +28,12 @@ RUNNERS = (
     "pytest-trio",
 )
 TRIED = (
-    "tests/protocol",
+    "tests/protocol/test_frames.py",
     "tests/tools",
     "tests/session",
     "tests/testing/live",
     "tests/testing/net",
-    "tests/cli",
+    "tests/cli/test_chat.py",
 )
 
 
