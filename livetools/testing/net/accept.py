@@ -42,18 +42,17 @@ class Acceptor:
         self._count = 0
 
     async def serve(self, stream: SocketStream) -> None:
-        """Serve one TCP connection to its end. Never raises for what the other end does."""
+        """Serve one TCP connection to its end, and close it. Never raises for what the other end does."""
+        secured: ByteStream = stream
         try:
-            secured = await self._secure(stream)
-            head = await _read_head(secured)
-            if head is None:
-                await secured.send(HEAD_TOO_LONG)
-                await anyio.aclose_forcefully(secured)
-                return
-        except (anyio.BrokenResourceError, anyio.EndOfStream, anyio.ClosedResourceError, OSError):
-            await anyio.aclose_forcefully(stream)
-            return
-        try:
+            try:
+                secured = await self._secure(stream)
+                head = await _read_head(secured)
+                if head is None:
+                    await secured.send(HEAD_TOO_LONG)
+                    return
+            except (anyio.BrokenResourceError, anyio.EndOfStream, anyio.ClosedResourceError, OSError):
+                return  # the client has gone, or does not speak TLS
             if re.search(rb"\r\nupgrade:\s*websocket", head, re.IGNORECASE):
                 await self._websocket(secured, head)
             else:

@@ -79,3 +79,14 @@ async def test_an_answer_that_is_under_way_when_the_server_is_left_is_waited_for
             await called.wait()
             go.set()
     assert server.calls[0].state == "answered"
+
+
+@pytest.mark.parametrize("tls", [False, True])
+async def test_a_client_that_has_said_nothing_is_sent_home_too(tls):
+    async with FakeLiveServer(tls=tls) as server:
+        stream = await anyio.connect_tcp("127.0.0.1", server.port)
+        async with stream:
+            await stream.send(b"")
+            await server.listener.close()
+            with anyio.fail_after(5), pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
+                await stream.receive()
