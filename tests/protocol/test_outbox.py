@@ -221,7 +221,7 @@ def test_in_every_order_nothing_that_was_swallowed_is_lost_and_nothing_answered_
 @pytest.mark.parametrize("policy", [reading.ASYNC, reading.BLOCKING], ids=["async", "blocking"])
 def test_in_every_longer_order_too(policy: Any) -> None:
     inputs = reading.World.INPUTS
-    assert search(partial(reading.World, policy), inputs, 7, last=reading.World.breaks) > 3000
+    assert search(partial(reading.World, policy), inputs, 7, last=reading.World.breaks) > 2000
 
 
 # Texts

@@ -44,6 +44,9 @@ class World:
         self.answered: set[str] = set()
         self.saying: str | None = None
         self.running: list[str] = []
+        self.open: set[str] = (
+            set()
+        )  # calls whose answers have not arrived: the model may stand still for them
         self.calls = 0
 
     def play(self, step: Step) -> None:
@@ -63,6 +66,7 @@ class World:
             if 1 in self.d.deaf:
                 continue
             self.arrived.add(name)
+            self.open.discard(name)
             if silent or name.startswith("fyi"):
                 self.answered.add(name)  # there is nothing to say of it
             elif self.stands_still and ids:
@@ -77,8 +81,8 @@ class World:
                          e.answer is None or e.answer.over) for e in m.outbox)  # fmt: skip
         turns = tuple((t.prompt, t.answer, t.doubtful, t.wanted) for t in m.turns._queue)
         here = (m.turns.model, m.turns.upmost - m.turns.ends, m.turns._heard)
-        return (entries, turns, here, len(self.unanswered), self.saying is None, len(self.running), bool(d.deaf),
-                bool(d.slow), len(self.sent), tuple(sorted(self.answered)))  # fmt: skip
+        return (entries, turns, here, len(self.unanswered), self.saying is None, len(self.running),
+                len(self.open), bool(d.deaf), bool(d.slow), len(self.sent), tuple(sorted(self.answered)))  # fmt: skip
 
     # The user and his tools
 
@@ -103,24 +107,30 @@ class World:
 
     # The model
 
+    @property
+    def stands(self) -> bool:
+        """Whether the model stands still until an answer arrives."""
+        return self.stands_still and bool(self.open)
+
     def begin(self) -> None:
         if self.saying is None and self.unanswered:
             self.saying = self.unanswered.pop(0)
 
     def word(self) -> None:
         self.begin()
-        if self.saying is not None and not (self.stands_still and self.running):
+        if self.saying is not None and not self.stands:
             self.d.say("words")
 
     def call(self) -> None:
         self.begin()
-        if self.saying is not None and self.calls < 2:
+        if self.saying is not None and not self.stands and self.calls < 2:
             self.calls += 1
             self.running.append(f"c{self.calls}")
+            self.open.add(self.running[-1])
             self.d.call((self.running[-1], "tool"))
 
     def end(self) -> None:
-        if self.saying is not None and not (self.stands_still and self.running):
+        if self.saying is not None and not self.stands:
             self.answered.add(self.saying)
             self.saying = None
             self.d.turn_complete()
