@@ -75,6 +75,7 @@ from .protocol.events import (
     GenerationComplete,
     GoAway,
     Grounding,
+    HandedOff,
     HandleUpdate,
     InputDropped,
     InputTranscript,
@@ -100,7 +101,7 @@ from .protocol.events import (
 )
 from .protocol.link import ReconnectPolicy
 from .protocol.profiles import ModelProfile
-from .tools import Hooks, Tool, ToolContext, ToolResult, Toolset, tool
+from .tools import Agent, Hooks, Tool, ToolContext, ToolResult, Toolset, tool
 
 if TYPE_CHECKING:
     from .session.attach import attach
@@ -121,6 +122,7 @@ _LATER = {
 }
 
 __all__ = [
+    "Agent",
     "ApprovalRequested",
     "AudioChunk",
     "AuthenticationError",
@@ -133,6 +135,7 @@ __all__ = [
     "GenerationComplete",
     "GoAway",
     "Grounding",
+    "HandedOff",
     "HandleUpdate",
     "Hooks",
     "InputDropped",

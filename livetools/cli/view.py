@@ -72,6 +72,8 @@ def told(event: Event) -> str:
             return f"the line broke while {call.name} ran: {fate}"
         case events.Interrupted():
             return "interrupted"
+        case events.HandedOff(name):
+            return f"handed over to {name or 'another agent'}"
         case events.GoAway(left):
             return f"the service ends this connection{'' if left is None else f' in {left:g} s'}"
         case events.Reconnecting(attempt, delay, cause):

@@ -80,7 +80,8 @@ class Outcome:
 
     ``response`` is the JSON object that the model gets (already under its key); ``error`` is what was raised;
     ``result`` what the handler returned, for ``undo``; ``began`` is false where it never ran: its arguments did not
-    fit, a hook refused it, no thread had taken it up yet.
+    fit, a hook refused it, no thread had taken it up yet; ``handoff`` the agent that the conversation goes on with,
+    which is for the shell to plan.
     """
 
     response: Mapping[str, Any]
@@ -90,6 +91,7 @@ class Outcome:
     parts: tuple[Mapping[str, Any], ...] = ()
     result: object = None
     began: bool = True
+    handoff: object = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,6 +224,11 @@ class Calls:
         runs = self._runs.get(id)
         return runs[-1] if runs else None
 
+    def wanted(self, run: int) -> bool:
+        """Whether the outcome of this run still counts for a call: for its own, or for one that shares it."""
+        record = self.records.get(run)
+        return record is not None and any(one.state in SERVED for one in (record, *record.followers))
+
     def stats(self, now: float) -> list[dict[str, object]]:
         """Every call that is owed something, or whose handler still runs."""
         return [told(record, now) for record in {**self.records, **self.pending}.values()]

@@ -91,13 +91,17 @@ class Dispatch:
         if self.control:
             frames += [Frame(link, data) for data in self.control]
             self.control = []
-        if self.calls.replies:
-            frames += [Frame(link, reply) for reply in self._answers(link, write, now)]
         self._number(frames)
+        if self.input:  # a change goes ahead of the answers: with them the model goes on as what it is then
+            frames += self._input(self.input.changes(), link, write, now)
+        if self.calls.replies:
+            answers = [Frame(link, reply) for reply in self._answers(link, write, now)]
+            self._number(answers)
+            frames += answers
         if self.input:
-            frames += self._input(link, write, now)
+            frames += self._input(self.input.take(self.calls.blocking()), link, write, now)
         if self._unasked(now):
-            frames += self._input(link, write, now)
+            frames += self._input(self.input.take(self.calls.blocking()), link, write, now)
         if frames:
             frames[-1] = frames[-1]._replace(write=write)
         return frames
@@ -157,8 +161,8 @@ class Dispatch:
         ends_turn = self.calls.pending.ending > 0
         return self.turns.upmost <= (not ends_turn)
 
-    def _input(self, link: int, write: Write, now: float) -> list[Frame]:
-        items, turns = self.input.take(self.calls.blocking()), self.turns
+    def _input(self, items: list[Item], link: int, write: Write, now: float) -> list[Frame]:
+        turns = self.turns
         for item in items:
             answer, latest = None, inf
             if not item.prompts:

@@ -274,6 +274,13 @@ class Reconnected:
 
 
 @dataclass(frozen=True, slots=True)
+class HandedOff:
+    """The model was given an agent's instructions and tools, and goes on with them; ``name`` is the agent's."""
+
+    name: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Stalled:
     """Nothing came for ``seconds`` although something is due: ``waiting_for`` says what."""
 
@@ -322,6 +329,7 @@ Event: TypeAlias = (
     | Grounding
     | GoAway
     | HandleUpdate
+    | HandedOff
     | Reconnecting
     | Reconnected
     | Stalled

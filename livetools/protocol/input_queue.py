@@ -47,6 +47,7 @@ class Item(Entry):
     contents: tuple[Mapping[str, Any], ...] = ()  # what of it stands in the conversation
     inside: bool = False  # sent while an activity was open
     again: bool = False  # the lost connection may not have delivered it
+    event: Event | None = None  # told when it is handed to a socket for the first time
 
     @property
     def media(self) -> bool:
@@ -191,6 +192,15 @@ class InputQueue:
             self._remember(item)
         return taken
 
+    def changes(self) -> list[Item]:
+        """The changes of instructions and tools, which are written ahead of all else."""
+        items = [item for item in self._queue if item.kind == "update"]
+        if items:
+            self._queue = deque(item for item in self._queue if item.kind != "update")
+        for item in items:
+            self._remember(item)
+        return items
+
     def consumed(self, index: int) -> None:
         """Transparent: the state holds all messages up to this one."""
         for item in self.outbox.consumed(index):
@@ -304,6 +314,9 @@ class InputQueue:
     def _remember(self, item: Item) -> None:
         self.outbox.count(item, len(item.frame))
         self.streams = self.streams or item.media or item.kind == "activity"
+        if item.event is not None:
+            self._tell(item.event)
+            item.event = None
 
     def _shed(self) -> None:
         oldest = next(i for i in self._queue if i.media)

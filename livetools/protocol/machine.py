@@ -78,7 +78,7 @@ class Machine:
         self._now = 0.0
         self._ending = False  # a tool said that the session ends
         self._exchange: Exchange | None = None  # the last one, over or not
-        self._moving: list[Receipt] = []  # who waits for a planned move
+        self._moving: list[Item] = []  # changes that wait for a planned move
         self._error: Exception | None = None
         self._told_wake_at = inf
 
@@ -230,13 +230,18 @@ class Machine:
         self._tell(Interrupted())
         self.reception.muted = True
 
-    def update(self, plan: Plan, frame: bytes | None, now: float) -> Receipt:
-        """Other instructions or tools: ``frame`` says so where the model takes it, else another connection does."""
-        self.plan = self.calls.plan = self.connection.plan = self.dispatch.plan = plan
-        if frame is not None:
-            return self._put(Item("update", frame, Receipt()), now)
+    def update(self, plan: Plan, frame: bytes | None, now: float, event: Event | None = None) -> Receipt:
+        """Other instructions or tools: ``frame`` says so where the model takes it, else another connection does.
+
+        Until that stands the model calls what it knows. ``event`` is told when the model has the change.
+        """
         receipt = Receipt()
-        self._moving.append(receipt)
+        item = Item("update", frame or b"", receipt, event=event)
+        self.connection.plan = plan
+        if frame is not None or self.closed:
+            self._adopt(plan)
+            return self._put(item, now)
+        self._moving.append(item)
         self.connection.go_away(inf, now)
         self._after(now)
         return receipt
@@ -371,10 +376,19 @@ class Machine:
         if self.connection.seed:
             complete = self.plan.seed == "initial_history"
             self.dispatch.control.append(outgoing.client_content(self.connection.seed, complete))
-        if self._moving and self.connection.told is not self.plan:
-            return self.connection.go_away(inf, now)  # it was changed after the setup had gone out
-        for receipt in self._moving:
-            receipt.sent()
+        if self._moving:
+            self._changed(now)
+
+    def _changed(self, now: float) -> None:
+        """The connection that a change was waiting for stands."""
+        self._adopt(self.connection.told)
+        if self.connection.told is not self.connection.plan:
+            return self.connection.go_away(inf, now)  # it was changed again after the setup had gone out
+        for item in self._moving:
+            if item.event is not None:
+                self._tell(item.event)
+            if item.receipt is not None:
+                item.receipt.sent()
         return self._moving.clear()
 
     def lost(self, now: float) -> None:
@@ -396,9 +410,7 @@ class Machine:
         self.calls.close(now, self.outbox)
         self.input.fail(self._ended())
         self.dispatch.fail(self._ended())
-        for receipt in self._moving:
-            receipt.fail(self._ended())
-        self._moving = []
+        self._fail_moving(self._ended())
         if self._exchange is not None:
             self._exchange.changed = True
 
@@ -432,9 +444,17 @@ class Machine:
 
     def _stay(self) -> None:
         """A move was wanted, and there will be none."""
-        for receipt in self._moving:
-            receipt.fail(LocalProtocolError("no dial is left for the other connection that this takes"))
+        self._fail_moving(LocalProtocolError("no dial is left for the other connection that this takes"))
+
+    def _fail_moving(self, error: Exception) -> None:
+        for item in self._moving:
+            if item.receipt is not None:
+                item.receipt.fail(error)
         self._moving.clear()
+
+    def _adopt(self, plan: Plan) -> None:
+        """The model knows this plan."""
+        self.plan = self.calls.plan = self.dispatch.plan = plan
 
     def _flowing(self) -> bool:
         """True if dropping has stopped."""

@@ -81,14 +81,13 @@ def audio_stream_end() -> bytes:
     return encode({"realtimeInput": {"audioStreamEnd": True}})
 
 
-def context_update(instructions: str | None, declarations: Sequence[JSONObject] | None) -> bytes:
-    """Other instructions or tools in the middle of a session; ``None`` leaves them as they are."""
+def context_update(instructions: JSONObject | None, tools: Sequence[JSONObject] | None) -> bytes:
+    """Other instructions or tools in the middle of a session, as a setup has them; ``None`` leaves what is there."""
     update: dict[str, object] = {}
     if instructions is not None:
-        update["systemInstruction"] = {"parts": [{"text": instructions}]}
-    if declarations is not None:
-        tools = [{"functionDeclarations": list(declarations)}] if declarations else []
-        update["tools"] = {"tools": tools}
+        update["systemInstruction"] = instructions
+    if tools is not None:
+        update["tools"] = {"tools": list(tools)}
     return encode({"contextUpdate": update})
 
 

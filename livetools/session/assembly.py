@@ -10,13 +10,14 @@ from anyio.abc import TaskGroup
 
 from livetools.protocol import outgoing
 from livetools.protocol.errors import LocalProtocolError
+from livetools.protocol.events import Event
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.machine import Machine
 from livetools.protocol.outbox import Receipt
-from livetools.protocol.plan import declaration, replan
-from livetools.protocol.terms import Plan, ToolSpec
+from livetools.protocol.plan import replan
+from livetools.protocol.terms import Plan
 from livetools.protocol.transcript import Transcript
-from livetools.tools import Hooks, SessionLike, Tool, as_tools
+from livetools.tools import Agent, Hooks, SessionLike, Tool, as_tools
 
 from .clock import Clock, SystemClock
 from .endpoint import Endpoint
@@ -87,17 +88,19 @@ class Assembly:
         await driver.run(group, ready)
         return await keeper.save()
 
-    def update(
-        self, driver: SessionDriver, instructions: str | None, tools: Iterable[object] | None
-    ) -> Receipt:
-        """Plan the change and tell the machine."""
-        made = None if tools is None else as_tools(tools)
+    def update(self, driver: SessionDriver, agent: Agent, event: Event | None = None) -> Receipt:
+        """Plan the change and tell the machine, which tells ``event`` when the model has it.
+
+        Raises ``ConfigError`` and ``LocalProtocolError`` before anything is changed.
+        """
+        made = None if agent.tools is None else as_tools(agent.tools)
         specs = None if made is None else [tool.spec() for tool in made]
-        plan = replan(self.plan, tools=specs, instructions=instructions)
+        plan = replan(self.plan, tools=specs, instructions=agent.instructions)
         frame = None
         if plan.takes_update:
-            declared = None if specs is None else [declaration(s, plan.policies[_name(s)]) for s in specs]
-            frame = outgoing.context_update(instructions, declared)
+            instructions = None if agent.instructions is None else plan.setup["systemInstruction"]
+            tools = None if made is None else plan.setup.get("tools", [])
+            frame = outgoing.context_update(instructions, tools)
         elif not driver.machine.connection.link.may_dial():
             raise LocalProtocolError(
                 f"{plan.model} takes no change within a connection, and another one is ruled out, by reconnect=False "
@@ -106,12 +109,13 @@ class Assembly:
         self.plan = plan
         if made is not None:
             driver.workers.tools = {**driver.workers.tools, **by_name(made)}  # open calls keep theirs
-        return driver.machine.update(plan, frame, driver.clock.now())
+        return driver.machine.update(plan, frame, driver.clock.now(), event)
 
     def _driver(self, host: Host, group: TaskGroup, session: SessionLike) -> SessionDriver:
         machine = Machine(self.plan, reconnect=self.policy, seed=self._seed)
         heard = [listener.event for listener in self.listeners]
         driver = SessionDriver(machine, self.clock, [self.transcript.event, *heard])
+        driver.change = self.update
         handlers = Handlers(driver, self.plan.response_key, self.hooks)
         driver.workers = Workers(group, handlers, self.tools, self.deps, session, host.start_eagerly)
         driver.sockets = Sockets(group, self.dialer, self.endpoint, driver)
@@ -120,7 +124,3 @@ class Assembly:
     def _seed(self) -> list[Mapping[str, object]]:
         plan = self.plan
         return list(self.transcript.seed(not plan.seed_functions, plan.seed_ends_with_user))
-
-
-def _name(spec: ToolSpec) -> str:
-    return str(spec.declaration["name"])

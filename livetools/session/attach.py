@@ -20,6 +20,7 @@ from typing import Any, Self
 import anyio
 from anyio.abc import TaskGroup
 
+from livetools.protocol.actions import Outcome
 from livetools.protocol.attached import AttachedMachine
 from livetools.protocol.errors import ConcurrencyError
 from livetools.protocol.events import Event
@@ -95,6 +96,13 @@ class _AttachedDriver(Driver[AttachedMachine]):
             await self.wind_down()
         finally:
             self.end()
+
+    def hand_off(self, run: int, outcome: Outcome) -> Outcome:
+        """It is the SDK's session: only its owner can change it."""
+        log.warning(
+            "a hand-off is left out: attach() cannot change the SDK's session; use its send_context_update()"
+        )
+        return outcome
 
     def show(self, event: Event) -> None:
         """There are none: the SDK's messages are what the user sees."""

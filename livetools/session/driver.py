@@ -135,6 +135,10 @@ class Driver(ABC, Generic[M]):
                 self.workers.undo(run, call, result)
 
     @abstractmethod
+    def hand_off(self, run: int, outcome: Outcome) -> Outcome:
+        """Give the conversation to the agent that a handler names. The outcome, or that it failed."""
+
+    @abstractmethod
     def show(self, event: Event) -> None:
         """Hand an event on."""
 
@@ -165,6 +169,8 @@ class Driver(ABC, Generic[M]):
 
     async def settled(self, run: int, outcome: Outcome) -> None:
         """A handler ended."""
+        if outcome.handoff is not None and self.machine.calls.wanted(run):
+            outcome = self.hand_off(run, outcome)
         self.machine.settled(run, outcome, self.clock.now())
         self.step()
         await self.writer.flush()
@@ -185,9 +191,10 @@ class Driver(ABC, Generic[M]):
             self.machine.approve(run, now)
         await self.follow()
 
-    def streams(self, name: str) -> bool:
-        """Whether each yield of this tool is a response of its own."""
-        return self.machine.plan.policies[name].streams
+    def streams(self, run: int) -> bool:
+        """Whether each yield of this call is a response of its own."""
+        policy = self.machine.calls.records[run].policy  # as it was when the call came
+        return policy is not None and policy.streams
 
     def reason(self, run: int) -> Exception | None:
         """Why a call was stopped."""

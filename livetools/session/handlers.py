@@ -50,7 +50,7 @@ class Desk(Protocol):
     async def settled(self, run: int, outcome: Outcome) -> None: ...
     async def progress(self, run: int, value: object, yielded: Outcome | None) -> None: ...
     async def approved(self, run: int, verdict: bool | str | None) -> None: ...
-    def streams(self, name: str) -> bool: ...
+    def streams(self, run: int) -> bool: ...
     def reason(self, run: int) -> Exception | None: ...
 
 
@@ -164,9 +164,16 @@ class Handlers:
     async def _stream(self, job: Job, tool: Tool, values: Any) -> Outcome:
         """Report each yield; gather them where the model takes no response bit by bit."""
         gathered: list[object] = []
+        last = ToolResult()  # what the yields say of the session
         async with contextlib.aclosing(values):
             async for value in values:
-                plain = value.value if isinstance(value, ToolResult) else value
+                plain = value
+                if isinstance(value, ToolResult):
+                    plain = value.value
+                    last = ToolResult(
+                        ends_session=last.ends_session or value.ends_session,
+                        handoff=value.handoff or last.handoff,
+                    )
                 if job.streams:
                     part = outcome(value, self.key, tool.options["max_result_bytes"])
                     await self.desk.progress(job.run, plain, part)
@@ -175,7 +182,9 @@ class Handlers:
                     await self.desk.progress(job.run, plain, None)
                 if job.stopped:
                     break
-        return Outcome({}) if job.streams else outcome(gathered, self.key, tool.options["max_result_bytes"])
+        done = Outcome({}) if job.streams else outcome(gathered, self.key, tool.options["max_result_bytes"])
+        done.ends_session, done.handoff = last.ends_session, last.handoff
+        return done
 
     async def user(self, function: Callable[..., Any], context: ToolContext[Any], *args: object) -> Any:
         """Run a callable of the user's (``undo``, ``approval``), sync or async, whatever it returns.

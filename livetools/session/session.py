@@ -5,18 +5,19 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, overload
 
 import anyio
 
 from livetools.protocol import outgoing
 from livetools.protocol.errors import ConcurrencyError, ConfigError, LocalProtocolError
-from livetools.protocol.events import Call, Event, Usage
+from livetools.protocol.events import Call, Event, HandedOff, Usage
 from livetools.protocol.images import image
 from livetools.protocol.outbox import Receipt
 from livetools.protocol.pcm import Samples, pcm_bytes, sample_rate
 from livetools.protocol.profiles import ModelProfile
 from livetools.protocol.transcript import Transcript
+from livetools.tools import Agent
 from livetools.tools.results import error_outcome, outcome
 
 from .assembly import Assembly
@@ -284,15 +285,27 @@ class Session:
         """Refuse a call that waits; the model reads ``reason``. ``LocalProtocolError`` if it does not wait."""
         await self._decide(call, reason)
 
-    async def update(self, instructions: str | None = None, tools: Iterable[object] | None = None) -> None:
-        """Change the instructions or the tools (all of them) while the session runs.
+    @overload
+    async def update(self, instructions: Agent, /) -> None: ...
+    @overload
+    async def update(self, instructions: object = None, tools: Iterable[object] | None = None) -> None: ...
+    async def update(self, instructions: object = None, tools: Iterable[object] | None = None) -> None:
+        """Change the instructions or the tools (all of them) while the session runs, or hand over to an ``Agent``.
 
         By ``contextUpdate`` where the model takes it (its cache is lost: the next turn costs more), else with
-        another connection at the next quiet moment. Returns when it is sent. Raises ``LocalProtocolError``
-        where neither is possible, ``ConfigError`` for what the model would refuse. Open calls go on.
+        another connection at the next quiet moment; until then the model goes on as it was. Model and voice stay,
+        and so does the conversation. Returns when it is sent; of an agent ``HandedOff`` is told then. Raises
+        ``LocalProtocolError`` where neither is possible, ``ConfigError`` for what the model would refuse. Open calls
+        go on.
         """
-        driver = self._live()
-        await self._sent(self._assembly.update(driver, instructions, tools))
+        driver, handed_off = self._live(), None
+        if isinstance(instructions, Agent):
+            if tools is not None:
+                raise ConfigError("update(agent, tools=...): the agent has its own tools; leave tools out")
+            agent, handed_off = instructions, HandedOff(instructions.name)
+        else:
+            agent = Agent(instructions, tools)
+        await self._sent(self._assembly.update(driver, agent, handed_off))
 
     # Facts
 

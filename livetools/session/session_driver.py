@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from functools import partial
 
 import anyio
 from anyio.abc import TaskGroup
 
 from livetools.protocol import close_codes
-from livetools.protocol.actions import Action, Close, Dial, End, Hangup
-from livetools.protocol.errors import SetupTimeout
-from livetools.protocol.events import Call, Event, SessionStarted
+from livetools.protocol.actions import Action, Close, Dial, End, Hangup, Outcome
+from livetools.protocol.errors import LiveToolsError, SetupTimeout
+from livetools.protocol.events import Call, Event, HandedOff, SessionStarted
 from livetools.protocol.machine import Machine
+from livetools.protocol.outbox import Receipt
+from livetools.tools import Agent
+from livetools.tools.results import error_outcome
 
 from .clock import Clock
 from .driver import Driver
@@ -28,12 +32,14 @@ LAST_WORDS = 5.0  # seconds at the end for the handlers and the closing handshak
 
 
 class SessionDriver(Driver[Machine]):
-    """Serves one session from its first dial to its end. ``workers`` and ``sockets`` are set before :meth:`run`.
+    """Serves one session from its first dial to its end. ``workers``, ``sockets`` and ``change`` are set before
+    :meth:`run`.
 
     ``taps`` see every event before the user does. ``over``, and then ``error``: how it ended.
     """
 
     sockets: Sockets
+    change: Callable[[SessionDriver, Agent, Event], Receipt]  # of instructions and tools
     lag: LagMonitor
 
     def __init__(self, machine: Machine, clock: Clock, taps: list[Callable[[Event], None]]) -> None:
@@ -113,6 +119,22 @@ class SessionDriver(Driver[Machine]):
             self.machine.send_media(frame, kind, self.clock.now())
             self.step()
 
+    def hand_off(self, run: int, outcome: Outcome) -> Outcome:
+        """Give the conversation to the agent that a handler names, before the model reads the answer and goes on.
+
+        Where that cannot be done the call has failed.
+        """
+        agent = outcome.handoff
+        assert isinstance(agent, Agent)
+        try:
+            receipt = self.change(self, agent, HandedOff(agent.name))
+        except LiveToolsError as error:
+            name = self.machine.calls.records[run].call.name
+            log.error("%s: the hand-off to %s cannot be made: %s", name, agent.name or "an agent", error)
+            return error_outcome(error, name)
+        receipt.notify = partial(_log_failure, receipt, agent)
+        return outcome
+
     # What the sockets tell
 
     def opened(self, link: int) -> None:
@@ -150,3 +172,9 @@ class SessionDriver(Driver[Machine]):
         """What a verb raises on a session that is over."""
         self.seen(self.error)
         return self.error or close_codes.over()
+
+
+def _log_failure(receipt: Receipt, agent: Agent) -> None:
+    """Say that a hand-off that was planned was not made: nobody waits for it."""
+    if receipt.error is not None:
+        log.warning("the hand-off to %s was not made: %s", agent.name or "an agent", receipt.error)

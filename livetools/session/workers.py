@@ -100,7 +100,7 @@ class Workers:
     def start(self, run: int, call: Call) -> None:
         """Run the handler of this call; its outcome is reported once."""
         context = self._context_of(run, call)
-        job = Job(run, call, self.tools[call.name], context, self._desk.streams(call.name))
+        job = Job(run, call, self.tools[call.name], context, self._desk.streams(run))
         if self._start_eagerly is not None:
             worker = self._busy[run] = _Worker(job)
             return self._start_eagerly(self._serve(worker, job), self._context.copy())

@@ -1,6 +1,7 @@
 """From a Python callable to a declaration, a validated call and an encoded result."""
 
 from .adapt import as_tools, split_config_tools
+from .agent import Agent
 from .arguments import InvalidArguments
 from .context import SessionLike, ToolContext
 from .hooks import Hooks
@@ -10,6 +11,7 @@ from .tool import Tool, tool
 from .toolset import Toolset
 
 __all__ = [
+    "Agent",
     "Hooks",
     "InvalidArguments",
     "SessionLike",

@@ -44,6 +44,7 @@ from typing import Any, TypeAlias
 from livetools.protocol.actions import Outcome
 from livetools.protocol.errors import ToolError
 
+from .agent import Agent
 from .media import parts
 from .options import scheduling_of
 from .shrink import shrink
@@ -69,9 +70,10 @@ class ToolResult:
     ``scheduling``: ``"interrupt"``, ``"when_idle"`` or ``"silent"``, for this answer only (left out where the
     model refuses it). ``ends_session``: the session closes once the answer is out. ``parts``: images or text
     for models that read media in function responses, each ``(data, mime_type)``, ``{"inlineData": {...}}``,
-    or google-genai's ``Part``, ``Blob``, ``FunctionResponsePart``.
+    or google-genai's ``Part``, ``Blob``, ``FunctionResponsePart``. ``handoff``: the :class:`~livetools.Agent`
+    that the conversation goes on with.
 
-    Raises ``ToolDefinitionError`` for another scheduling and ``TypeError`` for another kind of part.
+    Raises ``ToolDefinitionError`` for another scheduling, ``TypeError`` for another kind of part or of agent.
     """
 
     value: object = None
@@ -79,10 +81,13 @@ class ToolResult:
     scheduling: str | enum.Enum | None = None
     ends_session: bool = False
     parts: Sequence[object] = ()
+    handoff: Agent | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "scheduling", scheduling_of(self.scheduling))
         object.__setattr__(self, "parts", parts(self.parts))
+        if self.handoff is not None and not isinstance(self.handoff, Agent):
+            raise TypeError(f"handoff is a {type(self.handoff).__name__}: an Agent(...) is expected")
 
 
 def encode(value: object, key: str = "output") -> dict[str, Json]:
@@ -115,6 +120,7 @@ def outcome(value: object, key: str = "output", max_bytes: int | None = None) ->
     if isinstance(value, ToolResult):
         response = encode(value.value, key)
         done = Outcome(response, None, value.scheduling, value.ends_session, value.parts, value.value)  # type: ignore[arg-type]  # normalised in __post_init__
+        done.handoff = value.handoff
     else:
         done = Outcome(encode(value, key), result=value)
     if max_bytes is not None:

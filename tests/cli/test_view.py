@@ -11,6 +11,7 @@ from livetools import (
     AudioChunk,
     Call,
     GoAway,
+    HandedOff,
     Interrupted,
     OutputTranscript,
     Reconnected,
@@ -100,3 +101,8 @@ def test_times_are_for_people():
 def test_a_result_cannot_take_over_the_terminal():
     assert harmless("a\x1b[2J\x9b\x07b\tc\n") == "a[2Jb\tc\n"
     assert seen(TextChunk("[red]plain[/red]")) == "model: [red]plain[/red]\n"
+
+
+def test_a_hand_off_is_told_with_the_name_of_the_agent():
+    assert "handed over to billing" in seen(HandedOff("billing"))
+    assert "handed over to another agent" in seen(HandedOff(None))

@@ -56,18 +56,18 @@ def test_audio_and_video_say_what_they_are_and_carry_every_byte() -> None:
 
 
 @pytest.mark.parametrize(
-    ("instructions", "declarations", "update"),
+    ("instructions", "tools", "update"),
     [
-        ("be brief", None, {"systemInstruction": {"parts": [{"text": "be brief"}]}}),
-        (None, [{"name": "f"}], {"tools": {"tools": [{"functionDeclarations": [{"name": "f"}]}]}}),
+        ({"parts": [{"text": "be brief"}]}, None, {"systemInstruction": {"parts": [{"text": "be brief"}]}}),
+        (None, [{"googleSearch": {}}], {"tools": {"tools": [{"googleSearch": {}}]}}),
         (None, [], {"tools": {"tools": []}}),
         (None, None, {}),
     ],
 )
 def test_an_update_says_what_changes_and_nothing_else(
-    instructions: str | None, declarations: list[Any] | None, update: object
+    instructions: dict[str, Any] | None, tools: list[Any] | None, update: object
 ) -> None:
-    assert read(outgoing.context_update(instructions, declarations)) == {"contextUpdate": update}
+    assert read(outgoing.context_update(instructions, tools)) == {"contextUpdate": update}
 
 
 def test_a_response_says_no_more_than_it_must() -> None:

@@ -188,6 +188,26 @@ async def test_a_cancelled_call_is_stopped_and_not_answered() -> None:
                 await stopped.wait()
 
 
+async def test_a_hand_off_is_answered_and_said_to_be_left_out(caplog: pytest.LogCaptureFixture) -> None:
+    def to_billing() -> livetools.ToolResult:
+        """Hand over to billing."""
+        return livetools.ToolResult("with billing", handoff=livetools.Agent("You are billing."))
+
+    server = FakeLiveServer(tls=True)
+    answers: list[Any] = []
+
+    @server.model
+    async def model(t: Turn) -> None:
+        answers.append(await t.call("to_billing"))
+
+    async with server, sdk(server, [to_billing]) as session:
+        async with livetools.attach(session, [to_billing], model=MODEL) as live:
+            await say(session, "billing")
+            await turn(live)
+    assert answers == [{"output": "with billing"}]
+    assert "a hand-off is left out" in caplog.text
+
+
 async def test_a_tool_that_takes_too_long_is_answered_on_time() -> None:
     answers: list[Any] = []
 

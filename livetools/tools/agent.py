@@ -1,0 +1,40 @@
+"""An agent: the instructions and the tools of one part of a conversation, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from livetools.protocol.errors import ConfigError
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """Who the model is from here on: other instructions, other tools, the same conversation and the same voice.
+
+    ``instructions``: the system instruction; ``tools``: what ``connect(tools=)`` takes, in the place of all that the
+    model had; ``None`` leaves either as it is. ``name`` is for your own eyes: :class:`~livetools.HandedOff` tells it.
+    ``session.update(agent)`` hands the conversation over, and so does a tool that returns
+    ``ToolResult("…", handoff=agent)``. Raises ``ConfigError`` where ``tools`` is not a list, ``name`` not a string.
+
+    ::
+
+        billing = Agent("You answer questions about bills.", [find_bill, refund], name="billing")
+
+        def to_billing() -> ToolResult:
+            \"\"\"Hand over to billing.\"\"\"
+            return ToolResult("You are with billing now.", handoff=billing)
+    """
+
+    instructions: object = None
+    tools: Iterable[object] | None = None
+    name: str | None = None
+
+    def __post_init__(self) -> None:
+        tools, name = self.tools, self.name
+        if tools is not None:
+            if callable(tools) or isinstance(tools, str | bytes | Mapping) or not isinstance(tools, Iterable):
+                raise ConfigError(f"tools= takes a list, not a {type(tools).__name__}: tools=[...]")
+            object.__setattr__(self, "tools", tuple(tools))
+        if name is not None and not isinstance(name, str):
+            raise ConfigError(f"name is a {type(name).__name__}, {name!r:.40}: a string is expected")
