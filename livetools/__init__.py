@@ -16,7 +16,8 @@ Tools
     tool, Tool      options for a function; anything a model can call, by itself
     Toolset         tools that belong together: filter, rename, merge
     ToolContext     a parameter that gives a tool its dependencies, its call and its session
-    ToolResult      a result with media, a scheduling, or the end of the session
+    ToolResult      a result with media, a scheduling, a hand-off, or the end of the session
+    Agent           other instructions and tools, which a conversation goes on with
     Hooks           what runs before and after every call
 
 Events (``Event`` is any of them)
@@ -24,6 +25,7 @@ Events (``Event`` is any of them)
     TextChunk, AudioChunk, VideoChunk, ThoughtChunk, CodeChunk          what the model makes
     InputTranscript, OutputTranscript                                   what was said, in words
     ToolStarted, ToolProgress, ToolFinished, ToolCancelled, ToolLost    a function call, a ``Call``, and its fate
+    HandedOff                                                           the model goes on as an ``Agent``
     ApprovalRequested                                                   a call waits for ``session.approve``
     Interrupted, GenerationComplete, TurnComplete, VoiceActivity        whose turn it is
     UsageUpdate                                                         tokens, as ``Usage``
