@@ -81,7 +81,7 @@ def _soxr(source: int, target: int) -> soxr.ResampleStream:
         import soxr
     except ImportError as error:
         raise ConfigError(
-            f"Sound of {source} Hz where {target} Hz is due: resampling needs soxr. "
+            f"Sound of {source} Hz, expected {target} Hz: resampling needs soxr. "
             f"Install it (pip install 'livetools[voice]', or livetools[telephony]), or bring sound of {target} Hz."
         ) from error
     return soxr.ResampleStream(source, target, 1, dtype="int16")

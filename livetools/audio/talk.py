@@ -132,7 +132,7 @@ class _Conversation:
                 self.open.discard(call.id)
             case TurnComplete(status=status):
                 self.moves += 1
-                # what ends an interrupted turn is no answer to who cut in
+                # what ends an interrupted turn is not an answer to who cut in
                 self.answered = status != "IN_PROGRESS" and not self.open and not self.cut
                 self.cut = False
 

@@ -45,7 +45,7 @@ class WavFormat:
 
 
 def wav_format(path: Path) -> WavFormat:
-    """The format of a file. Raises :class:`ConfigError` when it is no WAV file or holds no PCM, and ``OSError``."""
+    """The format of a file. Raises :class:`ConfigError` when it is not a WAV file or holds no PCM, and ``OSError``."""
     with open(path, "rb") as file:
         try:
             return _header(file, os.stat(path).st_size)
@@ -63,7 +63,7 @@ def read_wav(path: Path, *, rate: int = INPUT_RATE, seconds: float = 0.1) -> Ite
     (another one than ``rate`` needs soxr). The service advises chunks of 20 to 100 ms. The file is read as the
     chunks are taken; whether it can be is settled here.
 
-    Raises :class:`ConfigError` when the file is no PCM WAV, or soxr is missing; ``OSError`` as ``open`` does.
+    Raises :class:`ConfigError` when the file is not a PCM WAV, or soxr is missing; ``OSError`` as ``open`` does.
     """
     found = wav_format(path)
     resample = Resampler(found.rate, rate)

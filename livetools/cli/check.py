@@ -35,7 +35,7 @@ def check(
         _explain(rule)
         return
     if kind is not None and kind not in KINDS:
-        raise typer.BadParameter(f"{kind!r} is none of {', '.join(KINDS)}", param_hint="--kind")
+        raise typer.BadParameter(f"{kind!r} is not one of {', '.join(KINDS)}", param_hint="--kind")
     text = _read(file)
     if is_empty(text):
         refuse(f"there is nothing to check in {'the standard input' if file == '-' else file}")

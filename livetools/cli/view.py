@@ -63,7 +63,7 @@ class View:
 
 
 def told(event: Event) -> str:
-    """What a person is told of an event that is no part of the conversation; mostly nothing."""
+    """What a person is told of an event that is not part of the conversation; mostly nothing."""
     match event:
         case events.ToolCancelled(call):
             return f"{call.name} was cancelled by the model"

@@ -161,7 +161,7 @@ def _check_part(part: Json, spot: Spot, todo: Checklist) -> None:
         if key not in PART and camel(key) in PART:
             todo.expect(False, "answer-casing", spot / key, f"{key} instead of {camel(key)}")
         else:
-            todo.expect(key in PART, "answer-part", spot / key, f"{key!r} is no part")
+            todo.expect(key in PART, "answer-part", spot / key, f"{key!r} is not a part")
     call = part.get("functionCall", part.get(snake("functionCall")))
     if call is not None:
         _check_call(call, spot / "functionCall", todo)

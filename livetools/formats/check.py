@@ -35,7 +35,7 @@ def check(document: Json, kind: Kind | None = None) -> Report:
 def check_text(text: str, kind: Kind | None = None) -> Report:
     """Check a text: JSON, JSON lines, or server-sent events (``data: …``).
 
-    What is no JSON is a finding. A Python value in its place and JSON within a JSON string are, too, and what
+    What is not JSON is a finding. A Python value in its place and JSON within a JSON string are, too, and what
     they hold is checked all the same.
     """
     todo = Checklist()

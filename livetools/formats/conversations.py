@@ -65,7 +65,7 @@ def read_content(content: Json, spot: Spot, todo: Checklist) -> Turn | None:
     _check_keys(content, spot, todo)
     turn = Turn(spot, "model" if role in ("model", "assistant") else "user")
     _, parts = member(content, "parts")
-    if isinstance(parts, Mapping):  # one object where a list is due is tolerated
+    if isinstance(parts, Mapping):  # one object where a list is expected is tolerated
         parts = [parts]
     if parts or not any(camel(key) in MISPLACED for key in content):  # else that has been said
         filled = isinstance(parts, list) and bool(parts)
@@ -81,7 +81,7 @@ def _check_keys(content: Mapping[str, Json], spot: Spot, todo: Checklist) -> Non
     check_fields(known, spot, CONTENT, todo)
     todo.expect(True, "content-parts", spot, "")
     for key in (key for key in content if key not in known):
-        message = f"{key} is no field of a content: what is said stands in parts"
+        message = f"{key} is not a field of a content: what is said stands in parts"
         words = {"name": key, "at": f" at '{spot.wire}'", "fix": MISPLACED[camel(key)]}
         todo.expect(False, "content-parts", spot / key, message, **words)
 

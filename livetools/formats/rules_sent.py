@@ -29,7 +29,7 @@ TEXT = (
     Rule(
         "python-text",
         "the text is JSON, not a Python value",
-        "str(a_dict) and print(a_dict) give single quotes, True and None. They look like JSON and are none.",
+        "str(a_dict) and print(a_dict) give single quotes, True and None. They look like JSON and are not.",
         "Invalid JSON payload received. Unexpected token.",
         "Send json.dumps(value), not str(value) and not an f-string with the dict in it.",
     ),
@@ -142,7 +142,7 @@ RESPONSES = (
     Rule(
         "value-type",
         "values have the type of their field",
-        "An object where an object is due, a list where the field repeats.",
+        "An object where an object is expected, a list where the field repeats.",
         "Invalid value at '{path}', {value}",
         "Give the type that the field has.",
     ),

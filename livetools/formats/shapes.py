@@ -39,7 +39,7 @@ def check_fields(
     for key in item:
         name = camel(str(key))
         words = {"fix": f"Call it {elsewhere[name]}."} if elsewhere and name in elsewhere else {}
-        message = f"{key!r} is no field of this object"
+        message = f"{key!r} is not a field of this object"
         at = f" at '{spot.wire}'" if spot.wire else ""
         fine &= todo.expect(name in known, rule, spot / str(key), message, name=key, at=at, **words)
     if not item:

@@ -40,7 +40,7 @@ Object: TypeAlias = Mapping[str, Json]
 
 
 def shape_of(tool: Object) -> Style | Literal["gemini"] | None:
-    """Whose shape a single tool has; ``None`` if nobody's (a list of declarations is no single tool)."""
+    """Whose shape a single tool has; ``None`` if nobody's (a list of declarations is not a single tool)."""
     if isinstance(tool.get("function"), Mapping):
         return "chat"
     if not isinstance(tool.get("name"), str):
@@ -56,7 +56,7 @@ def to_declaration(tool: Object, dialect: Literal["schema", "json_schema"] = "sc
     """The function declaration of a tool of any shape.
 
     ``"schema"`` gives ``parameters``, in the subset that Live reads; ``"json_schema"`` gives
-    ``parametersJsonSchema``, which loses nothing. Raises ``ConfigError`` for what is no tool.
+    ``parametersJsonSchema``, which loses nothing. Raises ``ConfigError`` for what is not a tool.
     """
     return to_declaration_and_losses(tool, dialect)[0]
 

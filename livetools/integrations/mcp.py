@@ -57,17 +57,18 @@ async def toolset(
     hold becomes ``_``, and a name that is too long is cut and told apart by its hash. Schemas are said in the subset
     that Live models read (python-genai#1147); ``Tool.lint`` tells what was lost.
 
-    A result is the server's ``structuredContent`` (of ``{"result": x}``, in which servers wrap what is no object, the
-    ``x``), else its text, or a list of texts. Images that the session's model reads go as media beside it; of other
+    A result is the server's ``structuredContent`` (of ``{"result": x}``, in which servers wrap what is not an object,
+    the ``x``), else its text, or a list of texts. Images that the session's model reads go as media beside it; of other
     media the type and size are told. What the server calls an error, in a result or in place of one, goes to the model
     in the server's words, as a ``ToolError``. The server's progress is a ``ToolProgress``: ``{"progress": 1}``, with
     ``total`` and ``message`` if given. A call that is cancelled or out of time is cancelled at the server.
 
-    Raises ``ConfigError`` for what is no client, and for two tools of one name; what the client raises is passed on.
+    Raises ``ConfigError`` for what is not a client, and for two tools of one name; what the client raises is passed on.
     """
     if not (hasattr(client, "list_tools") and hasattr(client, "call_tool")):
         raise ConfigError(
-            f"a {type(client).__name__} is no MCP client: pass an open mcp.Client, mcp.ClientSession or fastmcp.Client"
+            f"a {type(client).__name__} is not an MCP client: "
+            "pass an open mcp.Client, mcp.ClientSession or fastmcp.Client"
         )
     listed = [tool for tool in await _listed(client) if filter is None or filter(tool)]
     return Toolset(*(_tool(client, _plain(tool), prefix or "") for tool in listed))

@@ -57,7 +57,7 @@ def tracing(
 
     Providers: the global ones if ``None``. ``capture_content`` adds what may be private: the arguments, the response,
     the texts of errors and their tracebacks. Without it there are names, ids, times, and in ``error.type`` the class of
-    what was raised, or ``cancelled`` for a call that was taken back (whose status is no error).
+    what was raised, or ``cancelled`` for a call that was taken back (whose status is not an error).
     """
     return _Tracing(
         trace.get_tracer("livetools", tracer_provider=tracer_provider),

@@ -126,7 +126,7 @@ RULES: tuple[Rule, ...] = (
     Rule("precondition check failed", InvalidRequest, "no", "an activity must not be empty"),
     Rule("unknown name", InvalidRequest, "no", "leave that field out, or try another api_version (v1alpha)"),
     Rule("invalid value at", InvalidRequest, "no", "correct that field: its type or value is not accepted"),
-    Rule("invalid json payload", InvalidRequest, "no", "send JSON: NaN and Infinity are none"),
+    Rule("invalid json payload", InvalidRequest, "no", "send valid JSON: NaN and Infinity are not"),
     Rule("request contains an invalid argument", InvalidRequest, "no", _SUSPECTS, "setup"),
     # what we ourselves closed for
     Rule("exceeds max_message", SessionClosed, "no", _MESSAGE),
@@ -182,7 +182,7 @@ def http_error(status: int, body: str = "") -> LiveToolsError:
 
     The service itself answers 101 and then closes (observed 2026-09-10), so this is mostly a gateway, a
     proxy or a wrong address: only what clearly is about the key, the quota or a failing server gets that
-    class (its ``code`` is the status), and whatever is no Live API at all is a ``RemoteProtocolError``.
+    class (its ``code`` is the status), and whatever is not a Live API at all is a ``RemoteProtocolError``.
     """
     reason = scrub(_http_reason(status, body))
     if 400 <= status < 500 and (verdict := _known(reason, setup=True)):

@@ -170,7 +170,7 @@ def wire_model(model: str, *, vertexai: bool, project: str | None = None, locati
     if not model.strip("/ "):
         raise ConfigError("model is empty: pass a name such as 'gemini-3.8-live'")
     if any(c.isspace() or c in "?&#" for c in model) or ".." in model:
-        raise ConfigError(f"{model!r} is no model's name")
+        raise ConfigError(f"{model!r} is not a model's name")
     if not vertexai:
         return model if "/" in model else f"models/{model}"
     if model.startswith("projects/"):
@@ -360,7 +360,7 @@ def content(value: object, where: str) -> Json:
         return {"parts": [_part(item, where) for item in value]}
     given = plain(value)
     if not isinstance(given, dict):
-        raise ConfigError(f"{where}: text, a part or a content is due, not {type(value).__name__}")
+        raise ConfigError(f"{where}: expected text, a part or a content, not {type(value).__name__}")
     if "parts" not in given:
         return {"parts": [_part(given, where)]}
     parts = given["parts"]
@@ -397,7 +397,7 @@ def history(contents: object) -> tuple[dict[str, Json], ...]:
 def _turn(entry: object, where: str) -> dict[str, Json]:
     given = plain(entry)
     if not isinstance(given, dict) or "parts" not in given:
-        raise ConfigError(f"{where}: {{'role': ..., 'parts': [...]}} is due, not {entry!r:.60}")
+        raise ConfigError(f"{where}: expected {{'role': ..., 'parts': [...]}}, not {entry!r:.60}")
     if given.get("role") not in ("user", "model"):
         raise ConfigError(f"{where}: role is 'user' or 'model', not {given.get('role')!r}")
     if not given["parts"]:

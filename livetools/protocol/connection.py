@@ -36,7 +36,7 @@ class Snapshot:
     """What the session is in the middle of."""
 
     calls: bool  # open calls
-    idle: bool  # nothing is due from the model
+    idle: bool  # nothing is expected from the model
     ended_at: float  # when its last turn ended
     asked: bool = False  # a pong is awaited that will say what was read
 

@@ -1,7 +1,7 @@
 """From a server message to what the user sees, in the order in which it must be seen.
 
 ``Interrupted`` first (and the audio beside it is dropped: it belongs to what was cut off); then what the
-user said, what the model says, the ground it rests on, what nobody knows; then the turn markers, with the
+user said, what the model says, grounding metadata, unknown fields; then the turn markers, with the
 usage between them. ``setupComplete``, calls, cancellations, goAway and handles give nothing here: those
 events are the machine's.
 """

@@ -23,7 +23,7 @@ def name(spec: ToolSpec) -> str:
     given = spec.declaration.get("name")
     if isinstance(given, str) and NAME.fullmatch(given):
         return given
-    raise ToolDefinitionError(f"{given!r}{_at(spec)} is no name for a function: {_RULE}")
+    raise ToolDefinitionError(f"{given!r}{_at(spec)} is not a valid name for a function: {_RULE}")
 
 
 def check(specs: Sequence[ToolSpec]) -> None:

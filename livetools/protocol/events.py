@@ -282,7 +282,7 @@ class HandedOff:
 
 @dataclass(frozen=True, slots=True)
 class Stalled:
-    """Nothing came for ``seconds`` although something is due: ``waiting_for`` says what."""
+    """Nothing came for ``seconds`` although something is expected: ``waiting_for`` says what."""
 
     waiting_for: str
     seconds: float

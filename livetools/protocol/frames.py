@@ -208,7 +208,7 @@ class ServerMessage:
     ``calls`` holds those of ``toolCall`` and then those among the parts of ``modelTurn``: the same call
     may stand in both (mastra-ai/mastra#22969). ``usage`` is ``usageMetadata`` as it came. ``status`` is
     ``interactionStatus``, wherever it stood. ``unknown`` holds what was not understood: ``{path:
-    value}``, or the whole frame where it is no JSON object.
+    value}``, or the whole frame where it is not a JSON object.
     """
 
     setup_complete: SetupComplete | None = None

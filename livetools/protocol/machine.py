@@ -104,7 +104,7 @@ class Machine:
         return self.calls.run_of(call if isinstance(call, str) else call.id)
 
     def stats(self) -> dict[str, Any]:  # plain values
-        """Who owes what, and what was lost: every open call by name, what is due from the model, dials, drops."""
+        """Who owes what, and what was lost: every open call by name, what is expected from the model, dials, drops."""
         link = self.connection.link
         return {
             "line": link.line.name.lower(),

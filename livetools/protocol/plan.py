@@ -141,7 +141,7 @@ def _known(profile: ModelProfile, model: str, location: str | None) -> list[str]
 
 def _allowed(names: Collection[str] | None) -> frozenset[str] | None:
     if isinstance(names, str):
-        raise ConfigError(f"allowed={names!r}: a collection of names is due, such as [{names!r}]")
+        raise ConfigError(f"allowed={names!r}: expected a collection of names, such as [{names!r}]")
     return None if names is None else frozenset(names)
 
 
@@ -287,7 +287,7 @@ def _details(setup: dict[str, Json], profile: ModelProfile, told: list[str]) -> 
     speech = setup["generationConfig"].get("speechConfig", {})
     voice = speech.get("voiceConfig", {}).get("prebuiltVoiceConfig", {}).get("voiceName")
     if voice is not None and voice not in profile.voices:
-        told.append(f"{voice!r} is no voice that is known of {profile.family}; the service may refuse it")
+        told.append(f"{voice!r} is not a known voice of {profile.family}; the service may refuse it")
 
 
 _PROFILED = frozenset({"googleSearch", "codeExecution", "urlContext", "googleMaps"})

@@ -139,9 +139,9 @@ def _one_of(name: str, value: object, *values: str) -> None:
 
 def _seconds(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not value > 0:
-        raise ConfigError(f"{name}={value!r}: a number of seconds above 0 is due")
+        raise ConfigError(f"{name}={value!r}: expected a number of seconds above 0")
 
 
 def _count(name: str, value: object, *, least: int) -> None:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
-        raise ConfigError(f"{name}={value!r}: a whole number from {least} is due, or None for no limit")
+        raise ConfigError(f"{name}={value!r}: expected a whole number from {least}, or None for no limit")

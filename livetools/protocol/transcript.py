@@ -316,7 +316,7 @@ class Transcript:
 
     @classmethod
     def from_jsonl(cls, source: str | os.PathLike[str] | TextIO, *, max_bytes: int = 1 << 20) -> Transcript:
-        """Read what :meth:`to_jsonl` wrote. Raises ``ValueError`` for a line that is no JSON object."""
+        """Read what :meth:`to_jsonl` wrote. Raises ``ValueError`` for a line that is not a JSON object."""
         if isinstance(source, str | os.PathLike):
             with open(source, encoding="utf-8") as file:
                 return cls.from_jsonl(file, max_bytes=max_bytes)
@@ -325,7 +325,7 @@ class Transcript:
             if line.strip():
                 content = json.loads(line)
                 if not isinstance(content, dict):
-                    raise ValueError(f"line {number} of the transcript is no JSON object: {line[:60]!r}")
+                    raise ValueError(f"line {number} of the transcript is not a JSON object: {line[:60]!r}")
                 transcript.user_content([content])
         return transcript
 

@@ -151,7 +151,7 @@ class Turns:
 
     @property
     def idle(self) -> bool:
-        """Nothing is due from the model that anybody waits for."""
+        """Nothing that anybody waits for is expected from the model."""
         if self.model in UNDER_WAY:
             return False
         for turn in self._queue:  # noqa: SIM110 - asked five times a call, and a generator costs more than the loop
@@ -178,7 +178,7 @@ class Turns:
         return False
 
     def waiting_for(self) -> str:
-        """What is due, in words."""
+        """What is expected, in words."""
         if self.owed:
             return "the model's words on a function response"
         if self.under_way:

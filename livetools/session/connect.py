@@ -177,7 +177,7 @@ def _joined(tools: object, fields: Secrets) -> list[Tool]:
 def _several(tools: object) -> Sequence[object]:
     if isinstance(tools, str | Mapping) or not isinstance(tools, Iterable):
         raise ConfigError(
-            f"tools is a {type(tools).__name__}: a list of functions is due, such as [get_weather]"
+            f"tools is a {type(tools).__name__}: expected a list of functions, such as [get_weather]"
         )
     return list(tools)
 

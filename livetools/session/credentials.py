@@ -138,7 +138,9 @@ def _refresh(credentials: object) -> None:
 
     refresh = getattr(credentials, "refresh", None)
     if not callable(refresh):
-        raise ConfigError(f"credentials is a {type(credentials).__name__}: google-auth's Credentials are due")
+        raise ConfigError(
+            f"credentials is a {type(credentials).__name__}: expected google-auth's Credentials"
+        )
     try:
         refresh(Request())
     except Exception as error:  # the text of google-auth may quote what the token server said

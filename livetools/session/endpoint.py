@@ -168,7 +168,7 @@ def _version(given: _Given, v1alpha: bool, ephemeral: bool, environ: Mapping[str
         version = usual if version == "beta" else version
     if not re.fullmatch(r"[A-Za-z0-9]+", version):
         raise ConfigError(
-            f"api_version={version!r} is none: v1beta, v1alpha, v1 are (Vertex AI: v1beta1, v1)"
+            f"api_version={version!r} does not exist: expected v1beta, v1alpha or v1 (Vertex AI: v1beta1, v1)"
         )
     return version
 
@@ -177,9 +177,9 @@ def _checked_headers(headers: Mapping[str, object]) -> dict[str, str]:
     checked: dict[str, str] = {}
     for name, value in headers.items():
         if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", str(name)):
-            raise ConfigError(f"config.http_options.headers: {name!r} is no header's name")
+            raise ConfigError(f"config.http_options.headers: {name!r} is not a header's name")
         if not isinstance(value, str) or not value.isascii() or not value.isprintable():
-            raise ConfigError(f"config.http_options.headers: the value of {name} is no header's value")
+            raise ConfigError(f"config.http_options.headers: the value of {name} is not a header's value")
         checked[name] = value
     return checked
 
@@ -306,7 +306,7 @@ def _vertex(
         ("location", given.location, r"[a-z0-9-]+"),
     ):
         if value is not None and not re.fullmatch(shape, value, re.I):
-            raise ConfigError(f"{name}={value!r} is none of Google Cloud's")
+            raise ConfigError(f"{name}={value!r} is not one of Google Cloud's")
     host = _vertex_host(given.location) if given.base_url is None else given.base_url
     base, loopback = websocket_url(host, allow_insecure)
     return given, _vertex_identity(given, google, loopback), base
@@ -357,7 +357,9 @@ def websocket_url(text: str, allow_insecure: bool = False) -> tuple[str, bool]:
     try:
         loopback, _ = is_loopback(parts.hostname), parts.port
     except ValueError:
-        raise ConfigError(f"base_url: the port of {parts.hostname!r} is no number from 0 to 65535") from None
+        raise ConfigError(
+            f"base_url: the port of {parts.hostname!r} is not a number from 0 to 65535"
+        ) from None
     if scheme == "ws" and not loopback and not allow_insecure:
         raise ConfigError(
             f"base_url: ws:// would send the key to {parts.hostname} unencrypted; use wss://, "

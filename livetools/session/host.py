@@ -185,7 +185,7 @@ async def _outwait(task: asyncio.Task[None]) -> None:
 
 
 def _first(error: BaseException) -> BaseException:
-    """The first error that is no group."""
+    """The first error that is not a group."""
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return error

@@ -1,4 +1,4 @@
-"""The order in which messages and pongs came: what came behind a pong was said knowing all before its ping."""
+"""The order of messages and pongs: what comes after a pong was sent after the peer had read all before our ping."""
 
 from __future__ import annotations
 

@@ -345,7 +345,7 @@ class Session:
         return self._assembly.plan
 
     def stats(self) -> dict[str, Any]:  # plain values
-        """Who owes what, by name: open calls, what is due from the model, threads in use, what was lost."""
+        """Who owes what, by name: open calls, what is expected from the model, threads in use, what was lost."""
         driver = self._running()
         return {
             **driver.machine.stats(),

@@ -1,4 +1,4 @@
-"""Workers: tasks that serve one call after another, for a task a call costs more than the call's own path.
+"""Reusable worker tasks: starting a task for every call would cost more than the rest of the call.
 
 A worker waits on a plain future (a ``trio.Event``), runs a handler, reports its outcome, and waits again. It
 is thrown away when it was cancelled, and when the handler changed its context variables, so that none leaks

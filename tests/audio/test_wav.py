@@ -121,7 +121,7 @@ def test_another_rate_is_resampled(path):
 def test_whether_a_file_can_be_read_is_settled_before_the_first_chunk(path, monkeypatch):
     path.write_bytes(wav(RAMP, rate=22050))
     monkeypatch.setitem(sys.modules, "soxr", None)
-    with pytest.raises(ConfigError, match="22050 Hz where 16000 Hz is due: resampling needs soxr"):
+    with pytest.raises(ConfigError, match="22050 Hz, expected 16000 Hz: resampling needs soxr"):
         read_wav(path)
 
 

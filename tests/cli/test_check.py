@@ -59,7 +59,7 @@ def test_the_kind_can_be_given():
     assert run("--kind", "stream", text="[]").exit_code == 1
     result = run("--kind", "letter", text="{}")
     assert result.exit_code == 2
-    assert "none of" in result.output
+    assert "not one of" in result.output
 
 
 def test_json_lines_and_a_byte_order_mark_are_read():

@@ -160,7 +160,7 @@ async def test_every_page_is_read_once(turns_for_ever: bool) -> None:
 
 
 async def test_what_is_no_client_is_refused_with_advice() -> None:
-    with pytest.raises(livetools.ConfigError, match="a str is no MCP client: pass an open"):
+    with pytest.raises(livetools.ConfigError, match="a str is not an MCP client: pass an open"):
         await mcp.toolset("http://localhost/mcp")  # type: ignore[arg-type]
 
 

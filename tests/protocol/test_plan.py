@@ -173,7 +173,7 @@ class TestRefusedBeforeDialling:
             (LIVE, {"max_concurrency": 0}, "max_concurrency"),
             (LIVE, {"max_calls": -1}, "max_calls"),
             ("", {}, "model is empty"),
-            ("gemini 3.8 live", {}, "no model's name"),
+            ("gemini 3.8 live", {}, "not a model's name"),
         ],
     )
     def test_what_would_be_refused_is_refused_here_with_the_reason(
