@@ -68,6 +68,7 @@ async def play(case: Eval, **options: Any) -> Conversation:
         async with session:
             await _Play(case, session, conversation, began, line).run()
             conversation.usage = session.usage
+            conversation.cost = session.usage.cost
     except ConfigError:
         raise
     except LiveToolsError as error:

@@ -57,6 +57,7 @@ try:
 except ImportError as error:
     raise ImportError("relay needs starlette: pip install 'livetools[web]'") from error
 
+from livetools.protocol import price
 from livetools.protocol.errors import ConfigError, LiveToolsError
 from livetools.session.agents import AgentLike, is_agent, open_agent
 from livetools.session.clock import Clock, SystemClock
@@ -140,6 +141,7 @@ class Relay:
         self._open: dict[str, Conversation] = {}  # by a digest of the token and its caller
         self._nameless: set[type] = set()  # types of deps that were warned about
         self._files = StaticFiles(directory=BUILT, check_dir=False)
+        price.load()  # here nobody waits for it
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Talk to a page, or serve the files of the client."""

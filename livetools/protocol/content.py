@@ -69,7 +69,11 @@ def events(message: ServerMessage) -> list[Event]:
 
 
 def usage(raw: Mapping[str, Any]) -> Usage:
-    """The counts of a ``usageMetadata``; Vertex says ``candidates`` where others say ``response``."""
+    """The counts of a ``usageMetadata``; Vertex says ``candidates`` where others say ``response``.
+
+    They are of one turn, and not of the session so far: three turns in a row were counted on 3.1 and on 2.5 native
+    (pydantic-ai#7269, 2026-08-07), and 3.8's read alike (discuss.ai.google.dev 188765).
+    """
     return Usage(
         prompt_tokens=_count(raw, "promptTokenCount", "prompt_token_count"),
         response_tokens=_count(
@@ -84,7 +88,32 @@ def usage(raw: Mapping[str, Any]) -> Usage:
         tool_use_tokens=_count(raw, "toolUsePromptTokenCount", "tool_use_prompt_token_count"),
         cached_tokens=_count(raw, "cachedContentTokenCount", "cached_content_token_count"),
         raw=raw,
+        modalities=dict(_modalities(raw)),
     )
+
+
+#: The lists of a ``usageMetadata`` that tell its counts apart by kind.
+_DETAILS = {
+    "prompt": ("promptTokensDetails", "prompt_tokens_details"),
+    "response": (
+        "responseTokensDetails",
+        "response_tokens_details",
+        "candidatesTokensDetails",
+        "candidates_tokens_details",
+    ),
+    "cached": ("cacheTokensDetails", "cache_tokens_details"),
+}
+
+
+def _modalities(raw: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
+    for side, names in _DETAILS.items():
+        found: list[object] = next((raw[name] for name in names if isinstance(raw.get(name), list)), [])
+        for entry in found:
+            if not isinstance(entry, Mapping) or not isinstance(entry.get("modality"), str):
+                continue
+            count = _count(entry, "tokenCount", "token_count")
+            if count > 0:
+                yield f"{side}_{entry['modality'].lower()}", count
 
 
 def _said(content: ServerContent, found: list[Event]) -> None:

@@ -17,6 +17,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from .price import dollars
+
 
 @dataclass(frozen=True, slots=True)
 class Call:
@@ -33,7 +35,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Tokens, as the service counted them. ``raw`` is its own object, with the details per modality."""
+    """Tokens, as the service counted them, of one turn or of several.
+
+    ``modalities`` tells them apart by kind, as far as the service does: ``{"prompt_audio": 165, "response_audio": 42}``
+    (the rest of a count is text). ``model`` is the model that was used, for :attr:`cost`. ``raw`` is the service's own
+    object, of one turn.
+
+    Example: ``session.usage.cost`` after a conversation, or ``reply.usage.total_tokens`` after an ``ask``.
+    """
 
     prompt_tokens: int = 0
     response_tokens: int = 0
@@ -42,9 +51,14 @@ class Usage:
     tool_use_tokens: int = 0
     cached_tokens: int = 0
     raw: Mapping[str, Any] = field(default_factory=dict)
+    modalities: Mapping[str, int] = field(default_factory=dict)
+    model: str = field(default="", compare=False)
 
     def __add__(self, other: Usage) -> Usage:
-        """The sum of two turns; ``raw`` is dropped, for details cannot be added."""
+        """The sum of two turns; ``raw`` is dropped, for it is of one turn."""
+        kinds = {**self.modalities}
+        for kind, count in other.modalities.items():
+            kinds[kind] = kinds.get(kind, 0) + count
         return Usage(
             self.prompt_tokens + other.prompt_tokens,
             self.response_tokens + other.response_tokens,
@@ -52,7 +66,19 @@ class Usage:
             self.thoughts_tokens + other.thoughts_tokens,
             self.tool_use_tokens + other.tool_use_tokens,
             self.cached_tokens + other.cached_tokens,
+            modalities=kinds,
+            model=other.model or self.model,
         )
+
+    @property
+    def cost(self) -> float | None:
+        """The price in US dollars, by the lists of ``genai-prices`` (``pip install 'livetools[price]'``).
+
+        ``None`` where that is not installed, where it does not know the model, and where nothing was counted. The
+        lists are as old as the installed package; the bill is the service's. The first look loads the package, which
+        takes some tenths of a second.
+        """
+        return dollars(self)
 
 
 @dataclass(frozen=True, slots=True)

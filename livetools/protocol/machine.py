@@ -71,7 +71,14 @@ class Machine:
             plan, self.calls, self.turns, self.input, self.outbox, self.connection, self.quiet
         )
         self.reception = Reception(
-            self.calls, self.turns, self.input, self.outbox, self.connection, self.quiet, self._tell
+            self.calls,
+            self.turns,
+            self.input,
+            self.outbox,
+            self.connection,
+            self.quiet,
+            self._tell,
+            plan.model,
         )
         self.closed = False
         self._seed = seed

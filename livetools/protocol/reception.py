@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from . import content
 from .calls import Calls
@@ -54,7 +55,9 @@ class Reception:
         connection: Connection,
         quiet: Quiet,
         tell: Callable[[Event], None],
+        model: str,
     ) -> None:
+        self.model = model  # whose tokens are counted
         self.calls, self.turns, self.input, self.connection = calls, turns, input, connection
         self.outbox, self.quiet = outbox, quiet
         self.tell = tell
@@ -153,8 +156,8 @@ class Reception:
             self.turns.complete(event.status, now)
             self._ended(None)
         elif isinstance(event, UsageUpdate):
-            self.turn_usage = event.usage
-            self.tell(event)
+            self.turn_usage = replace(event.usage, model=self.model)
+            self.tell(UsageUpdate(self.turn_usage))
         else:
             self.tell(event)
 

@@ -33,7 +33,8 @@ class Reply:
     """What came of one exchange.
 
     ``text``: the model's text, or what it said in words. ``audio``: 16-bit little-endian mono PCM at
-    ``rate`` Hz. ``calls``: the function calls it made, in their order. ``usage``: tokens. ``interrupted``:
+    ``rate`` Hz. ``calls``: the function calls it made, in their order. ``usage``: tokens, ``cost``: their price in US
+    dollars, ``None`` where it is unknown. ``interrupted``:
     it was cut off. ``stalled``: the model fell silent in the middle of it. ``str(reply)`` is the text.
     """
 
@@ -44,6 +45,11 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     interrupted: bool = False
     stalled: bool = False
+
+    @property
+    def cost(self) -> float | None:
+        """The price of its tokens in US dollars (:attr:`Usage.cost`); ``None`` where it is unknown."""
+        return self.usage.cost
 
     def __str__(self) -> str:
         return self.text

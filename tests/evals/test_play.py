@@ -48,6 +48,7 @@ async def test_a_right_agent_passes(agent):
     )
     assert done.passed, str(done)
     turn = done.conversation.turns[0]
+    assert done.conversation.cost is not None
     assert turn.latency is not None
     assert turn.ended is not None
 

@@ -23,7 +23,7 @@ from pydantic import (
 from pydantic_core import PydanticSerializationError, to_json
 
 from livetools.protocol.errors import LiveToolsError, SessionClosed
-from livetools.protocol.events import AudioChunk, Event, HandleUpdate, UnknownMessage, VideoChunk
+from livetools.protocol.events import AudioChunk, Event, HandleUpdate, UnknownMessage, UsageUpdate, VideoChunk
 
 #: Hz of the microphone's sound that a page sends: 16-bit little-endian mono PCM.
 INPUT_RATE = 16_000
@@ -226,6 +226,8 @@ def encode_event(event: Event, seq: int, at: float) -> str | None:
     name = type(event).__name__
     fields = dataclasses.fields(event)
     values = {each.name: getattr(event, each.name) if each.repr else None for each in fields}
+    if isinstance(event, UsageUpdate):
+        values["usage"] = {**dataclasses.asdict(event.usage), "cost": event.usage.cost}
     if isinstance(error := values.get("error"), Exception):
         values["error"] = type(error).__name__
     head = {"type": name, "seq": seq, "at": round(at, 3)}

@@ -86,6 +86,8 @@ def _named(hint: object) -> Iterator[type]:
 def _dataclass(kind: type, name: str | None = None) -> str:
     hints = typing.get_type_hints(kind)
     fields = [(field.name, typescript(hints[field.name]), False) for field in dataclasses.fields(kind)]
+    if kind is events.Usage:
+        fields.append(("cost", typescript(float | None), False))  # a property of the class
     numbered = bool(name) and kind not in messages.UNNUMBERED
     return _interface(kind, [("type", f'"{name}"', False), *fields] if name else fields, numbered)
 

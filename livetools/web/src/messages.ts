@@ -23,7 +23,7 @@ export interface Call {
   args: Record<string, unknown>;
 }
 
-/** Tokens, as the service counted them. `raw` is its own object, with the details per modality. */
+/** Tokens, as the service counted them, of one turn or of several. */
 export interface Usage {
   prompt_tokens: number;
   response_tokens: number;
@@ -32,6 +32,9 @@ export interface Usage {
   tool_use_tokens: number;
   cached_tokens: number;
   raw: Record<string, unknown>;
+  modalities: Record<string, number>;
+  model: string;
+  cost: number | null;
 }
 
 /** The setup is complete. `id` is the server's session id (Vertex), or `None`. */
