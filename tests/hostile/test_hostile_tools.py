@@ -369,7 +369,7 @@ async def test_a_generator_that_ends_never_and_not_even_when_told_to_is_answered
 
 
 async def test_five_hundred_sleepers_and_fifty_that_never_wake_share_the_threads(opened: Opened) -> None:
-    held = threading.Event()
+    held, begun = threading.Event(), threading.Semaphore(0)
 
     @tool
     def nap(n: int) -> int:
@@ -377,6 +377,7 @@ async def test_five_hundred_sleepers_and_fifty_that_never_wake_share_the_threads
 
     @tool
     def stuck() -> None:
+        begun.release()
         held.wait()
 
     async with opened([nap, stuck]) as line:
@@ -385,9 +386,10 @@ async def test_five_hundred_sleepers_and_fifty_that_never_wake_share_the_threads
         assert {a["response"]["output"] for a in await line.answers(500)} == set(range(500))
         for n in range(50):
             line.call("stuck", f"s{n}")
-        await anyio.wait_all_tasks_blocked()
+        for _ in range(50):
+            assert await anyio.to_thread.run_sync(begun.acquire, True, 20)
         stats = line.session.stats()
-        assert stats["waiting_for_thread"] == 50 - stats["threads"]
+        assert (stats["threads"], stats["waiting_for_thread"]) == (50, 0)
         began = time.monotonic()
     assert time.monotonic() - began < 5
     held.set()
