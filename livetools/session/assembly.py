@@ -21,6 +21,7 @@ from livetools.tools import Agent, Hooks, SessionLike, Tool, as_tools
 
 from .clock import Clock, SystemClock
 from .endpoint import Endpoint
+from .guardrails import Guardrails
 from .handle_store import HandleStore, Keeper
 from .handlers import Handlers
 from .host import Host
@@ -53,6 +54,7 @@ class Assembly:
     store: HandleStore | None = None
     transcript: Transcript = field(init=False)
     listeners: list[Listener] = field(default_factory=list)
+    guardrails: Guardrails | None = None  # of a session that runs, if its hooks want to know what is said
     grace: float = 6.0  # seconds for the end: longer than a closing handshake
 
     def __post_init__(self) -> None:
@@ -70,6 +72,7 @@ class Assembly:
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
             driver = self._driver(host, group, session)
             drivers.append(driver)
+            self.guardrails = Guardrails(self.hooks, session, self.plan.transcribed) or None
             try:
                 await self._run(driver, group, ready)
             finally:
@@ -80,13 +83,19 @@ class Assembly:
         return drivers[0]
 
     async def _run(self, driver: SessionDriver, group: TaskGroup, ready: Callable[[], None]) -> None:
-        if self.store is None:
-            return await driver.run(group, ready)
-        keeper = Keeper(self.store)
-        driver.taps.append(keeper.tap)
-        group.start_soon(keeper.run)
+        guardrails = self.guardrails
+        if guardrails is not None:
+            driver.taps.append(guardrails.tap)
+            group.start_soon(guardrails.run)
+        keeper = None if self.store is None else Keeper(self.store)
+        if keeper is not None:
+            driver.taps.append(keeper.tap)
+            group.start_soon(keeper.run)
         await driver.run(group, ready)
-        return await keeper.save()
+        if guardrails is not None:
+            await guardrails.finish()
+        if keeper is not None:
+            await keeper.save()
 
     def update(self, driver: SessionDriver, agent: Agent, event: Event | None = None) -> Receipt:
         """Plan the change and tell the machine, which tells ``event`` when the model has it.

@@ -146,7 +146,7 @@ class Session:
         """
         driver = self._live()
         _checked_text(text)
-        self.transcript.user_text(text)
+        self._said(text)
         await self._sent(driver.machine.send_text(text, driver.clock.now()))
 
     async def generate_reply(self, instructions: str | None = None) -> None:
@@ -384,8 +384,14 @@ class Session:
         if not text.strip():
             raise ConfigError("the question is blank: the model would not answer it")
         asking = Asking(driver, text)
-        self.transcript.user_text(text)
+        self._said(text)
         return asking
+
+    def _said(self, text: str) -> None:
+        """The user says this in text."""
+        self.transcript.user_text(text)
+        if self._assembly.guardrails is not None:
+            self._assembly.guardrails.typed(text)
 
     async def _sent(self, receipt: Receipt) -> None:
         wake = make_wake()

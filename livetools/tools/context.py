@@ -36,6 +36,10 @@ class SessionLike(Protocol):
 
     async def interrupt(self) -> None: ...
 
+    async def generate_reply(self, instructions: str | None = None) -> None: ...
+
+    async def aclose(self) -> None: ...
+
 
 async def _nobody_listens(value: object) -> None:
     """The report of a call that runs outside a session."""

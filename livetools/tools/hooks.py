@@ -1,15 +1,15 @@
-"""What may be run around every call of a session or a toolset."""
+"""What may be run around every call of a session or a toolset, and on what is said in a session."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
 from typing import Any, Protocol
 
-from livetools.protocol.events import Call
+from livetools.protocol.events import Call, InputTranscript, OutputTranscript
 
 
 class Hooks(Protocol):
-    """Told of every call, in the order of ``hooks=``. Inherit and override what is of interest.
+    """Told of every call and every word, in the order of ``hooks=``. Inherit and override what is of interest.
 
     Each may be sync or async (what it returns is awaited if it can be). A hook that raises is logged and
     loses no call, with one exception: a :class:`~livetools.ToolError` raised in :meth:`before` refuses the
@@ -30,4 +30,29 @@ class Hooks(Protocol):
 
     def on_cancel(self, call: Call) -> Awaitable[None] | None:
         """The call was taken back; nothing is sent for it."""
+        return None
+
+    def on_input(self, transcript: InputTranscript) -> Awaitable[None] | None:
+        """The user has said (or typed) this: of speech each piece, as the service transcribes it.
+
+        With a parameter ``session`` behind the transcript it gets the session, and may cut the model off, let it say
+        something else, or end the conversation. The model does not wait for it: it may speak already. Only of a
+        session's own hooks, not of a toolset's::
+
+            class Guard(Hooks):
+                async def on_input(self, transcript, session=None):
+                    if "password" in transcript.text:
+                        await session.interrupt()
+                        await session.generate_reply("Ask the user not to tell passwords.")
+
+        Speech is transcribed where the config asks for ``input_audio_transcription``.
+        """
+        return None
+
+    def on_output(self, transcript: OutputTranscript) -> Awaitable[None] | None:
+        """The model says this: a few words at a time, as they come. As :meth:`on_input`.
+
+        It is no filter: words reach you when the model makes them, and ``session.interrupt()`` takes back the sound
+        that was not played yet, and nothing that was heard. Words behind an interruption are not told.
+        """
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from livetools.protocol.events import Call
+from livetools.protocol.events import Call, InputTranscript, OutputTranscript
 from livetools.tools import Hooks
 
 CALL = Call("1", "weather", {})
@@ -24,4 +24,6 @@ def test_a_hook_overrides_what_is_of_interest_and_inherits_the_rest() -> None:
     log.after(CALL, {"output": 1})
     assert log.on_error(CALL, ValueError()) is None
     assert log.on_cancel(CALL) is None
+    assert log.on_input(InputTranscript("hi")) is None
+    assert log.on_output(OutputTranscript("hello")) is None
     assert log.lines == [("weather", {"output": 1})]
