@@ -81,11 +81,16 @@ def error_tree() -> str:
     return f"```text\n{tree.partition(chr(10) * 2)[0]}\n```"
 
 
-def error_table() -> str:
-    """Every error, with what raises it."""
+def all_errors() -> list[type[BaseException]]:
+    """Every public error, each behind those that it is a kind of."""
     found = [e for e in map(partial(getattr, livetools), livetools.__all__) if isinstance(e, type)]
     found = [e for e in found if issubclass(e, livetools.LiveToolsError)]
-    found.sort(key=lambda e: [c.__name__ for c in reversed(e.__mro__)])
+    return sorted(found, key=lambda e: [c.__name__ for c in reversed(e.__mro__)])
+
+
+def error_table() -> str:
+    """Every error, with what raises it."""
+    found = all_errors()
     lines = [row(f"[`{e.__name__}`][livetools.{e.__name__}]", bases(e), first(e.__doc__)) for e in found]
     return table(["Error", "Is also", "Raised when"], lines)
 
@@ -215,7 +220,32 @@ def cell(entry: tuple[Enum | None, tuple[Enum, ...]] | None, state: Enum) -> str
     return target + (f": {', '.join(effect.name.lower() for effect in todo)}" if todo else "")
 
 
+# What mkdocstrings is to show
+
+
+def shown(names: Callable[[], Iterable[str]]) -> str:
+    """A line for each name, where mkdocstrings puts what the docstring says."""
+    return "\n\n".join(f"::: {name}" for name in names())
+
+
+def public(package: str) -> list[str]:
+    return [f"{package}.{name}" for name in importlib.import_module(package).__all__]
+
+
+def event_names() -> list[str]:
+    return [f"livetools.{name}" for name in ("Call", "Usage", *(k.__name__ for k in get_args(events.Event)))]
+
+
+def error_names() -> list[str]:
+    return [f"livetools.{error.__name__}" for error in all_errors()]
+
+
+PACKAGES = ("session", "testing", "audio", "evals", "formats")
+
 TABLES: Mapping[str, Callable[[], str]] = {
+    "names-of-events": partial(shown, event_names),
+    "names-of-errors": partial(shown, error_names),
+    **{f"names-of-{name}": partial(shown, partial(public, f"livetools.{name}")) for name in PACKAGES},
     "events": event_table,
     "error-tree": error_tree,
     "errors": error_table,

@@ -19,6 +19,7 @@ import pytest
 import yaml
 from typer.main import get_command
 
+import livetools
 from livetools.cli.app import app
 from livetools.evals.pytest_plugin import LiveEval
 from livetools.testing import FakeLiveServer, Pretend
@@ -158,3 +159,9 @@ def test_every_page_is_in_the_navigation():
     listed = [v for entry in config["project"]["nav"] for v in entry.values()]
     listed = [page for value in listed for page in ([value] if isinstance(value, str) else value)]
     assert sorted(listed) == sorted(PAGES)
+
+
+def test_every_public_name_has_its_place_in_the_reference():
+    text = "\n".join(path.read_text(encoding="utf-8") for path in (DOCS / "reference").glob("*.md"))
+    shown = set(re.findall(r"^::: livetools\.(\w+)$", text, re.MULTILINE))
+    assert shown == set(livetools.__all__) - {"Event"}
