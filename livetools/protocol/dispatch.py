@@ -174,7 +174,9 @@ class Dispatch:
                 behind, answer = turns.prompted(now, item.exchange, doubtful=item.doubtful)
             if self.outbox.wrote(item, write, behind, answer, latest) and latest > turns.ends:
                 write.ask()
-        turns.speech = self.input.streams
+            if item.kind == "end" and self.input.streams:
+                turns.heard_out(now)
+        turns.speech = self.input.streams and not self.input.manual  # there the end of an activity is a prompt
         return [Frame(link, item.frame, item.receipt) for item in items]
 
 

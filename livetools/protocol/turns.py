@@ -221,6 +221,13 @@ class Turns:
         self._moved(now)
         return (self._queue[-2] if len(self._queue) > 1 else None), turn
 
+    def heard_out(self, now: float) -> None:
+        """The microphone is off: the model may answer what it has heard, with a turn that nobody waits for."""
+        if self.model is Model.QUIET:  # else it does so already
+            self.most = self.upmost + 1
+            self._queue.append(Expected(until=now + AMBIGUOUS))
+            self._moved(now)
+
     def give_up(self, exchange: Exchange, now: float) -> None:
         """Nobody waits for it any more: another may begin. Its answer may still come."""
         if exchange is self.exchange:

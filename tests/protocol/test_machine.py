@@ -21,6 +21,7 @@ from livetools.protocol.errors import (
 from livetools.protocol.events import (
     GoAway,
     InputDropped,
+    OutputTranscript,
     Reconnected,
     Stalled,
     TextChunk,
@@ -33,6 +34,7 @@ from livetools.protocol.input_queue import OUTSIDE
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.machine import Machine
 from livetools.protocol.terms import CallPolicy, Plan
+from livetools.protocol.turns import AMBIGUOUS
 
 ECHO = CallPolicy("echo")
 SLOW = CallPolicy("slow", timeout=5.0)
@@ -333,6 +335,46 @@ def test_an_activity_inside_an_activity_and_a_question_in_one_are_refused() -> N
         d.machine.ask("what?", d.now)
     d.machine.activity(False, d.now)
     d.machine.ask("what?", d.now)
+
+
+def test_a_question_behind_an_answered_activity_is_answered_at_its_own_turn() -> None:
+    """Where the user marks speech, its end is a prompt: no turn begins without one, and nothing is in doubt."""
+    d = Driver(by_hand()).live()
+    d.machine.activity(True, d.now)
+    d.machine.send_media(b'{"realtimeInput": {"audio": 1}}', "audio", d.now)
+    d.machine.activity(False, d.now)
+    d.drain().say("to what was ")
+    exchange, _ = d.machine.ask("?", d.now)
+    d.drain().say("said").turn_complete()
+    assert not exchange.events
+    d.say("to the question").turn_complete()
+    assert exchange.done
+    assert [e.text for e in exchange.events if isinstance(e, OutputTranscript)] == ["to the question"]
+
+
+@pytest.mark.parametrize("heard", [True, False])
+def test_what_was_heard_until_the_microphone_went_off_may_be_answered_before_a_question(heard: bool) -> None:
+    d = Driver(plan(ECHO)).live()
+    d.machine.send_media(b'{"realtimeInput": {"audio": 1}}', "audio", d.now)
+    d.machine.end_audio(d.now)
+    d.drain()
+    exchange, _ = d.machine.ask("?", d.now)
+    d.drain()
+    if heard:
+        d.say("to what was said").turn_complete()
+        assert not exchange.done
+    d.say("to the question").turn_complete().later(0 if heard else AMBIGUOUS)
+    assert exchange.done
+    assert [e.text for e in exchange.events if isinstance(e, OutputTranscript)] == ["to the question"]
+
+
+def test_a_microphone_that_goes_off_without_a_word_holds_nothing_up() -> None:
+    d = Driver(plan(ECHO)).live()
+    d.machine.end_audio(d.now)
+    assert d.drain().machine.turns.idle
+    exchange, _ = d.machine.ask("?", d.now)
+    d.drain().say("to the question").turn_complete()
+    assert exchange.done
 
 
 def test_a_late_result_waits_for_the_end_of_an_activity() -> None:
