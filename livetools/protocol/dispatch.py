@@ -176,7 +176,8 @@ class Dispatch:
                 write.ask()
             if item.kind == "end" and self.input.streams:
                 turns.heard_out(now)
-        turns.speech = self.input.streams and not self.input.manual  # there the end of an activity is a prompt
+        # where the user marks speech, no turn begins without a prompt: the end of an activity is one
+        turns.speech = self.input.streams and not self.input.manual
         return [Frame(link, item.frame, item.receipt) for item in items]
 
 

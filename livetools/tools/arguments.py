@@ -59,14 +59,13 @@ def _place(detail: ErrorDetails, args: Mapping[str, Any]) -> tuple[str, object]:
     """
     value: Any = args
     path = ""
-    for step in detail["loc"]:
+    for before, step in zip(("", *detail["loc"]), detail["loc"], strict=False):
         if isinstance(value, Mapping) and step in value:
             value, path = value[step], f"{path}.{step}" if path else str(step)
         elif isinstance(step, int) and isinstance(value, list) and step < len(value):
             value, path = value[step], f"{path}[{step}]"
-    if detail["loc"][-1:] == ("[key]",) and len(detail["loc"]) > 1:
-        key = detail["loc"][-2]
-        return f"the key {_echo(key)} of {_without(path, key)}", key
+        elif step == "[key]" and before:  # members of a union may follow
+            return f"the key {_echo(before)} of {_without(path, before)}", before
     if detail["type"] in MISSING:
         last = detail["loc"][-1]
         path = f"{path}[{last}]" if isinstance(last, int) else f"{path}.{last}" if path else str(last)

@@ -56,6 +56,9 @@ FORMATS: Mapping[str, str] = {
 }
 """STRING takes only the formats ``enum`` and ``date-time``; these are said in words."""
 
+KEY_FORMATS: Mapping[str, str] = {**FORMATS, "date-time": "a date and time such as 2026-01-31T09:30:00Z"}
+"""A key has no schema of its own: whatever it is, is said in words."""
+
 SIMPLE = ("STRING", "NUMBER", "BOOLEAN")
 ANY_NAME = "any_name"
 

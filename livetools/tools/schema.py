@@ -25,6 +25,7 @@ from .keywords import (
     ANY_NAME,
     COUNTS,
     FORMATS,
+    KEY_FORMATS,
     PASSED,
     SILENT,
     Schema,
@@ -358,7 +359,7 @@ class _Reducer:
         values = values_of(flat)
         if values is not None:
             return f"one of {', '.join(map(str, values))}"
-        said = [flat.get("description"), FORMATS.get(flat.get("format", ""))]
+        said = [flat.get("description"), KEY_FORMATS.get(flat.get("format", ""))]
         if not any(said) and "pattern" in flat:
             said.append(f"text that matches {flat['pattern']}")
         said += [f"{word} {flat[k]} characters long" for k, word in LENGTHS.items() if k in flat]

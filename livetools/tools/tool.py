@@ -23,6 +23,7 @@ from . import docstrings, results, schema
 from .annotations import is_method, owner_of, place_of
 from .context import SessionLike, ToolContext
 from .hooks import Hooks
+from .keywords import tidy
 from .options import DEFAULTS, ToolOptions, resolve
 from .shapes import declaration_of
 from .signature import Signature
@@ -192,7 +193,7 @@ class Tool:
     @functools.cached_property
     def _json_schema(self) -> Mapping[str, Any]:
         if self._declared is not None:
-            return self._declared["parameters"] or {}
+            return tidy(self._declared["parameters"] or {})
         assert self._signature is not None  # what is not declared has a handler
         made = copy.deepcopy(dict(self._signature.json_schema()))
         for name, text in self._documented.arguments.items():

@@ -71,11 +71,13 @@ def test_keys_that_are_known_are_properties(
 
 
 DAY, ID = datetime.date(2026, 1, 31), uuid.UUID(int=7)
+NOON = datetime.datetime(2026, 1, 31, 12, tzinfo=datetime.UTC)
 KINDS: list[tuple[Any, str, dict[str, Any], object]] = [
     (dict[int, str], "a whole number", {"3": "a"}, {3: "a"}),
     (dict[float, str], "a number", {"1.5": "a"}, {1.5: "a"}),
     (dict[decimal.Decimal, str], "a number", {"1.50": "a"}, {decimal.Decimal("1.50"): "a"}),
     (dict[datetime.date, str], "a date such as 2026-01-31", {"2026-01-31": "a"}, {DAY: "a"}),
+    (dict[datetime.datetime, str], "a date and time such as 2026", {f"{NOON}": "a"}, {NOON: "a"}),
     (dict[uuid.UUID, str], "a UUID", {str(ID): "a"}, {ID: "a"}),
     (dict[Annotated[str, "a city"], str], "a city", {"Oslo": "a"}, {"Oslo": "a"}),
     (dict[Annotated[str, Field(pattern="^a")], str], "text that matches ^a", {"ab": "a"}, {"ab": "a"}),
@@ -101,6 +103,11 @@ def test_keys_of_a_kind_are_described_by_it(
             dict[Literal["left", "right"], int],
             {"up": 1},
             """the key "up" of x should be one of 'left', 'right'""",
+        ),
+        (
+            dict[Side | int, str],
+            {"up": "a"},
+            """the key "up" of x should be one of 'left', 'right' or a whole number""",
         ),
         (dict[Side, int], {"up": 1}, """the key "up" of x should be one of 'left', 'right'"""),
         (dict[int, str], {"up": "a"}, 'the key "up" of x should be a whole number, not "up"'),

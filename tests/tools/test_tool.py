@@ -445,3 +445,13 @@ def test_what_a_declaration_is_given_out_as_can_be_changed_without_harm() -> Non
     made.declaration()["parameters"]["properties"].clear()
     made.declaration("json_schema")["parametersJsonSchema"].clear()
     assert list(made.declaration()["parameters"]["properties"]) == ["a", "b"]
+
+
+@pytest.mark.parametrize("wrong", [5, "x", None, []])
+async def test_a_declaration_whose_properties_are_none_is_one_without_arguments(wrong: Any) -> None:
+    declared = Tool(
+        {"name": "f", "description": "Does.", "parameters": {"type": "object", "properties": wrong}}
+    )
+    assert "properties" not in (declared.declaration().get("parameters") or {})
+    assert not [line for line in declared.lint() if "properties" in line]
+    assert "error" in await Tool(declared.declaration(), handler=lambda: 1).call({"x": 1})
