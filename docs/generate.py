@@ -19,7 +19,7 @@ import generate_models  # noqa: E402
 import generate_site  # noqa: E402
 import generate_tables  # noqa: E402
 
-MARK = re.compile(r"(<!-- generated: (?P<name>[\w-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+MARK = re.compile(r"(<!-- generated: (?P<name>[\w.-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
 def wanted() -> dict[Path, str]:

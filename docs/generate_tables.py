@@ -14,11 +14,12 @@ import types
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
 from functools import partial
+from pathlib import Path
 from typing import Any, get_args
 
 import livetools
 from livetools import protocol
-from livetools.protocol import close_codes, errors, events
+from livetools.protocol import close_codes, errors, events, outbox
 
 RETRIES = {
     "yes": "yes",
@@ -206,7 +207,6 @@ def state_table(name: str, module: types.ModuleType) -> str:
         f"## {name}",
         f"{plain(inspect.getdoc(type(states[0])))} In `livetools/protocol/{name}.py`: {first(module.__doc__)}",
         table(["", *(state.name for state in states)], lines),
-        "An empty cell: nothing happens. “…” in place of a state: what follows decides.",
         *filter(None, (members(module, kind) for kind in kinds)),
     ]
     return "\n\n".join(parts)
@@ -218,6 +218,41 @@ def cell(entry: tuple[Enum | None, tuple[Enum, ...]] | None, state: Enum) -> str
     to, todo = entry
     target = "…" if to is None else "stays" if to is state else f"**{to.name}**"
     return target + (f": {', '.join(effect.name.lower() for effect in todo)}" if todo else "")
+
+
+def outbox_tables() -> str:
+    """What makes an entry of the outbox read, and what becomes of one that was not."""
+    states, events_ = list(outbox.State), list(outbox.On)
+    marks = [
+        row(f"**{on.name}**", *("READ" if (state, on) in outbox.READ_BY else "" for state in states))
+        for on in events_
+    ]
+    fates = [row(f"`{kind}`", f"`{fate.name}`") for kind, fate in outbox.FATES.items()]
+    return "\n\n".join(
+        [
+            f"In `livetools/protocol/outbox.py`: {first(outbox.__doc__)}",
+            table(["", *(state.name for state in states)], marks),
+            members(outbox, outbox.On),
+            "When a connection is lost, what was not read meets the fate of its kind. Other kinds are forgotten: "
+            "media is stale, and activity marks are invalid without their audio.",
+            table(["Kind", "Fate"], fates),
+            members(outbox, outbox.Fate),
+        ]
+    )
+
+
+# Modules
+
+
+def module_table(package: str) -> str:
+    """Each module of a package, with the first sentence of its docstring."""
+    found = importlib.import_module(package)
+    lines = []
+    for info in sorted(pkgutil.iter_modules(found.__path__), key=lambda info: info.name):
+        source = Path(found.__path__[0]) / (f"{info.name}/__init__.py" if info.ispkg else f"{info.name}.py")
+        doc = ast.get_docstring(ast.parse(source.read_text(encoding="utf-8")))
+        lines.append(row(f"`{info.name}{'/' if info.ispkg else ''}`", first(doc)))
+    return table(["Module", "Job"], lines)
 
 
 # What mkdocstrings is to show
@@ -240,6 +275,7 @@ def error_names() -> list[str]:
     return [f"livetools.{error.__name__}" for error in all_errors()]
 
 
+ROOMS = ("protocol", "tools", "session", "testing", "testing.live", "formats", "integrations")
 PACKAGES = ("session", "testing", "audio", "evals", "formats")
 
 TABLES: Mapping[str, Callable[[], str]] = {
@@ -253,4 +289,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "close-reasons": reason_table,
     "commands": command_table,
     "states": state_tables,
+    "outbox": outbox_tables,
+    **{f"modules-{name}": partial(module_table, f"livetools.{name}") for name in ROOMS},
 }

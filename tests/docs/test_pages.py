@@ -165,3 +165,13 @@ def test_every_public_name_has_its_place_in_the_reference():
     text = "\n".join(path.read_text(encoding="utf-8") for path in (DOCS / "reference").glob("*.md"))
     shown = set(re.findall(r"^::: livetools\.(\w+)$", text, re.MULTILINE))
     assert shown == set(livetools.__all__) - {"Event"}
+
+
+@pytest.mark.parametrize(
+    "page", ["CONTRIBUTING.md", *(f"docs/{name}" for name in PAGES if name.startswith("inside/"))]
+)
+def test_the_files_that_it_names_exist(page):
+    text = (ROOT / page).read_text(encoding="utf-8")
+    places = ["", "livetools/"]
+    named = set(re.findall(r"`((?:[\w-]+/)+[\w.-]+)`", text)) | set(re.findall(r"(tests/[\w/]+\.py)", text))
+    assert [n for n in named if "/a/" not in n and not any((ROOT / p / n).exists() for p in places)] == []
