@@ -23,11 +23,14 @@ from rich.console import Console
 from livetools.protocol.errors import LiveToolsError, ToolError
 from livetools.protocol.events import ApprovalRequested, Call, Event, ToolStarted
 from livetools.session.session import Session
+from livetools.session.tap import tap
 
 from . import reload
 from .agent import Choices, sessions
 from .endpoint import service_or_fake
+from .frame_history import FrameHistory
 from .options import BASE_URL, CONFIG, INSTRUCTIONS, LANGUAGE, MODEL, TARGET, THINKING, VOICE
+from .saving import FORCE, SAVE, save, saved
 from .terminal import Lines, lines
 from .view import View, called, short
 
@@ -49,6 +52,8 @@ def chat(
     thinking: Annotated[str | None, THINKING] = None,
     fake: Annotated[bool, typer.Option("--fake", help="Talk to a pretend model, offline.")] = False,
     base_url: Annotated[str | None, BASE_URL] = None,
+    file: Annotated[Path | None, SAVE] = None,
+    force: Annotated[bool, FORCE] = False,
     follow: Annotated[
         bool, typer.Option("--reload", help="Take on the tools of a file that is saved.")
     ] = False,
@@ -71,17 +76,22 @@ def chat(
         typed = lines(list(COMMANDS))
         if typed.typed:
             view.notice("/ and Tab show the commands. Ctrl-C interrupts an answer, Ctrl-D ends it.")
-        with contextlib.suppress(KeyboardInterrupt), start_blocking_portal() as portal:
-            with portal.wrap_async_context_manager(session):
-                _Talk(portal, session, view, typed).run(target if follow else None)
+        history = FrameHistory()
+        tap(session, history)
+        with saved(session, file, force), contextlib.suppress(KeyboardInterrupt):
+            with start_blocking_portal() as portal, portal.wrap_async_context_manager(session):
+                _Talk(portal, session, view, typed, history).run(target if follow else None)
         view.end()
 
 
 class _Talk:
     """The conversation, seen from the terminal."""
 
-    def __init__(self, portal: BlockingPortal, session: Session, view: View, typed: Lines) -> None:
+    def __init__(
+        self, portal: BlockingPortal, session: Session, view: View, typed: Lines, history: FrameHistory
+    ) -> None:
         self.portal, self.session, self.view, self.typed = portal, session, view, typed
+        self.history = history
         self.heard: SimpleQueue[Event | _Answered] = SimpleQueue()
         self.over = False
 
@@ -191,8 +201,10 @@ class _Talk:
     # -- commands
 
     def _command(self, line: str) -> None:
-        name = line.split()[0]
-        if name in COMMANDS:
+        name, _, said = line.partition(" ")
+        if name == "/save":
+            self._save(said)
+        elif name in COMMANDS:
             COMMANDS[name](self)
         else:
             self.view.notice(f"there is no {name}; there are {', '.join(COMMANDS)}", "yellow")
@@ -212,6 +224,12 @@ class _Talk:
     def _stats(self) -> None:
         self.view.notice(json.dumps(self.session.stats(), indent=2, default=str), "")
 
+    def _save(self, said: str = "") -> None:
+        try:
+            self.view.notice(f"  {save(self.history.frames(), said)}", "")
+        except LiveToolsError as error:
+            self.view.notice(f"  {error}", "yellow")
+
     def _interrupt(self) -> None:
         self._settle(self.session.interrupt)
 
@@ -224,6 +242,7 @@ COMMANDS: Mapping[str, Callable[[_Talk], None]] = {
     "/tools": _Talk._tools,
     "/usage": _Talk._usage,
     "/stats": _Talk._stats,
+    "/save": _Talk._save,
     "/interrupt": _Talk._interrupt,
     "/quit": _Talk._quit,
 }

@@ -13,7 +13,7 @@ from .agent import Choices
 from .scripting import Script, script_of
 
 TEST = '''\
-"""{title}, as it was held on the page of `livetools web`. Run it with pytest; it needs `livetools[cli]`."""
+"""{title}, {origin}. Run it with pytest; it needs `livetools[cli]`."""
 
 {imports}
 
@@ -55,11 +55,13 @@ async def decide(session):
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """Who was talked to: the target and the options of the command; ``asks_approval``: a tool may wait for a person."""
+    """Who was talked to: the target and the options of the command; ``asks_approval``: a tool may wait for a person;
+    ``origin``: where the conversation comes from, for the head of the test."""
 
     target: str | None
     choices: Choices = field(default_factory=Choices)
     asks_approval: bool = False
+    origin: str = "as it was held on the page of `livetools web`"
 
 
 def as_test(frames: Iterable[Frame], subject: Subject) -> str:
@@ -75,6 +77,7 @@ def as_test(frames: Iterable[Frame], subject: Subject) -> str:
     about = subject.target or subject.choices.model or "a model"
     return TEST.format(
         title=f"A conversation with {about}".replace("\\", "/").replace('"', "'"),
+        origin=subject.origin.replace("\\", "/").replace('"', "'"),
         imports="\n".join(imports),
         constants="\n".join(constants)
         + (DECIDE.format(refused=_decided(script)) if subject.asks_approval else ""),

@@ -70,7 +70,7 @@ class FrameHistory:
         Safe to be called from another thread.
         """
         wanted = None if id is None else json.dumps(id).encode()
-        return [_parsed(kept) for kept in list(self._frames) if wanted is None or wanted in kept.data]
+        return [_frame(kept) for kept in list(self._frames) if wanted is None or wanted in kept.data]
 
     def recording(self) -> str:
         """The session as :class:`~livetools.testing.Recording` reads it, without keys."""
@@ -91,18 +91,23 @@ class FrameHistory:
         self._slim += 1
         if len(kept.data) > SMALL:
             self._size -= len(kept.data)
-            kept.data = json.dumps(without_media(_parsed(kept).message), ensure_ascii=False).encode()
+            kept.data = json.dumps(without_media(_frame(kept).message), ensure_ascii=False).encode()
             self._size += len(kept.data)
 
 
-def _parsed(kept: _Kept) -> Frame:
+def _frame(kept: _Kept) -> Frame:
+    return parsed(kept.time, kept.direction, kept.connection, kept.data)
+
+
+def parsed(time: float, direction: Direction, connection: int, data: bytes) -> Frame:
+    """A frame as a recording has it; one that is not JSON stands as ``_text``."""
     try:
-        message: Message = json.loads(kept.data)
+        message: Message = json.loads(data)
         if not isinstance(message, dict):
             raise ValueError("not an object")
     except ValueError:
-        message = {"_text": kept.data.decode("utf-8", "replace")}
-    return Frame(kept.time, kept.direction, kept.connection, message)
+        message = {"_text": data.decode("utf-8", "replace")}
+    return Frame(time, direction, connection, message)
 
 
 class FrameHistories:

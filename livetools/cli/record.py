@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import anyio
 import typer
@@ -13,12 +13,11 @@ from livetools.protocol.errors import ConfigError
 from livetools.session.endpoint import websocket_url
 
 from .options import PORT
+from .saving import opened, test_of
 from .serve import announcement, authority_place
 from .waiting import explained, refuse, until_stopped, usable
 
-if TYPE_CHECKING:
-    from livetools.testing import Recording
-
+EXISTS = "--force overwrites it, --append goes on with it"
 TLS = typer.Option("--tls", help="wss:// with a certificate of its own; google-genai needs it.")
 
 
@@ -51,7 +50,7 @@ def record(
         proxy.authority = authority_place()
         try:
             lines = announcement(proxy, f"recording into {file}, between {proxy.url} and {upstream}")
-            with _opened(recording):  # last: until here nothing was touched
+            with opened(recording, EXISTS):  # last: until here nothing was touched
                 async with proxy:
                     await until_stopped(lambda: typer.echo("\n".join(lines)))
         finally:
@@ -73,27 +72,34 @@ def _upstream(url: str) -> None:
         raise ConfigError(str(error).removeprefix("base_url: ")) from None
 
 
-def _opened(recording: Recording) -> Recording:
-    """The recording, or what to do about a file that exists."""
-    if recording.mode == "x" and recording.path.exists():
-        raise ConfigError(f"{recording.path} exists: --force overwrites it, --append goes on with it")
-    return recording
-
-
 def replay(
     file: Annotated[Path, typer.Argument(help="A recording.")],
+    target: Annotated[
+        str | None,
+        typer.Argument(help="For --as-test: FILE.py, FILE.py:tools or FILE.py:agent.", show_default=False),
+    ] = None,
     port: Annotated[int, PORT] = 8767,
     tls: Annotated[bool, TLS] = False,
     pace: Annotated[
         float, typer.Option(help="1 keeps the recorded times, 0 waits for nothing.", min=0.0)
     ] = 0.0,
+    test: Annotated[
+        bool, typer.Option("--as-test", help="Print a pytest test that holds the conversation again.")
+    ] = False,
 ) -> None:
     """Play a recording: say what the server said, and check that the client says what it said then.
+
+    With --as-test nothing is played: the conversation is printed as a test for `live_server`, with the agent or the
+    tools of TARGET.
 
     Ctrl-C stops it; it exits with 1, and the differences, if the client said something else or did not come.
     """
     from livetools.testing import FakeLiveServer
 
+    if test:
+        return typer.echo(test_of(file, target), nl=False)
+    if target is not None:
+        refuse("TARGET is for --as-test: a recording is played to whoever comes")
     with explained(f"port {port}"):
         server = FakeLiveServer.replay(file, pace=pace, tls=tls, port=port)
         server.authority = authority_place()
@@ -109,3 +115,4 @@ def replay(
         typer.secho(complaint, fg=typer.colors.RED, err=True)
     if log.complaints or log.unplayed:
         raise typer.Exit(1)
+    return None

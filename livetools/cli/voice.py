@@ -25,6 +25,7 @@ from livetools.session.session import Session
 from .agent import Choices, sessions
 from .endpoint import service_or_fake
 from .options import BASE_URL, CONFIG, INSTRUCTIONS, LANGUAGE, MODEL, TARGET, VOICE
+from .saving import FORCE, SAVE, saved
 from .view import View, short
 
 HEADPHONES = "Speak. With headphones, for it stops when it hears a voice, its own too. Ctrl-C ends."
@@ -54,6 +55,8 @@ def voice(
     ] = None,
     fake: Annotated[bool, typer.Option("--fake", help="Talk to a pretend model, offline.")] = False,
     base_url: Annotated[str | None, BASE_URL] = None,
+    file: Annotated[Path | None, SAVE] = None,
+    force: Annotated[bool, FORCE] = False,
 ) -> None:
     """Speak, hear the answer, and see what was said and every call.
 
@@ -70,6 +73,7 @@ def voice(
         output = devices.enter_context(_output(answer, _device(speaker)))
         if question is None:
             view.notice(HEADPHONES)
+        devices.enter_context(saved(session, file, force))
         try:
             anyio.run(_converse, session, source, output, _Told(view))
         except KeyboardInterrupt:
