@@ -57,7 +57,7 @@ def opened(recording: Recording, advice: str = "--force overwrites it") -> Itera
     except FileExistsError:
         raise ConfigError(f"{recording.path} exists: {advice}") from None
     except OSError as error:
-        raise ConfigError(f"{recording.path} cannot be written: {error.strerror}") from None
+        raise ConfigError(f"{recording.path}: {error.strerror}") from None
     try:
         yield recording
     finally:

@@ -18,9 +18,9 @@ from __future__ import annotations
 import json
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count, takewhile
-from typing import Any, TextIO
+from typing import Any, TextIO, overload
 
 from .events import (
     Call,
@@ -44,8 +44,8 @@ LOST = {"error": "cancelled: the connection that asked was lost"}
 CONTINUED = "(The connection was replaced. The conversation goes on from here.)"
 
 
-class Transcript:
-    """Listens to a session and writes its conversation down.
+class Transcript(Sequence[Content]):
+    """Listens to a session and writes its conversation down. A sequence of contents, as ``connect(history=)`` takes it.
 
     ``max_bytes`` bounds what is kept, roughly (a character counts a byte): the oldest whole exchanges go
     first, then the oldest steps of the only one that is left; the newest step always stays. ``dropped``
@@ -274,6 +274,27 @@ class Transcript:
 
     # what others read
 
+    def __len__(self) -> int:
+        return len(self.contents)
+
+    @overload
+    def __getitem__(self, index: int) -> Content: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[Content]: ...
+    def __getitem__(self, index: int | slice) -> Content | list[Content]:
+        return self.contents[index]
+
+    def __iter__(self) -> Iterator[Content]:
+        return iter(self.contents)
+
+    def __bool__(self) -> bool:
+        return bool(self._steps)
+
+    def __repr__(self) -> str:
+        """A line a content, so that it can be read where it is printed."""
+        lines = (f"  {content['role']}: {_brief(content)}" for content in self.contents)
+        return "\n".join(("Transcript(", *lines, ")")) if self._steps else "Transcript()"
+
     @property
     def contents(self) -> list[Content]:
         """The conversation, for ``generateContent(contents=...)``: a new list; its parts are to be read only.
@@ -350,3 +371,23 @@ def _weigh(part: object) -> int:
 
 
 _SMALL = frozenset({int, float, bool, type(None)})
+
+
+def _brief(content: Content) -> str:
+    """The parts of a content in a few words."""
+    return _cut(" ".join(_part(part) for part in content["parts"]))
+
+
+def _part(part: Part) -> str:
+    if "text" in part:
+        return json.dumps(part["text"], ensure_ascii=False)
+    if "functionCall" in part:
+        return f"calls {part['functionCall'].get('name')}"
+    if "functionResponse" in part:
+        return f"{part['functionResponse'].get('name')} answers"
+    return " ".join(part) or "nothing"
+
+
+def _cut(text: str, most: int = 100) -> str:
+    """The text on one line of at most so many characters."""
+    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -46,7 +46,7 @@ def test_force_alone_and_a_place_that_cannot_be_written_are_refused_in_words(run
     assert "name one" in run("chat", agent, "--force", input="").stderr
     nowhere = tmp_path / "missing" / "talk.jsonl"
     result = run("chat", agent, "--save", nowhere, input="")
-    assert f"{nowhere} cannot be written: No such file" in result.stderr
+    assert f"{nowhere}: No such file" in result.stderr
     assert result.exit_code != 0
 
 

@@ -398,3 +398,31 @@ def test_text_without_any_speech_is_what_was_said_once_the_turn_has_ended() -> N
         "model",
         ["only text", "And on"],
     )
+
+
+def test_it_is_a_sequence_of_contents_that_is_read_where_it_is_printed() -> None:
+    call = Call("1", "weather", {})
+    transcript = played(
+        "Weather?", ToolStarted(call), ToolFinished(call, {"output": 12}, None, 0.1), TextChunk("12 " * 60)
+    )
+    assert len(transcript) == 4
+    assert list(transcript) == transcript[:] == transcript.contents
+    assert transcript[0] == {"role": "user", "parts": [{"text": "Weather?"}]}
+    lines = repr(transcript).splitlines()
+    assert lines[:4] == [
+        "Transcript(",
+        '  user: "Weather?"',
+        "  model: calls weather",
+        "  user: weather answers",
+    ]
+    assert max(map(len, lines)) <= 120
+    assert repr(Transcript()) == "Transcript()"
+    assert not Transcript()
+
+
+def test_it_goes_into_the_history_of_another_session() -> None:
+    from livetools import connect
+
+    transcript = played("My name is Ann.", TextChunk("Hello, Ann."), TurnComplete(None))
+    session = connect("gemini-3.8-live", history=transcript, api_key="unused")
+    assert list(session.plan.history) == transcript.contents
