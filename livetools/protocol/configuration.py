@@ -375,7 +375,22 @@ def _part(value: object, where: str) -> Json:
         return {"fileData": {"fileUri": given["uri"], **_only(given, "mimeType")}}
     if not isinstance(given, dict) or not given:
         raise ConfigError(f"{where}: a part is text or an object such as {{'text': ...}}, not {value!r:.60}")
+    for name in given.keys() & _PART:
+        kind, called = _PART[name]
+        if not isinstance(given[name], kind):
+            raise ConfigError(f"{where}: {name} is a {type(given[name]).__name__}: {called} is expected")
     return given
+
+
+_MEMBERS = (
+    "inlineData fileData functionCall functionResponse executableCode codeExecutionResult videoMetadata"
+)
+#: The fields of a part: what each holds, and what that is called.
+_PART: Mapping[str, tuple[type, str]] = {
+    "text": (str, "a string"),
+    "thought": (bool, "True or False"),
+    **dict.fromkeys(_MEMBERS.split(), (dict, "an object")),
+}
 
 
 def _only(given: Mapping[str, Json], *names: str) -> dict[str, Json]:

@@ -10,9 +10,9 @@ from .errors import ConfigError
 
 SAMPLE = 2  # bytes
 
-#: The order of the bytes in a buffer, by its format (PEP 3118): single bytes stand as they are sent.
+#: The order of the bytes in a buffer, by its format (PEP 3118): bytes stand as they are sent; int8 is other sound.
 _ORDERS = {
-    **dict.fromkeys(("B", "b", "c", "<h"), "little"),
+    **dict.fromkeys(("B", "c", "<h"), "little"),
     **dict.fromkeys(("h", "@h", "=h"), sys.byteorder),
     **dict.fromkeys((">h", "!h"), "big"),
 }

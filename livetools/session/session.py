@@ -165,6 +165,8 @@ class Session:
             async with connect(MODEL, tools=[...]) as session:
                 await session.generate_reply("Greet the caller, and ask what you can do.")
         """
+        if instructions is not None:
+            _checked_text(instructions)
         if instructions is not None and not instructions.strip():
             raise ConfigError("instructions is blank: say what the model should say, or leave it out")
         driver = self._live()
@@ -186,6 +188,8 @@ class Session:
         """
         from livetools.protocol.configuration import history
 
+        if not isinstance(turn_complete, bool):
+            raise ConfigError(f"turn_complete={turn_complete!r:.40}: True or False is expected")
         driver = self._live()
         contents = list(history(turns if isinstance(turns, list | tuple) else [turns]))
         receipt = driver.machine.send_content(contents, turn_complete, driver.clock.now())

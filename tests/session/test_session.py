@@ -138,6 +138,11 @@ async def test_half_a_sample_is_carried_over_chunks_that_are_dropped_and_not_int
         lambda session: session.ask(" \n"),
         lambda session: session.ask("hi", timeout="soon"),
         lambda session: anext(session.stream(5)),
+        lambda session: session.generate_reply(5),
+        lambda session: session.send_content([{"role": "user", "parts": [{"text": 5}]}]),
+        lambda session: session.send_content([{"role": "user", "parts": [{"inline_data": "x"}]}]),
+        lambda session: session.send_content([{"role": "user", "parts": ["x"]}], turn_complete="yes"),
+        lambda session: session.send_audio(memoryview(b"\0\0\0\0").cast("b")),
     ],
 )
 async def test_wrong_values_are_errors_here_and_not_the_end_of_the_session(opened: Opened, verb: Any) -> None:
