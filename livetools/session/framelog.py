@@ -1,4 +1,6 @@
-"""Every frame, readable: ``LIVETOOLS_LOG=frames`` prints them, and ``livetools.frames`` logs them at DEBUG.
+"""Every frame, readable: ``LIVETOOLS_LOG=frames`` prints them, and the logger ``livetools.frames`` has them at DEBUG.
+
+That level is set on this very logger: a program that turns on DEBUG for all logs has not asked for what people said.
 
 Media is cut, and so are session handles, which open a conversation to whoever holds one. Keys and tokens
 never stand in a frame. Arguments and results do: that is what the switch is for.
@@ -32,7 +34,8 @@ class FrameLog:
     def wanted(cls) -> FrameLog | None:
         """One, if the environment or the logger asks for it."""
         to_stderr = "frames" in os.environ.get("LIVETOOLS_LOG", "").split(",")
-        return cls(to_stderr) if to_stderr or log.isEnabledFor(logging.DEBUG) else None
+        logs = log.level != logging.NOTSET and log.isEnabledFor(logging.DEBUG)
+        return cls(to_stderr) if to_stderr or logs else None
 
     def sent(self, link: int, frame: bytes) -> None:
         """A frame of ours."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+
 import pytest
 
 from livetools.session.framelog import LONGEST, FrameLog, readable
@@ -28,3 +30,15 @@ def test_nothing_is_noted_unless_somebody_wants_it(monkeypatch: pytest.MonkeyPat
     assert FrameLog.wanted() is None
     monkeypatch.setenv("LIVETOOLS_LOG", "calls,frames")
     assert FrameLog.wanted() is not None
+
+
+@pytest.mark.parametrize("turned_on", ["", "livetools"])
+def test_a_level_for_all_logs_is_not_a_wish_for_frames(
+    turned_on: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Arguments, results and the words of exceptions stand in them."""
+    monkeypatch.delenv("LIVETOOLS_LOG", raising=False)
+    with caplog.at_level(logging.DEBUG, turned_on or None):
+        assert FrameLog.wanted() is None
+        with caplog.at_level(logging.DEBUG, "livetools.frames"):
+            assert FrameLog.wanted() is not None
