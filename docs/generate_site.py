@@ -94,11 +94,14 @@ def entry(name: str, value: object) -> str:
 
 
 def methods(value: object) -> Iterator[str]:
-    """The public methods and properties that a class defines itself; the fields of a dataclass are in its signature."""
+    """The public methods and properties of a class and its bases; a dataclass has its fields in the signature."""
     if not inspect.isclass(value):
         return
     fields = {field.name for field in dataclasses.fields(value)} if dataclasses.is_dataclass(value) else set()
-    for name, member in vars(value).items():
+    own = [kind for kind in value.__mro__ if kind.__module__.partition(".")[0] == "livetools"]
+    for name, member in {
+        name: member for kind in reversed(own) for name, member in vars(kind).items()
+    }.items():
         inner = getattr(member, "__func__", getattr(member, "fget", member))
         if not name.startswith("_") and name not in fields and callable(inner):
             arguments = "" if isinstance(member, property) else signature(inner)

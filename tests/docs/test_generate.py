@@ -96,4 +96,5 @@ def test_the_reference_in_one_file_has_every_public_name(generate):
     assert [name for name in livetools.__all__ if f"### {name}\n" not in text] == []
     assert "#### Session.ask(" in text
     assert "#### Turn.start_call(" in text
+    assert "#### Session.send_audio(" in text
     assert "_pump" not in text

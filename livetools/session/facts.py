@@ -1,0 +1,120 @@
+"""What a session knows of itself: its facts, and its driver while it is open."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from livetools.protocol.errors import ConfigError, LocalProtocolError
+from livetools.protocol.events import Usage
+from livetools.protocol.outbox import Receipt
+from livetools.protocol.pcm import Samples
+from livetools.protocol.profiles import ModelProfile
+from livetools.protocol.transcript import Transcript
+
+from .assembly import Assembly
+from .host import Host
+from .wake import make_wake
+
+if TYPE_CHECKING:
+    from livetools.protocol.terms import Plan
+
+    from .session_driver import SessionDriver
+
+
+class SessionFacts:
+    """The facts of a session; its verbs are in :class:`~livetools.Session`."""
+
+    def __init__(self, assembly: Assembly) -> None:
+        self._assembly = assembly
+        self._host = Host("livetools session")
+        self._driver: SessionDriver | None = None
+        self._rate = 0  # of the audio that is sent
+        self._samples = Samples()  # of it
+        self._ended = False  # the iterator has been raised the error
+
+    @property
+    def handle(self) -> str | None:
+        """The newest handle: ``connect(handle=...)`` goes on from here, for two hours, in any process."""
+        return self._running().machine.handle
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens of the session so far."""
+        return self._running().machine.usage
+
+    @property
+    def transcript(self) -> Transcript:
+        """The conversation as ``contents``, with every function call and its response."""
+        return self._assembly.transcript
+
+    @property
+    def model(self) -> str:
+        """The model's name, as the service knows it (``models/...`` or a resource of Vertex AI)."""
+        return self._assembly.plan.model
+
+    @property
+    def tools(self) -> Mapping[str, bool]:
+        """The functions that the model may call, by name: whether a handler answers, or :meth:`respond` must."""
+        return {name: policy.handled for name, policy in self._assembly.plan.policies.items()}
+
+    @property
+    def profile(self) -> ModelProfile:
+        """What is known of the model."""
+        return self._assembly.plan.profile
+
+    @property
+    def plan(self) -> Plan:
+        """What was decided before the session was dialled: the model, the setup, the policy of each tool."""
+        return self._assembly.plan
+
+    def stats(self) -> dict[str, Any]:  # plain values
+        """Who owes what, by name: open calls, what is expected from the model, threads in use, what was lost."""
+        driver = self._running()
+        return {
+            **driver.machine.stats(),
+            **driver.workers.stats(),
+            "events_dropped": driver.inbox.dropped,
+        }
+
+    def _running(self) -> SessionDriver:
+        if self._driver is None:
+            raise LocalProtocolError("the session is not open: async with connect(...) as session")
+        return self._driver
+
+    def _here(self) -> SessionDriver:
+        """The driver of a session that is used where it belongs."""
+        driver = self._running()
+        self._host.require_loop()
+        return driver
+
+    def _live(self) -> SessionDriver:
+        """The driver of a session that is open and used where it belongs."""
+        driver = self._here()
+        if driver.over.is_set:
+            raise driver.why_over()
+        return driver
+
+    def _said(self, text: str) -> None:
+        """The user says this in text."""
+        self.transcript.user_text(text)
+        if self._assembly.guardrails is not None:
+            self._assembly.guardrails.typed(text)
+
+    async def _sent(self, receipt: Receipt) -> None:
+        wake = make_wake()
+        receipt.notify = wake.set
+        driver = self._running()
+        await driver.follow()
+        while not receipt.done:
+            if driver.awaited() is not None or driver.machine.input.held_back(receipt):
+                return  # it may be held until this very tool has returned, or this very block is left
+            await wake.wait()
+        if receipt.error is not None:
+            driver.seen(receipt.error)
+            raise receipt.error
+
+
+def checked_text(text: object) -> None:
+    if not isinstance(text, str):
+        raise ConfigError(f"the text is a {type(text).__name__}, {text!r:.40}: a string is expected")

@@ -1,0 +1,151 @@
+"""What a user sends to a session: text, sound, pictures, and an interruption."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import anyio
+
+from livetools.protocol import outgoing
+from livetools.protocol.errors import ConfigError, LocalProtocolError
+from livetools.protocol.images import image
+from livetools.protocol.pcm import pcm_bytes, sample_rate
+
+from .facts import SessionFacts, checked_text
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer  # typing's own from Python 3.12 on
+
+
+class SessionInput(SessionFacts):
+    """The verbs that send something."""
+
+    async def send_text(self, text: str) -> None:
+        """Send a user turn. Returns when its frame was handed to a socket; it waits while the line is away.
+
+        Never lost: it is sent, or this raises what ended the session. Cancelling does not take it back.
+        Inside a tool that the model waits for, it returns at once where the text has to wait for the answer.
+        """
+        driver = self._live()
+        checked_text(text)
+        self._said(text)
+        await self._sent(driver.machine.send_text(text, driver.clock.now()))
+
+    async def generate_reply(self, instructions: str | None = None) -> None:
+        """Let the model speak though the user has said nothing: a greeting, a reminder.
+
+        It waits for a quiet moment, so that nobody is talked over: two seconds after the last word of either
+        side, twenty at most, and never into the model's own turn; before anything was said it is quiet at once.
+        ``instructions`` (``"Greet the caller."``) go as a user's turn that the transcript does not hold. Without
+        them nothing is said to the model where that is enough to make it speak (3.8).
+
+        Returns when it was handed to a socket; what the model says comes as events. Cancelling takes it back if
+        it still waits. Inside a tool that the model waits for, it returns at once.
+
+        ::
+
+            async with connect(MODEL, tools=[...]) as session:
+                await session.generate_reply("Greet the caller, and ask what you can do.")
+        """
+        if instructions is not None:
+            checked_text(instructions)
+        if instructions is not None and not instructions.strip():
+            raise ConfigError("instructions is blank: say what the model should say, or leave it out")
+        driver = self._live()
+        receipt = driver.machine.generate_reply(instructions, driver.clock.now())
+        try:
+            await self._sent(receipt)
+        except anyio.get_cancelled_exc_class():
+            driver.machine.dispatch.take_back(receipt)
+            raise
+
+    async def send_content(
+        self,
+        turns: Sequence[Mapping[str, Any]] | Mapping[str, Any],  # contents, as google-genai's
+        turn_complete: bool = True,
+    ) -> None:
+        """Send turns (``{"role": ..., "parts": [...]}``, google-genai's types too), as ``send_text`` does.
+
+        Raises ``LocalProtocolError`` on models that take content only before the first turn (3.1).
+        """
+        from livetools.protocol.configuration import history
+
+        if not isinstance(turn_complete, bool):
+            raise ConfigError(f"turn_complete={turn_complete!r:.40}: True or False is expected")
+        driver = self._live()
+        contents = list(history(turns if isinstance(turns, list | tuple) else [turns]))
+        receipt = driver.machine.send_content(contents, turn_complete, driver.clock.now())
+        self.transcript.user_content(contents)
+        await self._sent(receipt)
+
+    async def send_audio(self, pcm: Buffer, rate: int = 16000) -> None:
+        """Send 16-bit little-endian mono PCM at ``rate`` Hz: bytes, or an array of int16. Chunks of 20 to 100 ms
+        serve best, and may be cut anywhere: half a sample waits for its other half.
+
+        Late audio is worth nothing: it is dropped, and told (``InputDropped``), where the model would close
+        for it, and past 2 MiB that the line does not take. Raises ``LocalProtocolError`` for another
+        ``rate``, ``ConfigError`` for floats and whatever else is not such sound.
+        """
+        sound, hertz = pcm_bytes(pcm), sample_rate(rate)
+        self._rate = self._rate or hertz
+        if hertz != self._rate:
+            raise LocalProtocolError(
+                f"audio at {rate} Hz after audio at {self._rate} Hz: the service closes a session for it. Resample"
+            )
+        whole = self._samples.whole(sound)
+        for listener in self._assembly.listeners:
+            listener.sound(whole, hertz)
+        await self._media(outgoing.audio(whole, hertz) if whole else b"", "audio")
+
+    async def send_video(self, jpeg: Buffer) -> None:
+        """Send one frame of video, a JPEG (or PNG, or WebP); the model looks at about one a second.
+
+        Raises ``ConfigError`` for another format, and for raw pixels: the service would close the session.
+        """
+        await self._media(outgoing.video(*image(jpeg)), "video")
+
+    async def end_audio(self) -> None:
+        """The microphone is off: what was sent is heard now. Audio may follow later.
+
+        Raises ``LocalProtocolError`` where the config turns automatic activity detection off: there the end of
+        an :meth:`activity` says it.
+        """
+        driver = self._live()
+        driver.machine.end_audio(driver.clock.now())
+        self._samples.clear()
+        await driver.follow()
+
+    @asynccontextmanager
+    async def activity(self) -> AsyncIterator[None]:
+        """Push-to-talk: the user speaks inside the block. The config must turn automatic detection off.
+
+        The service is told that it begins with the first audio (on 3.1 a text will do), and of a block without
+        any it is told nothing. Audio outside of a block is dropped, and told (``InputDropped``). A text inside
+        of it is a part of what is said on 3.1, and goes out after its end elsewhere. However the block is
+        left, the activity ends, and the model answers what was said.
+
+        Raises ``LocalProtocolError`` where detection is automatic, and inside another activity.
+        """
+        driver = self._live()
+        driver.machine.activity(True, driver.clock.now())
+        await driver.follow()
+        try:
+            yield
+        finally:
+            driver.machine.activity(False, driver.clock.now())
+            self._samples.clear()
+            await driver.follow()
+
+    async def interrupt(self) -> None:
+        """Cut the model's turn off; ``Interrupted`` follows. Calls go on: only the service cancels them."""
+        driver = self._live()
+        driver.machine.interrupt(driver.clock.now())
+        await driver.follow()
+
+    async def _media(self, frame: bytes, kind: str) -> None:
+        driver = self._live()
+        if frame:
+            driver.media(frame, kind)
+        await driver.follow_up()
