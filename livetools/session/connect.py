@@ -11,7 +11,16 @@ from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.plan import make_plan
 from livetools.protocol.profiles import ModelProfile
 from livetools.protocol.terms import LostResults, ReplyBatching, ReplyFormat
-from livetools.tools import Hooks, Tool, as_tools, split_config_tools
+from livetools.tools import (
+    ContentOrDict,
+    Hooks,
+    Instructions,
+    LiveConnectConfigOrDict,
+    Tool,
+    ToolLike,
+    as_tools,
+    split_config_tools,
+)
 
 from .assembly import Assembly, by_name
 from .clock import Clock, SystemClock
@@ -29,10 +38,10 @@ if TYPE_CHECKING:
 def connect(
     model: str,
     *,
-    tools: Iterable[object] = (),
-    instructions: object = None,
-    config: object = None,
-    history: object = None,
+    tools: Iterable[ToolLike] = (),
+    instructions: Instructions | None = None,
+    config: LiveConnectConfigOrDict | None = None,
+    history: Iterable[ContentOrDict] | None = None,
     deps: object = None,
     voice: str | None = None,
     language: str | None = None,

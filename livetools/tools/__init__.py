@@ -5,6 +5,7 @@ from .agent import Agent
 from .arguments import InvalidArguments
 from .context import SessionLike, ToolContext
 from .hooks import Hooks
+from .likes import ContentOrDict, Instructions, LiveConnectConfigOrDict, ToolLike
 from .options import ToolOptions
 from .results import ToolResult
 from .tool import Tool, tool
@@ -12,11 +13,15 @@ from .toolset import Toolset
 
 __all__ = [
     "Agent",
+    "ContentOrDict",
     "Hooks",
+    "Instructions",
     "InvalidArguments",
+    "LiveConnectConfigOrDict",
     "SessionLike",
     "Tool",
     "ToolContext",
+    "ToolLike",
     "ToolOptions",
     "ToolResult",
     "Toolset",

@@ -1,0 +1,65 @@
+"""What is taken, as types: so that a type checker and an editor refuse what ``connect`` would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol, TypeAlias
+
+from .tool import Tool
+from .toolset import Toolset
+
+
+class DeclarationLike(Protocol):
+    """google-genai's ``FunctionDeclaration``."""
+
+    @property
+    def name(self) -> str | None: ...
+    @property
+    def description(self) -> str | None: ...
+    @property
+    def parameters(self) -> object: ...
+
+
+class ToolEntryLike(Protocol):
+    """google-genai's ``Tool``: an entry of ``config.tools``."""
+
+    @property
+    def function_declarations(self) -> object: ...
+
+
+class ContentLike(Protocol):
+    """google-genai's ``Content``."""
+
+    @property
+    def role(self) -> str | None: ...
+    @property
+    def parts(self) -> object: ...
+
+
+class ConfigLike(Protocol):
+    """google-genai's ``LiveConnectConfig``."""
+
+    @property
+    def response_modalities(self) -> object: ...
+    @property
+    def system_instruction(self) -> object: ...
+
+
+_One: TypeAlias = (
+    Callable[..., object]
+    | Tool
+    | Toolset
+    | DeclarationLike
+    | ToolEntryLike
+    | Mapping[str, Any]  # Gemini's, OpenAI's, Anthropic's or MCP's shape: any JSON value
+)
+
+#: An item of ``tools=``: a function, a tool, several of them, or a declaration of somebody else's.
+ToolLike: TypeAlias = _One | list[_One] | tuple[_One, ...]
+
+#: What ``config=`` takes, and an entry of ``history=``: google-genai's type, or its dict.
+LiveConnectConfigOrDict: TypeAlias = ConfigLike | Mapping[str, object]
+ContentOrDict: TypeAlias = ContentLike | Mapping[str, object]
+
+#: What ``instructions=`` takes: text, a content, a part, or a list of text and parts.
+Instructions: TypeAlias = str | ContentOrDict | list[str] | list[Mapping[str, object]]

@@ -1,0 +1,63 @@
+"""What a type checker accepts: each line is a program that somebody writes. Read by mypy, not run."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from google.genai import types
+
+import livetools
+
+
+def get_weather(city: str) -> str:
+    """Current weather in a city."""
+    return city
+
+
+async def slow() -> None:
+    """Takes its time."""
+
+
+DECLARATION: dict[str, Any] = {"name": "f", "description": "F."}
+SET = livetools.Toolset([get_weather])
+
+livetools.connect("m", tools=[get_weather, slow, livetools.Tool(get_weather), SET, DECLARATION])
+livetools.connect("m", tools=(get_weather,))
+livetools.connect("m", tools=SET)
+livetools.connect("m", tools=[SET, [get_weather, slow]])
+livetools.connect("m", tools=[{"type": "function", "function": {"name": "f"}}])
+livetools.connect("m", tools=[types.Tool(function_declarations=[types.FunctionDeclaration(name="f")])])
+livetools.connect("m", tools=[types.FunctionDeclaration(name="f")])
+livetools.connect("m", tools=[partial(get_weather, "Oslo")])
+livetools.connect("m", config={"response_modalities": ["AUDIO"], "tools": [{"google_search": {}}]})
+livetools.connect("m", config=types.LiveConnectConfig(response_modalities=[types.Modality.AUDIO]))
+livetools.connect("m", config=types.LiveConnectConfigDict(response_modalities=[types.Modality.AUDIO]))
+livetools.connect("m", history=[{"role": "user", "parts": [{"text": "hi"}]}])
+livetools.connect("m", history=[types.Content(role="user", parts=[types.Part(text="hi")])])
+livetools.connect("m", instructions="Be brief.")
+livetools.connect("m", instructions=types.Content(parts=[types.Part(text="Be brief.")]))
+livetools.connect("m", instructions={"parts": [{"text": "Be brief."}]})
+
+
+async def session(session: livetools.Session) -> None:
+    """The verbs."""
+    await session.update(livetools.Agent("You are billing.", [get_weather], name="billing"))
+    await session.update("Be brief.", tools=[get_weather])
+    livetools.connect("m", history=session.transcript)
+    first: dict[str, Any] = session.transcript[0]
+    print(first)
+
+
+class Guard(livetools.Hooks):
+    """May cut the model off."""
+
+    async def on_output(
+        self, transcript: livetools.OutputTranscript, session: livetools.Session | None = None
+    ) -> None:
+        """What the model says."""
+        if session is not None:
+            await session.interrupt()
+
+
+livetools.connect("m", hooks=[Guard()])

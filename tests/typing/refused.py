@@ -1,0 +1,23 @@
+"""What a type checker refuses: each call is wrong, and mypy says so in its line. Read by mypy, not run."""
+
+from __future__ import annotations
+
+import livetools
+
+
+def get_weather(city: str) -> str:
+    """Current weather in a city."""
+    return city
+
+
+livetools.connect("m", tools=get_weather)  # refused
+livetools.connect("m", tools="get_weather")  # refused
+livetools.connect("m", tools=["get_weather"])  # refused
+livetools.connect("m", tools=[3])  # refused
+livetools.connect("m", config="AUDIO")  # refused
+livetools.connect("m", config=3)  # refused
+livetools.connect("m", history="hi")  # refused
+livetools.connect("m", history=["hi"])  # refused
+livetools.connect("m", instructions=3)  # refused
+livetools.ToolResult("done", handoff="billing")  # refused
+livetools.Agent(name=3)  # refused
