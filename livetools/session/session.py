@@ -10,7 +10,7 @@ import anyio
 
 from livetools.protocol.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.protocol.events import Call, Event, HandedOff
-from livetools.tools import Agent
+from livetools.tools import Agent, Instructions, ToolLike
 from livetools.tools.results import error_outcome, outcome
 
 from .exchange import Asking, Reply, Stream
@@ -148,8 +148,12 @@ class Session(SessionInput):
     @overload
     async def update(self, instructions: Agent, /) -> None: ...
     @overload
-    async def update(self, instructions: object = None, tools: Iterable[object] | None = None) -> None: ...
-    async def update(self, instructions: object = None, tools: Iterable[object] | None = None) -> None:
+    async def update(
+        self, instructions: Instructions | None = None, tools: Iterable[ToolLike] | None = None
+    ) -> None: ...
+    async def update(
+        self, instructions: Agent | Instructions | None = None, tools: Iterable[ToolLike] | None = None
+    ) -> None:
         """Change the instructions or the tools (all of them) while the session runs, or hand over to an ``Agent``.
 
         By ``contextUpdate`` where the model takes it (its cache is lost: the next turn costs more), else with

@@ -21,3 +21,9 @@ livetools.connect("m", history=["hi"])  # refused
 livetools.connect("m", instructions=3)  # refused
 livetools.ToolResult("done", handoff="billing")  # refused
 livetools.Agent(name=3)  # refused
+
+
+async def session(session: livetools.Session) -> None:
+    """The verbs."""
+    await session.update(3)  # refused
+    await session.update(tools=["get_weather"])  # refused
