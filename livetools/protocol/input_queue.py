@@ -124,10 +124,11 @@ class InputQueue:
         kept: list[Mapping[str, Any]] = []
         waiting = [content for item in self._queue for content in item.contents]
         for content in reversed(contents):
-            if waiting and content == waiting[-1]:
-                waiting.pop()
-            else:
-                kept.append(content)
+            parts = list(content["parts"])  # those of texts in a row stand in one content
+            while waiting and _ends_with(content, parts, waiting[-1]):
+                del parts[-len(waiting.pop()["parts"]) :]
+            if parts:
+                kept.append({**content, "parts": parts})
         return kept[::-1]
 
     @property
@@ -331,3 +332,9 @@ class InputQueue:
         if reason != OUTSIDE or not self._outside:
             self.untold = True
         self._outside = self._outside or reason == OUTSIDE
+
+
+def _ends_with(content: Mapping[str, Any], parts: list[Any], last: Mapping[str, Any]) -> bool:
+    """Whether what is left of a content, ``parts``, ends with what was said last."""
+    said = list(last.get("parts") or ())
+    return bool(said) and content.get("role") == last.get("role") and parts[-len(said) :] == said

@@ -667,3 +667,14 @@ def test_content_that_waits_is_not_in_the_history_of_a_fresh_session_too() -> No
     queue.put(Item("content", b"content", Receipt(), contents=tuple(said)))
     earlier = {"role": "user", "parts": [{"text": "hello"}]}
     assert queue.without([earlier, *said]) == [earlier]
+
+
+def test_of_texts_that_stand_in_one_content_those_that_wait_are_left_out() -> None:
+    """Two texts in a row are one content of the conversation; the second was never written."""
+    queue, _ = held()
+    queue.put(
+        Item("text", b"?", Receipt(), prompts=True, contents=({"role": "user", "parts": [{"text": "two"}]},))
+    )
+    seed = [{"role": "user", "parts": [{"text": "one"}, {"text": "two"}]}]
+    assert queue.without(seed) == [{"role": "user", "parts": [{"text": "one"}]}]
+    assert seed[0]["parts"] == [{"text": "one"}, {"text": "two"}]
