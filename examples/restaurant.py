@@ -1,9 +1,9 @@
 """A restaurant that takes bookings: `livetools chat examples/restaurant.py`, or `livetools web` the same."""
 
 from dataclasses import dataclass, field
-from functools import partial
+from typing import Any
 
-from livetools import Call, ToolContext, ToolError, connect, tool
+from livetools import Call, Session, ToolContext, ToolError, connect, tool
 
 
 @dataclass
@@ -44,10 +44,11 @@ async def cancel_booking(number: int, context: ToolContext[House]) -> str:
     return f"booking {number} of {name} for {guests} is cancelled"
 
 
-agent = partial(
-    connect,
-    "gemini-3.8-live",
-    tools=[book_table, cancel_booking],
-    instructions="You take bookings for a restaurant. Be brief. Repeat the name and the number of guests.",
-    deps=House(),
-)
+def agent(**options: Any) -> Session:
+    """Each conversation has a house of its own, unless its caller brings one."""
+    return connect(
+        "gemini-3.8-live",
+        tools=[book_table, cancel_booking],
+        instructions="You take bookings for a restaurant. Be brief. Repeat the name and the number of guests.",
+        **{"deps": House(), **options},
+    )

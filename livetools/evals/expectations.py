@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from livetools.protocol.errors import ConfigError
+
 from .matching import differences
 from .record import CallRecord, Conversation, names
 
@@ -24,12 +26,31 @@ class Verdict:
     score: float | None = None
 
 
+def tools_named(expectation: object) -> list[str]:
+    """The functions that an expectation names, to be looked for among the agent's."""
+    match expectation:
+        case Called(name) | NotCalled(str() as name):
+            return [name]
+        case InOrder(names):
+            return list(names)
+    return []
+
+
 class Expectation(Protocol):
     """Anything with this method judges a conversation. ``judge`` is ``None`` where no judge model was given."""
 
     async def check(self, conversation: Conversation, judge: Judge | None) -> Verdict:
         """Judge it. Raises what the judge model's client raises."""
         ...
+
+
+def _checked(pattern: object, what: str) -> None:
+    if not isinstance(pattern, str):
+        raise ConfigError(f"{what} takes a text, a regular expression; got {pattern!r:.60}")
+    try:
+        re.compile(pattern)
+    except re.error as error:
+        raise ConfigError(f"{what}: {pattern!r} is not a regular expression: {error}") from None
 
 
 class _Plain:
@@ -135,6 +156,9 @@ class Said(_Plain):
     pattern: str
     turn: int | None = None
 
+    def __post_init__(self) -> None:
+        _checked(self.pattern, "Said")
+
     def __str__(self) -> str:
         return f"says /{self.pattern}/{_in(self.turn)}"
 
@@ -149,6 +173,9 @@ class NotSaid(_Plain):
 
     pattern: str
     turn: int | None = None
+
+    def __post_init__(self) -> None:
+        _checked(self.pattern, "NotSaid")
 
     def __str__(self) -> str:
         return f"does not say /{self.pattern}/{_in(self.turn)}"
@@ -258,6 +285,8 @@ def _words(conversation: Conversation, turn: int | None) -> str:
 
 
 def _language(text: str) -> str:
-    import py3langid
-
+    try:
+        import py3langid
+    except ImportError:
+        raise ConfigError("Language() needs pip install 'livetools[evals]'") from None
     return str(py3langid.classify(text)[0])

@@ -82,6 +82,8 @@ def load_yaml(path: Path, agent_of: Callable[[str], AgentLike]) -> EvalFile:
     evals = []
     for number, entry in enumerate(document["evals"], 1):
         place = f"{path}: eval {number}"
+        if isinstance(entry, dict) and "name" in entry:
+            place = f"{place} ({entry['name']})"
         if not isinstance(entry, dict):
             raise ConfigError(f"{place}: expected a mapping, got {entry!r:.60}")
         target = entry.get("agent", document.get("agent"))
@@ -105,15 +107,24 @@ class _Reader:
         _known(entry, known, self.place)
         if "caller" not in entry:
             raise ConfigError(f"{self.place}: expected `caller`, as in caller: [Book a table for four]")
-        return Eval(
-            str(entry.get("name", f"eval {number}")),
-            agent,
-            self.caller(entry["caller"]),
-            [self.expectation(each) for each in self.several(entry, "expect")],
-            [self.fault(each) for each in self.several(entry, "faults")],
-            entry.get("approve", True),
-            float(entry.get("timeout", 60.0)),
-        )
+        caller = self.caller(entry["caller"])
+        expect = [self.expectation(each) for each in self.several(entry, "expect")]
+        faults = [self.fault(each) for each in self.several(entry, "faults")]
+        approve, timeout = entry.get("approve", True), entry.get("timeout", 60.0)
+        if not isinstance(timeout, int | float):
+            raise ConfigError(f"{self.place}: timeout: {timeout!r:.60} is not a number of seconds")
+        try:
+            return Eval(
+                str(entry.get("name", f"eval {number}")),
+                agent,
+                caller,
+                expect,
+                faults,
+                approve,
+                float(timeout),
+            )
+        except ConfigError as error:
+            raise ConfigError(f"{self.place}: {error}") from None
 
     def several(self, entry: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
         found = entry.get(key, [])
@@ -164,8 +175,12 @@ class _Reader:
                 _known(value, {key, *others}, f"{self.place}: {key}")
                 try:
                     return make(value)
-                except (TypeError, ValueError, AttributeError) as error:
-                    raise ConfigError(f"{self.place}: {key}: {error}") from None
+                except ConfigError as error:
+                    raise ConfigError(f"{self.place}: {error}") from None
+                except (TypeError, ValueError, AttributeError):
+                    raise ConfigError(
+                        f"{self.place}: {key}: {value[key]!r:.60} is not {WANTED[key]}"
+                    ) from None
         raise ConfigError(
             f"{self.place}: {dict(value)!r:.80} expects nothing known: {', '.join(EXPECTATIONS)}"
         )
@@ -182,13 +197,28 @@ EXPECTATIONS: Mapping[str, tuple[set[str], Callable[[Mapping[str, Any]], Expecta
     "called": ({"with", "times", "others"}, _called),
     "not_called": (set(), lambda v: NotCalled(None if v["not_called"] is True else str(v["not_called"]))),
     "order": ({"only"}, lambda v: InOrder([str(name) for name in v["order"]], bool(v.get("only", False)))),
-    "said": ({"turn"}, lambda v: Said(str(v["said"]), v.get("turn"))),
-    "not_said": ({"turn"}, lambda v: NotSaid(str(v["not_said"]), v.get("turn"))),
+    "said": ({"turn"}, lambda v: Said(v["said"], v.get("turn"))),
+    "not_said": ({"turn"}, lambda v: NotSaid(v["not_said"], v.get("turn"))),
     "language": (set(), lambda v: Language(str(v["language"]))),
     "latency": ({"late"}, lambda v: Latency(float(v["latency"]), int(v.get("late", 0)))),
     "cost": (set(), lambda v: Cost(float(v["cost"]))),
     "interruptions": (set(), lambda v: SurvivedInterruptions(int(v["interruptions"]))),
     "judged": ({"least"}, lambda v: Judged(str(v["judged"]), float(v.get("least", 0.7)))),
+}
+
+
+#: What each takes, in words.
+WANTED: Mapping[str, str] = {
+    "called": "the name of a function, with its arguments under `with`",
+    "not_called": "the name of a function, or true for any",
+    "order": "a list of names of functions",
+    "said": "a regular expression",
+    "not_said": "a regular expression",
+    "language": "the code of a language, such as en",
+    "latency": "a number of seconds",
+    "cost": "a number of dollars",
+    "interruptions": "a number of interruptions",
+    "judged": "a rubric, with `least`, a score from 0 to 1",
 }
 
 

@@ -44,8 +44,11 @@ def between(low: float, high: float) -> Matcher:
 
 def schema(of: Mapping[str, Any]) -> Matcher:
     """A value that this JSON Schema (draft 2020-12) accepts. Raises ``ConfigError`` for a schema that is not one."""
-    from jsonschema import Draft202012Validator
-    from jsonschema.exceptions import SchemaError
+    try:
+        from jsonschema import Draft202012Validator
+        from jsonschema.exceptions import SchemaError
+    except ImportError:
+        raise ConfigError("schema() needs pip install 'livetools[evals]'") from None
 
     try:
         Draft202012Validator.check_schema(of)

@@ -24,7 +24,7 @@ from livetools.session.agents import AgentLike, adjust, open_agent
 from livetools.session.session import Session
 
 from .callers import Caller, Script, Utterance
-from .expectations import Expectation
+from .expectations import Expectation, tools_named
 from .faults import BargeIn, Cuttable, Drop, Fault, Slow, SlowTool
 from .record import Conversation, Note, TurnRecord
 
@@ -48,6 +48,28 @@ class Eval:
     approve: bool | Collection[str] = True
     timeout: float = 60.0
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.expect, list | tuple):
+            raise ConfigError(f"{self.name}: expect is {self.expect!r:.60}, expected a list of expectations")
+        for each in self.expect:
+            if not callable(getattr(each, "check", None)):
+                raise ConfigError(
+                    f"{self.name}: {each!r:.60} is not an expectation, such as Called({each!r:.40})"
+                )
+        if isinstance(self.approve, str):
+            raise ConfigError(
+                f"{self.name}: approve={self.approve!r}: expected True, False, or a list of names"
+            )
+
+    def check_names(self, tools: Collection[str]) -> None:
+        """Raise ``ConfigError`` for a tool that this eval names and the agent does not have."""
+        approved = [] if isinstance(self.approve, bool) else list(self.approve)
+        slow = [fault.name for fault in self.faults if isinstance(fault, SlowTool)]
+        for name in [*(n for each in self.expect for n in tools_named(each)), *approved, *slow]:
+            if name not in tools:
+                has = ", ".join(sorted(tools)) or "no tools"
+                raise ConfigError(f"{self.name}: the agent has no tool {name}; it has {has}")
+
 
 async def play(case: Eval, **options: Any) -> Conversation:
     """Play a conversation to its end. ``options`` say where, as ``open_agent`` takes them.
@@ -57,6 +79,7 @@ async def play(case: Eval, **options: Any) -> Conversation:
     """
     conversation = Conversation(case.name)
     session = open_agent(case.agent, **options)
+    case.check_names(session.tools)
     line = Cuttable()
     if any(isinstance(fault, Drop) for fault in case.faults):
         adjust(session, wrap=line.around)

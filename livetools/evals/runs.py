@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
 
-from .expectations import Answered, Verdict
+from livetools.protocol.errors import ConfigError
+
+from .expectations import Answered, Expectation, Verdict
 from .judge import Judge
 from .play import Eval, play
 from .record import Conversation
@@ -67,8 +69,18 @@ def wilson(passed: int, of: int, z: float = 1.96) -> tuple[float, float]:
 
 async def judge_round(case: Eval, conversation: Conversation, judge: Judge | None = None) -> Round:
     """The verdicts on a conversation: every turn is answered, and whatever else the eval expects."""
-    verdicts = [await expectation.check(conversation, judge) for expectation in (Answered(), *case.expect)]
+    verdicts = [await _verdict(each, conversation, judge) for each in (Answered(), *case.expect)]
     return Round(conversation, tuple(verdicts))
+
+
+async def _verdict(expectation: Expectation, conversation: Conversation, judge: Judge | None) -> Verdict:
+    """An expectation that cannot be checked has failed; the others, and the other evals, go on."""
+    try:
+        return await expectation.check(conversation, judge)
+    except ConfigError:
+        raise
+    except Exception as error:
+        return Verdict(str(expectation), False, f"it could not be checked: {type(error).__name__}: {error}")
 
 
 async def run(

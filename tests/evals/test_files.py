@@ -84,7 +84,10 @@ def test_a_whole_file_is_read(read, tmp_path):
             "expects nothing known: called, not_called",
         ),
         ("agent: a.py\nevals: [{caller: x, expect: [{said: x, turns: 1}]}]", "said: 'turns' is unknown here"),
-        ("agent: a.py\nevals: [{caller: x, expect: [{latency: soon}]}]", "latency: could not convert"),
+        (
+            "agent: a.py\nevals: [{caller: x, expect: [{latency: soon}]}]",
+            "latency: 'soon' is not a number of seconds",
+        ),
         (
             "agent: a.py\nevals: [{caller: x, expect: [{called: f, with: {a: {matches: '('}}}]}]",
             "regular expression",
@@ -93,6 +96,16 @@ def test_a_whole_file_is_read(read, tmp_path):
             "agent: a.py\nevals: [{caller: x, expect: [{called: f, with: {a: {schema: {type: 5}}}}]}]",
             "JSON Schema",
         ),
+        (
+            "agent: a.py\nevals: [{caller: x, expect: [{said: [xyzzy]}]}]",
+            "Said takes a text, a regular expression",
+        ),
+        (
+            "agent: a.py\nevals: [{name: n, caller: x, expect: [{not_said: 'a('}]}]",
+            "eval 1 (n): NotSaid: 'a(' is not",
+        ),
+        ("agent: a.py\nevals: [{caller: x, expect: [{order: 5}]}]", "order: 5 is not a list of names"),
+        ("agent: a.py\nevals: [{caller: x, approve: all}]", "approve='all': expected True, False, or a list"),
         ("agent: a.py\nevals: [{caller: x, faults: [{drops: 1}]}]", "the fault {'drops': 1} is not"),
     ],
 )

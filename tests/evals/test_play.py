@@ -180,3 +180,44 @@ async def test_a_spoken_turn_is_heard(agent):
     done = await judged(agent, server, spoken("hello there", voice), Said("I heard"), timeout=8.0)
     assert done.passed, str(done)
     assert done.conversation.turns[0].said == "hello there"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"expect": [NotCalled("book_tabel")]},
+        {"expect": [InOrder(["book_table", "book_tabel"])]},
+        {"approve": ["book_tabel"]},
+        {"faults": [SlowTool("book_tabel", 1.0)]},
+    ],
+    ids=["expectation", "order", "approval", "fault"],
+)
+async def test_a_tool_that_the_agent_does_not_have_is_named_before_anything_is_played(agent, options):
+    with pytest.raises(livetools.ConfigError, match="no tool book_tabel; it has book_table, cancel_booking"):
+        await play(Eval("typo", agent, "hello", **options), base_url="ws://127.0.0.1:9")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"expect": ["list_pizzas"]}, "'list_pizzas' is not an expectation"),
+        ({"expect": Said("x")}, "expected a list of expectations"),
+        ({"approve": "cancel"}, "approve='cancel': expected True, False"),
+    ],
+)
+def test_an_eval_says_what_it_takes(agent, options, words):
+    with pytest.raises(livetools.ConfigError, match=words):
+        Eval("wrong", agent, "hello", **options)
+
+
+async def test_an_expectation_that_raises_has_failed(agent, conversation):
+    class Broken:
+        def __str__(self):
+            return "broken"
+
+        async def check(self, conversation, judge):
+            raise ZeroDivisionError("division by zero")
+
+    done = await judge_round(Eval("x", agent, "hello", [Broken()]), conversation)
+    assert not done.passed
+    assert "it could not be checked: ZeroDivisionError" in str(done)

@@ -168,7 +168,9 @@ class Conversation:
 
     def _end(self, error: Exception | None) -> None:
         """Tell the page how the session ended, and close it after that."""
-        if error is not None and not isinstance(error, LiveToolsError):
+        if isinstance(error, LiveToolsError):
+            log.warning("a relayed session ended with %s: %s", type(error).__name__, error)
+        elif error is not None:
             log.error("a relayed session failed", exc_info=error)
         ended = ending(error)
         ended["seq"], ended["at"] = self._stamp()
