@@ -149,6 +149,11 @@ export interface GoAway extends Stamp {
     type: "GoAway";
     time_left: number | null;
 }
+/** The model was given an agent's instructions and tools, and goes on with them; `name` is the agent's. */
+export interface HandedOff extends Stamp {
+    type: "HandedOff";
+    name: string | null;
+}
 /** The line is away; attempt `attempt` follows in `delay` seconds. */
 export interface Reconnecting extends Stamp {
     type: "Reconnecting";
@@ -161,7 +166,7 @@ export interface Reconnected extends Stamp {
     type: "Reconnected";
     state_restored: boolean;
 }
-/** Nothing came for `seconds` although something is due: `waiting_for` says what. */
+/** Nothing came for `seconds` although something is expected: `waiting_for` says what. */
 export interface Stalled extends Stamp {
     type: "Stalled";
     waiting_for: string;
@@ -279,7 +284,7 @@ export interface End {
     type: "end";
 }
 /** An event of the session. */
-export type SessionEvent = SessionStarted | TextChunk | ThoughtChunk | VideoChunk | InputTranscript | OutputTranscript | ToolStarted | ToolProgress | ToolFinished | ToolCancelled | ToolLost | ApprovalRequested | Interrupted | GenerationComplete | TurnComplete | UsageUpdate | VoiceActivity | CodeChunk | Grounding | GoAway | Reconnecting | Reconnected | Stalled | InputDropped;
+export type SessionEvent = SessionStarted | TextChunk | ThoughtChunk | VideoChunk | InputTranscript | OutputTranscript | ToolStarted | ToolProgress | ToolFinished | ToolCancelled | ToolLost | ApprovalRequested | Interrupted | GenerationComplete | TurnComplete | UsageUpdate | VoiceActivity | CodeChunk | Grounding | GoAway | HandedOff | Reconnecting | Reconnected | Stalled | InputDropped;
 /** What the relay sends as JSON. */
 export type RelayMessage = Ready | UserText | Approved | AudioFormat | Dropped | Refused | Ended | SessionEvent;
 /** What a page sends as JSON. */

@@ -175,6 +175,12 @@ export interface GoAway extends Stamp {
   time_left: number | null;
 }
 
+/** The model was given an agent's instructions and tools, and goes on with them; `name` is the agent's. */
+export interface HandedOff extends Stamp {
+  type: "HandedOff";
+  name: string | null;
+}
+
 /** The line is away; attempt `attempt` follows in `delay` seconds. */
 export interface Reconnecting extends Stamp {
   type: "Reconnecting";
@@ -189,7 +195,7 @@ export interface Reconnected extends Stamp {
   state_restored: boolean;
 }
 
-/** Nothing came for `seconds` although something is due: `waiting_for` says what. */
+/** Nothing came for `seconds` although something is expected: `waiting_for` says what. */
 export interface Stalled extends Stamp {
   type: "Stalled";
   waiting_for: string;
@@ -347,6 +353,7 @@ export type SessionEvent =
   | CodeChunk
   | Grounding
   | GoAway
+  | HandedOff
   | Reconnecting
   | Reconnected
   | Stalled
