@@ -67,6 +67,11 @@ class Dispatch:
         """Whoever asked for this reply does not want it any more; it may be too late."""
         self.unasked = [item for item in self.unasked if item.receipt is not receipt]
 
+    @property
+    def listens(self) -> bool:
+        """Whether something waits for a quiet moment."""
+        return self._since < inf
+
     def wake_at(self, now: float) -> float:
         """When it will be quiet, for what waits for that; what waits for the model's turn is not woken by a clock."""
         at = self.quiet.at(self._since) if self._since < inf else inf

@@ -314,9 +314,10 @@ class Machine:
             return inf
         if (self._ending and self._done()) or (self.input.untold and self._flowing()):
             return self._now
-        turns = self.turns.wake_at(self.calls.blocking())
-        quiet = self.dispatch.wake_at(self._now)
-        return min(self.calls.wake_at(), turns, self.connection.wake_at(), quiet)
+        at = min(self.calls.wake_at(), self.connection.wake_at())
+        if self.turns.expects:
+            at = min(at, self.turns.wake_at(self.calls.blocking()))
+        return min(at, self.dispatch.wake_at(self._now)) if self.dispatch.listens else at
 
     # Outputs
 
@@ -335,6 +336,8 @@ class Machine:
 
     def actions(self) -> list[Action]:
         """What must be done at once."""
+        if not self._actions:
+            return []
         actions = self._actions.copy()
         self._actions.clear()
         return actions
@@ -342,13 +345,15 @@ class Machine:
     def events(self) -> list[Event]:
         """What the user sees."""
         self._notify()
+        if not self._events:
+            return []
         events = self._events.copy()
         self._events.clear()
         return events
 
     def frames(self) -> list[Frame]:
         """What is written now, in this order; what is taken counts as handed to its socket."""
-        return self.dispatch.frames(self._now) if self.dispatch and not self.closed else []
+        return self.dispatch.frames(self._now) if not self.closed and self.dispatch else []
 
     # What the connection asks and tells
 
@@ -473,8 +478,6 @@ class Machine:
     def _left(self, now: float) -> None:
         """Calls of the exchange for which nothing is owed any more."""
         pending = self.calls.pending
-        if not pending.left:
-            return
         exchange = self.turns.exchange
         left = pending.left & exchange.calls if exchange is not None else ()
         pending.left = set()
@@ -485,15 +488,16 @@ class Machine:
     def _after(self, now: float) -> None:
         """What follows from any input."""
         self._now = now
-        self._left(now)
+        if self.calls.pending.left:
+            self._left(now)
         if self.input.untold and self._flowing():
             self.input.tell()
         if self.closed:
             return
-        stands = self.connection.link.line in (Line.LIVE, Line.LEAVING)
-        if self._moving and stands and not self.connection.link.may_dial():
+        link = self.connection.link
+        if self._moving and link.line in (Line.LIVE, Line.LEAVING) and not link.may_dial():
             self._stay()
         if self._ending and self._done():
             self.connection.on(On.CLOSE, now)
-        else:
+        elif link.line is Line.LEAVING:
             self.connection.settle(now)

@@ -150,6 +150,11 @@ class Turns:
         return self.model in UNDER_WAY
 
     @property
+    def expects(self) -> bool:
+        """Whether anything is expected of the model, or it is at something."""
+        return bool(self._queue) or self.model is not Model.QUIET
+
+    @property
     def idle(self) -> bool:
         """Nothing that anybody waits for is expected from the model."""
         if self.model in UNDER_WAY:
@@ -239,7 +244,8 @@ class Turns:
 
     def content(self, now: float, seconds: float = 0.0) -> None:
         """The model said something; ``seconds`` of audio of it."""
-        self._do(On.OUTPUT, now)
+        if self.model is not Model.SPEAKING:
+            self._do(On.OUTPUT, now)
         self._heard = True
         if self.exchange is not None and self.exchange.listens:
             self.exchange.heard = True
@@ -345,6 +351,8 @@ class Turns:
 
     def quiet(self, now: float) -> None:
         """Settle what is in doubt, if it has been quiet for long enough."""
+        if now < self._progress + AMBIGUOUS:  # nothing is settled earlier than that
+            return
         while self._queue and self._settles_at() <= now:
             if self._patience < inf:
                 if self._spoken:
@@ -377,8 +385,10 @@ class Turns:
 
     def wake_at(self, served: bool) -> float:
         """When ``tick`` has something to do; ``served``: a call is open that blocks the model."""
-        if not self._queue and self.model is Model.QUIET:
+        if not self.expects:
             return inf
+        if self._patience == inf and not self.idle:  # nothing is in doubt
+            return inf if served or self._stalled else self._silent_until()
         settles_at = self._settles_at()
         return settles_at if served else min(settles_at, self._stall_at())
 
@@ -542,6 +552,10 @@ class Turns:
     def _stall_at(self) -> float:
         if self._stalled or self.idle:
             return inf
+        return self._silent_until()
+
+    def _silent_until(self) -> float:
+        """When a silence since the last word has become too long."""
         return (self._progress if self._progress > self._playing else self._playing) + self.stall_timeout
 
 
