@@ -303,8 +303,8 @@ class Calls:
 
     def _fill(self, now: float) -> None:
         """Give the slots that are free to those who wait."""
-        while (waiting := self._slots.next(self.plan.max_concurrency)) is not None:
-            self._start(waiting, now)
+        while self._slots.waiting and (next := self._slots.next(self.plan.max_concurrency)) is not None:
+            self._start(next, now)
 
     def _awaiting(self, run: int) -> Record | None:
         record = self.records.get(run)
@@ -315,21 +315,21 @@ class Calls:
 
     def _move(self, record: Record, what: Move) -> tuple[Effect, ...]:
         effects = move(record, what)
-        state = record.state
+        run, state = record.run, record.state
         if state in OPEN:
             self.pending.enter(record)
         else:
-            self.pending.leave(record)
-            if state is not State.DETACHED and not record.running:
+            if run in self.pending:
+                self.pending.leave(record)
+            if state is not State.DETACHED and not record.running and run in self.records:
                 self._forget(record)
-        if state not in SERVED and not record.followers:
+        if run in self._slots.held and state not in SERVED and not record.followers:
             self._slots.release(record)
         return effects
 
     def _forget(self, record: Record) -> None:
         """Nothing can settle this call any more."""
-        if self.records.pop(record.run, None) is None:
-            return
+        del self.records[record.run]
         runs = self._runs[record.call.id]
         runs.remove(record.run)
         if not runs:
@@ -339,7 +339,9 @@ class Calls:
 
     def _conclude(self, record: Record, outcome: Outcome, now: float) -> None:
         """The outcome of a run, for every call that shares it."""
-        for one in (record, *shared_runs.dissolve(record)):
+        followers = shared_runs.dissolve(record) if record.followers else ()
+        self._settle(record, outcome, now)
+        for one in followers:
             self._settle(one, outcome, now)
 
     def _settle(self, record: Record, outcome: Outcome, now: float) -> None:

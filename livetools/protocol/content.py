@@ -58,7 +58,8 @@ def events(message: ServerMessage) -> list[Event]:
         found.append(VoiceActivity(voice.kind, voice.offset))
     if content is not None:
         _said(content, found)
-    found.extend(map(UnknownMessage, message.unknown))
+    if message.unknown:
+        found.extend(map(UnknownMessage, message.unknown))
     if content is not None and content.generation_complete:
         found.append(GenerationComplete())
     if message.usage:
@@ -125,7 +126,7 @@ def _said(content: ServerContent, found: list[Event]) -> None:
         found.append(_heard(heard))
     if content.model_turn is not None:
         for part in content.model_turn.parts:
-            found.extend(_part(part, content.interrupted))
+            _part(part, content.interrupted, found)
     if spoken is not None and (spoken.text or spoken.finished):
         found.append(OutputTranscript(spoken.text, spoken.finished, spoken.language_code, _words(spoken)))
     for metadata in (content.grounding_metadata, content.url_context_metadata):
@@ -143,17 +144,17 @@ def _words(told: Transcription) -> tuple[Word, ...]:
     return tuple(Word(w.word, w.start_offset, w.end_offset, w.speaker_label) for w in told.words)
 
 
-def _part(part: Part, interrupted: bool) -> Iterator[Event]:
+def _part(part: Part, interrupted: bool, found: list[Event]) -> None:
     if part.text:
-        yield ThoughtChunk(part.text) if part.thought else TextChunk(part.text)
+        found.append(ThoughtChunk(part.text) if part.thought else TextChunk(part.text))
     if part.inline_data is not None and part.inline_data.data and not interrupted:
-        yield _blob(part.inline_data)
+        found.append(_blob(part.inline_data))
     if part.executable_code is not None:
         code = part.executable_code
         disguised = _DISGUISED_CALL.search(code.code)
-        yield CodeChunk(code.code, code.language, disguised[1] if disguised else None)
+        found.append(CodeChunk(code.code, code.language, disguised[1] if disguised else None))
     if part.code_execution_result is not None:
-        yield CodeChunk(part.code_execution_result.output, part.code_execution_result.outcome)
+        found.append(CodeChunk(part.code_execution_result.output, part.code_execution_result.outcome))
 
 
 def _blob(blob: Blob) -> Event:

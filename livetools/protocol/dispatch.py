@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from functools import partial
-from itertools import chain
 from math import inf
 from typing import Any
 
@@ -41,13 +40,13 @@ class Dispatch:
         self.control: list[bytes] = []  # ahead of all else on a session that has just begun
         self.quiet = quiet
         self.unasked: list[Item] = []  # what the model is to say unasked, in its order
-        self._since = inf  # something waits for a quiet moment since then
+        self.since = inf  # something waits for a quiet moment since then; inf: nothing
         self.conversing = False  # a turn was prompted: no more seeding on 3.1
 
     def __bool__(self) -> bool:
-        unasked = self.calls.texts or self.unasked
-        waiting = self.calls.replies or self.input or unasked or self.control
-        return bool(waiting or self.connection.setups)
+        calls = self.calls
+        waiting = calls.replies.queue or self.input.queue or calls.texts or self.unasked
+        return bool(waiting or self.control or self.connection.setups)
 
     def text(self, text: str, exchange: Exchange | None) -> Item:
         """A user turn, on the channel that the model takes."""
@@ -67,14 +66,9 @@ class Dispatch:
         """Whoever asked for this reply does not want it any more; it may be too late."""
         self.unasked = [item for item in self.unasked if item.receipt is not receipt]
 
-    @property
-    def listens(self) -> bool:
-        """Whether something waits for a quiet moment."""
-        return self._since < inf
-
     def wake_at(self, now: float) -> float:
         """When it will be quiet, for what waits for that; what waits for the model's turn is not woken by a clock."""
-        at = self.quiet.at(self._since) if self._since < inf else inf
+        at = self.quiet.at(self.since) if self.since < inf else inf
         return at if at > now else inf
 
     def fail(self, error: Exception) -> None:
@@ -96,35 +90,39 @@ class Dispatch:
         if self.control:
             frames += [Frame(link, data) for data in self.control]
             self.control = []
-        self._number(frames)
-        if self.input:  # a change goes ahead of the answers: with them the model goes on as what it is then
+        if frames:
+            self._number(frames)
+        if (
+            self.input.queue
+        ):  # a change goes ahead of the answers: with them the model goes on as what it is then
             frames += self._input(self.input.changes(), link, write, now)
-        if self.calls.replies:
+        if self.calls.replies.queue:
             answers = [Frame(link, reply) for reply in self._answers(link, write, now)]
             self._number(answers)
             frames += answers
-        if self.input:
+        if self.input.queue:
             frames += self._input(self.input.take(self.calls.blocking()), link, write, now)
         if self._unasked(now):
             frames += self._input(self.input.take(self.calls.blocking()), link, write, now)
         if frames:
-            frames[-1] = frames[-1]._replace(write=write)
+            last = frames[-1]
+            frames[-1] = Frame(last.link, last.message, last.receipt, write)
         return frames
 
     def _unasked(self, now: float) -> bool:
         """Queue a late result or a reply that nobody has asked for, one at a time: whether there is one for now."""
         if not (self.calls.texts or self.unasked):
-            self._since = inf
+            self.since = inf
             return False
-        self._since = min(self._since, now)
+        self.since = min(self.since, now)
         if not self.turns.idle or self.input.prompting or self.input.in_activity:
             return False  # it would cut somebody off
         awaited = any(
             not record.background for record in self.calls.texts
         )  # a lost call: somebody waits for it
-        if not awaited and self.quiet.at(self._since) > now:
+        if not awaited and self.quiet.at(self.since) > now:
             return False
-        self._since = inf
+        self.since = inf
         if late := self.calls.late():
             self.input.put(self.text("\n".join(late), None))
         elif self.unasked:
@@ -142,21 +140,22 @@ class Dispatch:
         turns, stood_still = self.turns, self.calls.blocking()
         at_latest = -inf if self._alone() else inf
         replies = self.calls.replies.frames(link)
-        for answer in chain.from_iterable(reply.answers for reply in replies):
-            record = answer.record
-            turn = turns.answered(
-                record.run,
-                record.ends_turn,
-                answer.scheduling,
-                now,
-                stood_still=stood_still,
-                last=answer.last,
-            )
-            spoken_of = answer.spoken_of  # else the pong must do
-            latest = at_latest if spoken_of else inf
-            followed = self.outbox.wrote(answer, write, None, turn if spoken_of else None, latest)
-            if followed and latest > turns.ends:
-                write.ask()
+        for reply in replies:
+            for answer in reply.answers:
+                record = answer.record
+                turn = turns.answered(
+                    record.run,
+                    record.ends_turn,
+                    answer.scheduling,
+                    now,
+                    stood_still=stood_still,
+                    last=answer.last,
+                )
+                spoken_of = answer.spoken_of  # else the pong must do
+                latest = at_latest if spoken_of else inf
+                followed = self.outbox.wrote(answer, write, None, turn if spoken_of else None, latest)
+                if followed and latest > turns.ends:
+                    write.ask()
         return replies
 
     def _alone(self) -> bool:

@@ -288,8 +288,8 @@ def _message(frame: _Frame, unknown: list[object]) -> ServerMessage:
         usage=frame.usage_metadata,
         unknown=unknown,
     )
-    if frame.model_extra:
-        unknown.extend({key: value} for key, value in frame.model_extra.items())
+    if extra := frame.__pydantic_extra__:  # what model_extra returns, without its Python code
+        unknown.extend({key: value} for key, value in extra.items())
     if frame.tool_call is not None:
         _read_calls(frame.tool_call.function_calls, message)
     if frame.server_content is not None:
@@ -304,8 +304,8 @@ def _message(frame: _Frame, unknown: list[object]) -> ServerMessage:
 
 
 def _read_content(content: ServerContent, message: ServerMessage) -> None:
-    if content.model_extra:
-        message.unknown.extend({f"serverContent.{key}": value} for key, value in content.model_extra.items())
+    if extra := content.__pydantic_extra__:
+        message.unknown.extend({f"serverContent.{key}": value} for key, value in extra.items())
     if content.interaction_status is not None:
         _read_status(content.interaction_status, message)
     if content.model_turn is None:
@@ -313,9 +313,9 @@ def _read_content(content: ServerContent, message: ServerMessage) -> None:
     for part in content.model_turn.parts:
         if part.function_call is not None:
             _read_calls(part.function_call, message)
-        if part.model_extra:
-            news = part.model_extra.keys() - _PART_DETAILS
-            message.unknown.extend({f"part.{key}": part.model_extra[key]} for key in sorted(news))
+        if extra := part.__pydantic_extra__:
+            news = extra.keys() - _PART_DETAILS
+            message.unknown.extend({f"part.{key}": extra[key]} for key in sorted(news))
 
 
 def _read_calls(raw: object, message: ServerMessage) -> None:

@@ -99,7 +99,7 @@ class InputQueue:
         self.manual, self.realtime = manual, realtime
         self.backlog = 0  # bytes of media that wait
         self.dropped = {GATED: 0, AWAY: 0, OUTSIDE: 0}  # in the whole session
-        self._queue: deque[Item] = deque()
+        self.queue: deque[Item] = deque()
         self.streams = False  # media went out on this link: it begins turns whenever it likes
         self._untold = dict.fromkeys(self.dropped, 0)
         self.untold = False  # something was dropped and not told yet: that is done once it is over
@@ -112,17 +112,17 @@ class InputQueue:
         )
 
     def __bool__(self) -> bool:
-        return bool(self._queue)
+        return bool(self.queue)
 
     @property
     def prompting(self) -> bool:
         """Whether something waits that the model will answer."""
-        return any(item.prompts for item in self._queue)
+        return any(item.prompts for item in self.queue)
 
     def without(self, contents: list[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
         """The conversation so far, less the texts that wait: they follow by themselves."""
         kept: list[Mapping[str, Any]] = []
-        waiting = [content for item in self._queue for content in item.contents]
+        waiting = [content for item in self.queue for content in item.contents]
         for content in reversed(contents):
             parts = list(content["parts"])  # those of texts in a row stand in one content
             while waiting and _ends_with(content, parts, waiting[-1]):
@@ -143,7 +143,7 @@ class InputQueue:
     def put(self, item: Item) -> None:
         """Queue what is not media."""
         item.inside = self.in_activity
-        self._queue.append(item)
+        self.queue.append(item)
 
     def media(self, item: Item, blocked: bool) -> bool:
         """Queue audio or video; False if it is dropped: by the gate, or as audio outside an activity."""
@@ -154,7 +154,7 @@ class InputQueue:
             self._drop(GATED)
             return False
         item.inside = self.in_activity
-        self._queue.append(item)
+        self.queue.append(item)
         self.backlog += len(item.frame)
         while self.backlog > MEDIA_BOUND:
             self._shed()
@@ -166,15 +166,15 @@ class InputQueue:
         if start:
             self._outside = False
             self.untold = any(self._untold.values())
-        elif self._queue and self._queue[-1].starts:
-            self._queue.pop()
+        elif self.queue and self.queue[-1].starts:
+            self.queue.pop()
             return
-        self._queue.append(Item("activity", frame, prompts=not start))
+        self.queue.append(Item("activity", frame, prompts=not start))
 
     def held_back(self, receipt: Receipt) -> bool:
         """Whether it waits for the end of the activity that is open."""
         late = (
-            (i for i in self._queue if i.inside and i.kind in ("text", "content")) if self.in_activity else ()
+            (i for i in self.queue if i.inside and i.kind in ("text", "content")) if self.in_activity else ()
         )
         return not self.realtime and any(item.receipt is receipt for item in late)
 
@@ -183,21 +183,21 @@ class InputQueue:
         if blocked and self.gate:
             items = self._closing()
         else:
-            items = list(self._queue)
-            self._queue.clear()
+            items = list(self.queue)
+            self.queue.clear()
         waiting: list[Item] = []
         taken = list(self._arranged(items, waiting))
-        self._queue.extendleft(reversed(waiting))
-        self.backlog = sum(len(i.frame) for i in self._queue if i.media)
+        self.queue.extendleft(reversed(waiting))
+        self.backlog = sum(len(i.frame) for i in self.queue if i.media)
         for item in taken:
             self._remember(item)
         return taken
 
     def changes(self) -> list[Item]:
         """The changes of instructions and tools, which are written ahead of all else."""
-        items = [item for item in self._queue if item.kind == "update"]
+        items = [item for item in self.queue if item.kind == "update"]
         if items:
-            self._queue = deque(item for item in self._queue if item.kind != "update")
+            self.queue = deque(item for item in self.queue if item.kind != "update")
         for item in items:
             self._remember(item)
         return items
@@ -219,24 +219,24 @@ class InputQueue:
         transparent = self.outbox.transparent
         if transparent:  # there what went before is written again, or stands
             pending = [self._start] if self._start is not None and not self._begun else []
-            self._queue.extendleft(pending)
+            self.queue.extendleft(pending)
             self._start = self._consumed
         self._begun = transparent and self._start is not None
-        self._queue.extendleft(reversed(again))
-        self.backlog = sum(len(i.frame) for i in self._queue if i.media)
+        self.queue.extendleft(reversed(again))
+        self.backlog = sum(len(i.frame) for i in self.queue if i.media)
         self.streams = False
-        return exchange is not None and any(item.exchange is exchange for item in self._queue)
+        return exchange is not None and any(item.exchange is exchange for item in self.queue)
 
     def new_session(self) -> None:
         """The next session is a new one, seeded with the conversation so far: what was read stands there."""
         kept: deque[Item] = deque()
-        for item in self._queue:
+        for item in self.queue:
             if not item.again or item.owed:
                 kept.append(item)
             elif item.kind == "activity":
                 self._start = item if item.starts else None
-        self._queue, self._begun, self._consumed = kept, False, None
-        self.backlog = sum(len(i.frame) for i in self._queue if i.media)
+        self.queue, self._begun, self._consumed = kept, False, None
+        self.backlog = sum(len(i.frame) for i in self.queue if i.media)
 
     def tell(self) -> None:
         """Emit ``InputDropped`` for what was dropped since the last one."""
@@ -248,10 +248,10 @@ class InputQueue:
 
     def fail(self, error: Exception) -> None:
         """The session is over: what waits will not be sent."""
-        for item in (*self._queue, *self.outbox.lost()):  # of what was taken, those that no socket was handed
+        for item in (*self.queue, *self.outbox.lost()):  # of what was taken, those that no socket was handed
             if isinstance(item, Item) and item.receipt is not None:
                 item.receipt.fail(error)
-        self._queue.clear()
+        self.queue.clear()
         self.backlog = 0
         self.untold = any(self._untold.values())
 
@@ -290,16 +290,16 @@ class InputQueue:
 
     def _closing(self) -> list[Item]:
         """Behind the gate: the end of an activity that was begun. What its user said before that is dropped."""
-        end = next((item for item in self._queue if item.ends), None) if self._begun else None
+        end = next((item for item in self.queue if item.ends), None) if self._begun else None
         if end is None:
             return []
         before: list[Item] = []
-        while (item := self._queue.popleft()) is not end:
+        while (item := self.queue.popleft()) is not end:
             before.append(item)
         for item in before:
             if item.media:
                 self._drop(GATED)
-        self._queue.extendleft(item for item in reversed(before) if not item.media)
+        self.queue.extendleft(item for item in reversed(before) if not item.media)
         return [end]
 
     def _patient(self, items: list[Item]) -> list[Item]:
@@ -320,8 +320,8 @@ class InputQueue:
             item.event = None
 
     def _shed(self) -> None:
-        oldest = next(i for i in self._queue if i.media)
-        self._queue.remove(oldest)
+        oldest = next(i for i in self.queue if i.media)
+        self.queue.remove(oldest)
         self.backlog -= len(oldest.frame)
         self._drop(AWAY)
 

@@ -314,10 +314,9 @@ class Machine:
             return inf
         if (self._ending and self._done()) or (self.input.untold and self._flowing()):
             return self._now
-        at = min(self.calls.wake_at(), self.connection.wake_at())
-        if self.turns.expects:
-            at = min(at, self.turns.wake_at(self.calls.blocking()))
-        return min(at, self.dispatch.wake_at(self._now)) if self.dispatch.listens else at
+        turns = self.turns.wake_at(self.calls.pending.blocking > 0)
+        quiet = self.dispatch.wake_at(self._now) if self.dispatch.since < inf else inf
+        return min(self.calls.wake_at(), turns, self.connection.wake_at(), quiet)
 
     # Outputs
 
@@ -475,21 +474,19 @@ class Machine:
     def _done(self) -> bool:
         return self.turns.idle and not self.calls.pending and not self.calls.texts and self.connection.usable
 
-    def _left(self, now: float) -> None:
-        """Calls of the exchange for which nothing is owed any more."""
-        pending = self.calls.pending
-        exchange = self.turns.exchange
-        left = pending.left & exchange.calls if exchange is not None else ()
+    def _left(self, left: set[int], now: float) -> None:
+        """Nothing is owed any more for these calls: the exchange waits for its own no longer."""
+        pending, exchange = self.calls.pending, self.turns.exchange
         pending.left = set()
-        for run in left:
+        for run in left & exchange.calls if exchange is not None else ():
             if run not in pending:
                 self.turns.closed(run, now)
 
     def _after(self, now: float) -> None:
         """What follows from any input."""
         self._now = now
-        if self.calls.pending.left:
-            self._left(now)
+        if left := self.calls.pending.left:
+            self._left(left, now)
         if self.input.untold and self._flowing():
             self.input.tell()
         if self.closed:

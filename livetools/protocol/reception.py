@@ -36,11 +36,11 @@ from .quiet import Quiet
 from .turns import Turns
 
 #: What the model says; told before the calls of the same message, and silenced once the user has cut it off.
-SPOKEN = (TextChunk, AudioChunk, VideoChunk, OutputTranscript, ThoughtChunk, CodeChunk)
+SPOKEN = frozenset({TextChunk, AudioChunk, VideoChunk, OutputTranscript, ThoughtChunk, CodeChunk})
 #: What ends something; told after the calls of the same message.
-MARKERS = (UsageUpdate, GenerationComplete, TurnComplete)
+MARKERS = frozenset({UsageUpdate, GenerationComplete, TurnComplete})
 #: Events that prove the model has read our input.
-PROOF = (*SPOKEN, *MARKERS)
+PROOF = SPOKEN | MARKERS
 
 
 class Reception:
@@ -85,7 +85,7 @@ class Reception:
         read = self._read(message, events)
         marks = len(events)
         for at, event in enumerate(events):
-            if isinstance(event, MARKERS):
+            if type(event) in MARKERS:
                 marks = at
                 break
             self._said(event, now)
@@ -101,7 +101,8 @@ class Reception:
         alone = message.content is None or not message.content.turn_complete
         if message.status is not None and alone and self.turns.status(message.status, now):
             self._ended(TurnComplete(None, message.status))
-        self.calls.read(read)
+        if read:
+            self.calls.read(read)
         if message.resumption is not None:
             self._handle(message.resumption, now)
         if message.go_away is not None:
@@ -110,10 +111,10 @@ class Reception:
 
     def _read(self, message: ServerMessage, events: list[Event]) -> list[Entry]:
         """What the model has read that says this. The end of an earlier turn says nothing of what came after it."""
-        ends = self.turns.ends
-        if message.calls or any(isinstance(event, PROOF) for event in events):
+        ends, kinds = self.turns.ends, set(map(type, events))
+        if message.calls or not PROOF.isdisjoint(kinds):
             return self.outbox.output(ends)
-        if any(isinstance(event, Interrupted) for event in events):
+        if Interrupted in kinds:
             return self.outbox.output(ends, answers=False)  # it was cut off by a text, not by an answer
         return []
 
@@ -124,9 +125,11 @@ class Reception:
             self.quiet.cut_off(now)
             if not self.muted:
                 self.tell(event)
-        elif isinstance(event, SPOKEN):
-            heard = self._whole(event) if isinstance(event, AudioChunk) else event
-            seconds = len(heard.data) / SAMPLE / heard.rate if isinstance(heard, AudioChunk) else 0.0
+        elif type(event) in SPOKEN:
+            heard: Event | None = event
+            seconds = 0.0
+            if isinstance(event, AudioChunk) and (heard := self._whole(event)) is not None:
+                seconds = len(heard.data) / SAMPLE / heard.rate
             self.turns.content(now, seconds)
             self.quiet.said(now, seconds)
             if heard is not None and not self.muted:

@@ -89,7 +89,7 @@ class Replies:
         )
         self._pending = pending  # calls that the server waits for, by run
         self._move = move
-        self._queue: deque[Record | list[Record] | Answer] = deque()
+        self.queue: deque[Record | list[Record] | Answer] = deque()
         self._groups: dict[
             int, list[Record]
         ] = {}  # calls of one message that are answered together, by its number
@@ -97,7 +97,7 @@ class Replies:
         self._waiting: list[Reply] = []  # taken; the writer may not have come to them
 
     def __bool__(self) -> bool:
-        return bool(self._queue)
+        return bool(self.queue)
 
     def expect(self, link: int, members: list[Record]) -> None:
         """These were asked for in one message."""
@@ -112,7 +112,7 @@ class Replies:
         if self.grouped:
             self.release(record)
         else:
-            self._queue.append(record)
+            self.queue.append(record)
 
     def release(self, record: Record) -> None:
         """Its message may have waited for nobody else: it is answered once none of its calls is open."""
@@ -123,7 +123,7 @@ class Replies:
         if State.OWED not in states:
             del self._groups[record.group]
             if State.READY in states:
-                self._queue.append(members)
+                self.queue.append(members)
 
     def interim(
         self, record: Record, response: Mapping[str, Any], scheduling: str | None, *, part: bool = False
@@ -131,17 +131,17 @@ class Replies:
         """A response that continues, ahead of the last one; ``part``: of the result, and not just a word on it."""
         body = _body(record, response, scheduling=scheduling, will_continue=True)
         kind = "yield" if part else "word"
-        self._queue.append(Answer(kind, record, body, scheduling, response if part else None))
+        self.queue.append(Answer(kind, record, body, scheduling, response if part else None))
 
     def acknowledge(self, record: Record, key: str) -> None:
         """A background call is answered at once: it is under way."""
         body = _body(record, {key: outgoing.under_way(record.call.name)})
-        self._queue.append(Answer("acknowledgement", record, body))
+        self.queue.append(Answer("acknowledgement", record, body))
 
     def retract(self, record: Record) -> None:
         """The server took the call back: nothing more is sent for it."""
-        kept = [e for e in self._queue if not (isinstance(e, Answer) and e.record is record)]
-        self._queue = deque(kept)
+        kept = [e for e in self.queue if not (isinstance(e, Answer) and e.record is record)]
+        self.queue = deque(kept)
         for reply in self._waiting:
             reply.retract(record)
 
@@ -168,7 +168,7 @@ class Replies:
         """
         answered: list[Record] = []
         unacknowledged: list[Record] = []
-        for answer in (*unread, *(entry for entry in self._queue if isinstance(entry, Answer))):
+        for answer in (*unread, *(entry for entry in self.queue if isinstance(entry, Answer))):
             if answer.kind == "acknowledgement":
                 unacknowledged.append(answer.record)
             elif answer.response is not None:
@@ -180,7 +180,7 @@ class Replies:
 
     def clear(self) -> None:
         """Nothing that waits goes out any more."""
-        self._queue.clear()
+        self.queue.clear()
         self._groups.clear()
         self._waiting = []
 
@@ -188,8 +188,8 @@ class Replies:
         """What is ready for this link."""
         unnamed: list[Record] = []
         replies: list[list[Answer]] = []
-        while self._queue:
-            entry = self._queue.popleft()
+        while self.queue:
+            entry = self.queue.popleft()
             if isinstance(entry, Record):
                 if entry.link != link or entry.state is not State.READY:
                     continue
@@ -223,7 +223,7 @@ class Replies:
             if record.run < open_calls.get(record.call.name, record.run + 1):
                 replies.append([self._write(record)])
             else:
-                self._queue.append(record)
+                self.queue.append(record)
         return replies
 
     def _write(self, record: Record) -> Answer:

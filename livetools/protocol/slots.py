@@ -21,14 +21,14 @@ class Slots:
 
     def __init__(self) -> None:
         self._running: Counter[str] = Counter()  # handlers of a tool
-        self._held: set[int] = set()  # runs that hold a slot of the session
-        self._waiting: dict[str, deque[tuple[int, Record]]] = {}
+        self.held: set[int] = set()  # to be read: runs that hold a slot of the session
+        self.waiting: dict[str, deque[tuple[int, Record]]] = {}  # to be read: the queue of each tool
         self._numbers = count()
 
     def free(self, record: Record, most: int | None) -> bool:
         """Whether the handler of this call may start, in a session of ``most`` slots."""
         policy = record.policy
-        if most is not None and len(self._held) >= most and record.takes_slot:
+        if most is not None and len(self.held) >= most and record.takes_slot:
             return False
         limit = policy.concurrency if policy is not None else None
         return limit is None or self._running[record.call.name] < limit
@@ -37,17 +37,17 @@ class Slots:
         """The handler starts."""
         self._running[record.call.name] += 1
         if record.takes_slot:
-            self._held.add(record.run)
+            self.held.add(record.run)
 
     def release(self, record: Record) -> bool:
         """Nobody waits for this handler any more: the session does not count it. Whether it did until now."""
-        held = record.run in self._held
-        self._held.discard(record.run)
+        held = record.run in self.held
+        self.held.discard(record.run)
         return held
 
     def end(self, record: Record) -> None:
         """The handler has ended."""
-        self._held.discard(record.run)
+        self.held.discard(record.run)
         self._running[record.call.name] -= 1
         if not self._running[record.call.name]:
             del self._running[record.call.name]
@@ -55,22 +55,22 @@ class Slots:
     def wait(self, record: Record) -> None:
         """No slot is free."""
         record.phase = Phase.SLOT
-        self._waiting.setdefault(record.call.name, deque()).append((next(self._numbers), record))
+        self.waiting.setdefault(record.call.name, deque()).append((next(self._numbers), record))
 
     def next(self, most: int | None) -> Record | None:
         """The first that may start now, taken out of its queue; ``None`` if there is none."""
         chosen: tuple[int, Record] | None = None
-        for name, queue in list(self._waiting.items()):
+        for name, queue in list(self.waiting.items()):
             while queue and not _waits(queue[0][1]):
                 queue.popleft()
             if not queue:
-                del self._waiting[name]
+                del self.waiting[name]
             elif (chosen is None or queue[0][0] < chosen[0]) and self.free(queue[0][1], most):
                 chosen = queue[0]
         if chosen is None:
             return None
         record = chosen[1]
-        self._waiting[record.call.name].popleft()
+        self.waiting[record.call.name].popleft()
         return record
 
 

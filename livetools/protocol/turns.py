@@ -150,11 +150,6 @@ class Turns:
         return self.model in UNDER_WAY
 
     @property
-    def expects(self) -> bool:
-        """Whether anything is expected of the model, or it is at something."""
-        return bool(self._queue) or self.model is not Model.QUIET
-
-    @property
     def idle(self) -> bool:
         """Nothing that anybody waits for is expected from the model."""
         if self.model in UNDER_WAY:
@@ -313,9 +308,10 @@ class Turns:
             self._cutting = self._cutting or (scheduling == "INTERRUPT" and self.model is Model.SPEAKING)
             self._heard = False
             self._unspoken.add(run)
-        self._moved(now)
         if last:
             self.closed(run, now)
+        else:
+            self._moved(now)
         return turn
 
     def taken_back(self, run: int, now: float) -> None:
@@ -328,10 +324,10 @@ class Turns:
 
     def closed(self, run: int, now: float) -> None:
         """Nothing is owed for this call any more (answered, cancelled, lost)."""
+        self._moved(now)
         if self.exchange is not None:
             self.exchange.calls.discard(run)
-        self._moved(now)
-        self._settle()
+            self._settle()
 
     def lost(self, now: float, again: bool) -> bool:
         """The connection is gone; ``again``: the exchange's prompt will be written again. Whether a turn was cut."""
@@ -385,7 +381,7 @@ class Turns:
 
     def wake_at(self, served: bool) -> float:
         """When ``tick`` has something to do; ``served``: a call is open that blocks the model."""
-        if not self.expects:
+        if not self._queue and self.model is Model.QUIET:
             return inf
         if self._patience == inf and not self.idle:  # nothing is in doubt
             return inf if served or self._stalled else self._silent_until()

@@ -71,7 +71,7 @@ class _Backlog:
 
     def __init__(self) -> None:
         self.count = 0  # events that came: the number of the newest
-        self.size = 0
+        self.size = 0  # 0: none waits
         self._urgent = self._media = self._others = _NONE  # an idle session has no queues
         self._turn = 0  # the number of the event that ended the last turn
 
@@ -186,8 +186,8 @@ class Inbox:
     def take(self) -> Event | None:
         """The next event, if one waits and nobody else need run before it is handed out."""
         self._iterated = True
-        queue = self._backlog.head()
-        return self._backlog.pop(queue) if queue and not self._slice.over else None
+        backlog = self._backlog
+        return backlog.pop(backlog.head()) if backlog.size and not self._slice.over else None
 
     async def get(self) -> Event | None:
         """The next event; ``None`` at the end. Cancelling loses nothing.
@@ -196,11 +196,11 @@ class Inbox:
         """
         self._iterated = True
         backlog = self._backlog
-        if backlog.head():
+        if backlog.size:
             await self._slice.share()
-        while not (queue := backlog.head()) and not self._closed:
+        while not backlog.size and not self._closed:
             await self._wait()
-        return backlog.pop(queue) if queue else None
+        return backlog.pop(backlog.head()) if backlog.size else None
 
     async def _wait(self) -> None:
         if self._awaited:

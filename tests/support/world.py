@@ -337,7 +337,7 @@ class World:
             for r in self.records
         )
         books = tuple((b.open, b.heard, b.over, b.running, b.lost, b.reasked, b.parts) for b in self.books)
-        queue = tuple(type(e).__name__ for e in self.calls.replies._queue)
+        queue = tuple(type(e).__name__ for e in self.calls.replies.queue)
         sent = tuple(entry.run for entry in self.desk.outbox)
         return records, books, queue, sent, self.closed
 
