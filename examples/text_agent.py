@@ -3,9 +3,10 @@
 import asyncio
 from datetime import datetime, timedelta, timezone
 from enum import Enum
+from typing import Annotated
 
 from offline import service
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
 
 from livetools import ToolError, connect, tool
 
@@ -22,18 +23,20 @@ class Quantity(BaseModel):
     unit: Unit
 
 
+City = Annotated[str, Field(description="its English name")]
+To = Annotated[Unit, Field(description="the unit to convert it to")]
 METRES = {Unit.km: 1000.0, Unit.mile: 1609.344, Unit.metre: 1.0, Unit.foot: 0.3048}
 
 
 @tool(timeout=5)
-async def get_weather(city: str) -> str:
+async def get_weather(city: City) -> str:
     """Current weather in a city: temperature, rain, sun."""
     await asyncio.sleep(0.2)  # a weather service would be asked here
     return {"Oslo": "12 °C, rain", "Cairo": "31 °C, sun"}.get(city, "20 °C, clouds")
 
 
 @tool
-def get_time(city: str) -> str:
+def get_time(city: City) -> str:
     """The time of day in a city."""
     hours = {"London": 0, "Oslo": 1, "Cairo": 2, "Tokyo": 9}  # in winter
     if city not in hours:
@@ -42,7 +45,7 @@ def get_time(city: str) -> str:
 
 
 @tool
-def convert_units(quantity: Quantity, to: Unit) -> Quantity:
+def convert_units(quantity: Annotated[Quantity, Field(description="the length")], to: To) -> Quantity:
     """Convert a length to another unit."""
     return Quantity(amount=round(quantity.amount * METRES[quantity.unit] / METRES[to], 3), unit=to)
 

@@ -49,6 +49,8 @@ DEPTH = 3  # levels of a type that holds itself
 NODES = 400  # schemas in a reduction, beyond which it is done again with fewer levels
 NESTED = 40  # levels in all
 
+#: What may be said of a value whatever its type.
+OF_ANY_TYPE = frozenset({"title", "description", "default", "examples", "nullable", "enum", "const"})
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
 LENGTHS = {"minLength": "at least", "maxLength": "at most"}
@@ -167,7 +169,9 @@ class _Reducer:
             return {**rest, "enum": read}
         if any(one is None and value is not None for one, value in zip(read, values, strict=True)):
             self.lose(path, f"its enum is not of its type, {kind.lower()}; declared as one of {word(values)}")
-            return {k: v for k, v in flat.items() if k != "type"}
+            return {
+                k: v for k, v in flat.items() if k in OF_ANY_TYPE
+            }  # the rest is said of the type that is wrong
         self.lose(path, f"its enum {word(values)} is not of its type; read as {kind.lower()}")
         return {**rest, "enum": read}
 

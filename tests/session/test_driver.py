@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import pytest
 
+from livetools.protocol.actions import Outcome
 from livetools.protocol.attached import AttachedMachine
 from livetools.protocol.events import Event
 from livetools.protocol.plan import make_plan
@@ -62,6 +63,9 @@ class Line(Driver[AttachedMachine]):
 
     def show(self, event: Event) -> None:
         raise AssertionError("there are none")
+
+    def hand_off(self, run: int, outcome: Outcome) -> Outcome:
+        raise AssertionError("nothing is handed on")
 
     def transport(self, link: int) -> Recorder:
         return self.recorder
