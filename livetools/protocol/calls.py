@@ -76,7 +76,7 @@ class Calls:
                 continue  # a duplicate
             members.append(record)
         self.replies.expect(link, members)
-        moved = [(record, self._move(record, Move.REOFFER)) for record in again]
+        moved = [(record, self._move(record, Move.REOFFER)) for record in again] if again else []
         for record, effects in moved:
             self._perform(record, effects, now)
             if record.state is State.OWED and record.background:
@@ -347,7 +347,8 @@ class Calls:
     def _settle(self, record: Record, outcome: Outcome, now: float) -> None:
         record.phase = Phase.NOTHING
         if record.state in SERVED:
-            record.outcome = refusals.unread_media(record, outcome) or outcome
+            unread = refusals.unread_media(record, outcome) if outcome.parts else None
+            record.outcome = unread or outcome
         self._perform(record, self._move(record, Move.SETTLE), now)
 
     def _perform(

@@ -138,7 +138,7 @@ class Dispatch:
 
     def _answers(self, link: int, write: Write, now: float) -> list[Reply]:
         turns, stood_still = self.turns, self.calls.blocking()
-        at_latest = -inf if self._alone() else inf
+        at_latest = -inf if stood_still and self._alone() else inf
         replies = self.calls.replies.frames(link)
         for reply in replies:
             for answer in reply.answers:
@@ -159,8 +159,8 @@ class Dispatch:
         return replies
 
     def _alone(self) -> bool:
-        """Whether any word of the model is proof: it stood still for the answers, in the only turn there is."""
-        if not self.calls.blocking() or self.input.streams:
+        """Whether any word of the model that stands still is proof: it speaks in the only turn there is."""
+        if self.input.streams:
             return False
         ends_turn = self.calls.pending.ending > 0
         return self.turns.upmost <= (not ends_turn)

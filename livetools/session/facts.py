@@ -84,7 +84,7 @@ class SessionFacts:
 
     def _here(self) -> SessionDriver:
         """The driver of a session that is used where it belongs."""
-        driver = self._running()
+        driver = self._driver if self._driver is not None else self._running()
         self._host.require_loop()
         return driver
 

@@ -36,7 +36,7 @@ def on_trio() -> bool:
 
 def this_loop() -> object | None:
     """The event loop that runs here: asyncio's, or trio's token. ``None``: none runs in this thread."""
-    if on_trio():
+    if "trio" in sys.modules and on_trio():
         import trio
 
         return trio.lowlevel.current_trio_token()
