@@ -10,6 +10,7 @@ import contextlib
 import itertools
 import json
 import random
+import re
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass, field
@@ -57,6 +58,7 @@ KINDS = (
     "asking",
 )
 CUTS = ("drop", "1001", "1006", "1008", "1011", "half_frame", "go_away", "stall", "flap", "stale")
+ID = re.compile(rb'"id":\s*"([^"]+)"')  # of a call, in a frame
 TOOL_TIMEOUT = 6.0
 APPROVAL_TIMEOUT = 3.0
 PARTS = 3  # of what a generator yields
@@ -372,6 +374,9 @@ class Chaos:
         assert not twice, f"run twice: {twice}"
         self.check_cancelled()
         self.check_texts()
+        self.crossed_ids = {
+            found for c in self.line.crossings for _, frame in c.log for found in re.findall(ID, frame)
+        }
         for call in self.server.calls:
             self.check_call(call)
         self.check_events()
@@ -424,7 +429,7 @@ class Chaos:
 
     def check_call(self, call: FakeCall) -> None:
         """Each call of the model was answered, or taken back, or its loss was told."""
-        if not any(str(call.id).encode() in frame for c in self.line.crossings for _, frame in c.log):
+        if str(call.id).encode() not in self.crossed_ids:
             call.end("lost")  # the fake booked it, and its line went before it was sent
         assert call.state != "open", f"never answered: {call}"
         events = [e for e in self.events if e.call.args["n"] == call.args["n"]]
