@@ -35,7 +35,7 @@ types: $(VENV)/.installed
 	$(BIN)/mypy
 
 tests: $(VENV)/.installed
-	$(BIN)/python -m pytest -n auto -m 'not slow and not peers'
+	$(BIN)/python -m pytest -n auto -m 'not slow and not peers' $(ARGS)
 
 demo: $(VENV)/.demo
 	$(BIN)/livetools chat examples/text_agent.py

@@ -66,8 +66,10 @@ class Port:
                 ready()
                 await stopping.wait()
             finally:
-                bound.close()  # below anyio 4.16 closing the listener leaves the socket open
+                # The loop must hear of it before the socket closes: else it goes on watching a number that the next
+                # socket may get, which then cannot be watched, and whose wake-ups are lost.
                 await anyio.aclose_forcefully(listener)
+                bound.close()  # below anyio 4.16 closing the listener leaves it open
             await farewell()
 
         self._tasks = Host("livetools fake server")
