@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import signal
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, Future
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
@@ -40,6 +41,20 @@ class _Answered:
 
 
 _ANSWERED = _Answered()
+
+
+class _CtrlC:
+    """In the queue of events: the user wants this answer to end."""
+
+
+@contextlib.contextmanager
+def ctrl_c(told: Callable[[], object]) -> Iterator[None]:
+    """Ctrl-C calls ``told``; as an exception it would come out of whatever the main thread does just then."""
+    before = signal.signal(signal.SIGINT, lambda *_: told())
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def chat(
@@ -92,7 +107,7 @@ class _Talk:
     ) -> None:
         self.portal, self.session, self.view, self.typed = portal, session, view, typed
         self.history = history
-        self.heard: SimpleQueue[Event | _Answered] = SimpleQueue()
+        self.heard: SimpleQueue[Event | _Answered | _CtrlC] = SimpleQueue()
         self.over = False
 
     def run(self, followed: str | None) -> None:
@@ -125,6 +140,12 @@ class _Talk:
         finally:
             self.heard.put(_ANSWERED)
 
+    async def _cut(self, answered: Future[None]) -> None:
+        try:
+            await self.session.interrupt()
+        finally:
+            answered.cancel()  # a call that is open runs on; nobody waits for it
+
     # -- at the terminal
 
     def _said(self) -> Iterator[str]:
@@ -149,20 +170,20 @@ class _Talk:
 
     def _ask(self, line: str) -> None:
         """One question, to the end of its answer. Ctrl-C cuts the answer off, a second one ends the conversation."""
-        answered = self.portal.start_task_soon(self._exchange, line)
-        interrupted = False
-        while True:
-            try:
-                event = self.heard.get()
-                if isinstance(event, _Answered):
-                    break
-                self._show(event)
-            except KeyboardInterrupt:
-                if interrupted:
-                    raise
-                interrupted = True
-                self.portal.call(self.session.interrupt)
-                answered.cancel()  # a call that is open runs on; nobody waits for it
+        cut: Future[None] | None = None
+        pressed = _CtrlC()
+        with ctrl_c(partial(self.heard.put, pressed)):
+            answered = self.portal.start_task_soon(self._exchange, line)
+            while not isinstance(event := self.heard.get(), _Answered):
+                if not isinstance(event, _CtrlC):
+                    try:
+                        self._show(event)
+                    except KeyboardInterrupt:  # where a question of ours was to be answered
+                        self.heard.put(pressed)
+                elif event is pressed:
+                    if cut is not None:
+                        raise KeyboardInterrupt
+                    cut = self.portal.start_task_soon(self._cut, answered)
         self.view.end()
         with contextlib.suppress(CancelledError):
             answered.result()
@@ -178,7 +199,7 @@ class _Talk:
     def _decide(self, call: Call) -> Callable[[], Awaitable[None]]:
         """Whether it may run: in a pipe, or past the end of input, there is nobody to ask, which is a refusal."""
         self.view.notice(f"  ? {called(call)}", "yellow")
-        said = self.typed.read("    run it? [y/N] ") if self.typed.typed else None
+        said = self._reply("    run it? [y/N] ", partial(self.session.refuse, call, "the user interrupted"))
         if said is None:
             self.view.notice("    refused: approvals are given at a terminal, and nobody is at one", "yellow")
             return partial(self.session.refuse, call, "nobody was there to be asked")
@@ -188,9 +209,18 @@ class _Talk:
 
     def _answer(self, call: Call) -> Callable[[], Awaitable[None]]:
         """What a function without a handler returns."""
-        said = self.typed.read(f"    {call.name} returns: ") if self.typed.typed else None
+        interrupted = partial(self.session.respond, call, ToolError("the user interrupted"))
+        said = self._reply(f"    {call.name} returns: ", interrupted)
         value = ToolError("nobody was there to answer") if said is None else said
         return partial(self.session.respond, call, value)
+
+    def _reply(self, prompt: str, interrupted: Callable[[], Awaitable[None]]) -> str | None:
+        """What the user replies, ``None`` where nobody is there. Ctrl-C settles the call by ``interrupted``."""
+        try:
+            return self.typed.read(prompt) if self.typed.typed else None
+        except KeyboardInterrupt:
+            self._settle(interrupted)
+            raise
 
     def _settle(self, deed: Callable[[], Awaitable[None]]) -> None:
         try:

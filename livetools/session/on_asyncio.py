@@ -132,6 +132,8 @@ class PushConnection(Noting, ClientConnection):
         self.order.message()
         inflow = self.inflow
         if inflow.feed is None:
+            if inflow.left:
+                return
             if inflow.waiting is _NONE:
                 inflow.waiting = deque()
             inflow.waiting.append(message)
@@ -149,6 +151,12 @@ class PushConnection(Noting, ClientConnection):
             self.transport.pause_reading()
         if not self.inflow.full or self.inflow.ending is not None:
             self.loop.call_soon(self.advance)
+
+    def leave(self) -> None:
+        """From here on nobody receives: read on to the end of the line, and drop what comes."""
+        self.inflow.left = True
+        if self.inflow.paused:
+            self.advance()
 
     def _end(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
@@ -196,7 +204,7 @@ class _Inflow:
     """The messages of one connection on their way to the listener, or to a queue until there is one."""
 
     __slots__ = (
-        "cutter", "ending", "error", "feed", "head", "news", "over", "parts", "paused", "reader", "waiting",
+        "cutter", "ending", "error", "feed", "head", "left", "news", "over", "parts", "paused", "reader", "waiting",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -210,13 +218,14 @@ class _Inflow:
             None  # the line is gone, for this reason; the rest comes first
         )
         self.over = False
+        self.left = False  # nobody will receive any more
         self.error: Exception | None = None  # raised by the listener
         self.news = make_wake()
         self.reader: asyncio.Task[Any] | None = None  # that listens
 
     @property
     def full(self) -> bool:
-        return self.feed is None and len(self.waiting) > WAITING
+        return self.feed is None and not self.left and len(self.waiting) > WAITING
 
     def fail(self, error: Exception) -> None:
         """Whoever listened has raised this."""
@@ -290,6 +299,7 @@ class AsyncioAdapter(Adapter[PushConnection]):
             raise self._gone(error) from None
 
     async def _close(self) -> None:
+        self._connection.leave()
         await self._connection.close()
 
     async def _cut(self) -> None:

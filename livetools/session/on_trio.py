@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import trio
 from websockets.exceptions import ConnectionClosed
+from websockets.frames import DATA_OPCODES, Frame
+from websockets.protocol import Event
 from websockets.trio.client import ClientConnection, connect
 
 from .adapter import Adapter, Noting
@@ -20,9 +22,27 @@ class TrioDial(connect):
 
 
 class TrioConnection(Noting, ClientConnection):
-    """Closes the line itself, where a peer that said close does not."""
+    """Closes the line itself, where a peer that said close does not; and ends, though messages wait for a reader.
+
+    ``websockets`` stops reading while more than 16 messages wait. When the connection is left, nobody takes them any
+    more: it would wait for ever to read on, and so would whoever leaves.
+    """
 
     _cutting = False
+    _left = False
+
+    def leave(self) -> None:
+        """From here on nobody receives: read on to the end of the line, and drop what comes."""
+        self._left = True
+        self.resume_reading()
+
+    def resume_reading(self) -> None:
+        if self.recv_flow_control is not None:
+            super().resume_reading()
+
+    def process_event(self, event: Event) -> None:
+        if not (self._left and isinstance(event, Frame) and event.opcode in DATA_OPCODES):
+            super().process_event(event)
 
     async def send_data(self) -> None:
         # ours sets the deadline before it is sent
@@ -82,8 +102,10 @@ class TrioAdapter(Adapter[TrioConnection]):
         return None
 
     async def _close(self) -> None:
+        self._connection.leave()
         await self._connection.aclose()
 
     async def _cut(self) -> None:
+        self._connection.leave()
         with trio.CancelScope(shield=True):
             await trio.aclose_forcefully(self._connection.stream)

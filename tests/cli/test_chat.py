@@ -223,7 +223,10 @@ class Terminal:
         """Read on until this stands behind what was awaited last."""
         while text.encode() not in self._bytes[self._read :]:
             assert select.select([self._fd], [], [], 20)[0], self.screen
-            self._bytes += os.read(self._fd, 4096)
+            try:
+                self._bytes += os.read(self._fd, 4096)
+            except OSError:  # the other end is closed
+                raise AssertionError(f"it ended before it said {text!r}:\n{self.screen}") from None
         self._read = self._bytes.index(text.encode(), self._read) + len(text.encode())
 
 
@@ -239,6 +242,23 @@ def test_on_a_terminal_ctrl_c_cuts_an_answer_off(agent):
         terminal.until("waiting")
         terminal.process.send_signal(signal.SIGINT)
         terminal.until("interrupted")
+        terminal.until(PROMPT)
+        terminal.type("/quit\n")
+        assert terminal.process.wait(timeout=20) == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_on_a_terminal_ctrl_c_at_a_question_refuses_the_call_and_the_conversation_goes_on(agent):
+    agent.write_text(
+        "import livetools\n\n@livetools.tool(approval=True)\ndef order_pizza(name: str) -> str:\n"
+        "    'Order a pizza.'\n    return 'ordered'\n"
+    )
+    with Terminal("chat", agent, "--fake") as terminal:
+        terminal.until(">")
+        terminal.type("order pizza Margherita\n")
+        terminal.until("[y/N]")
+        terminal.type("\x03")
+        terminal.until("the user interrupted")
         terminal.until(PROMPT)
         terminal.type("/quit\n")
         assert terminal.process.wait(timeout=20) == 0

@@ -9,9 +9,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 from support.phone import TWILIO_START, tone
-from typer.testing import CliRunner
 
-from livetools.cli.app import app
 from livetools.integrations.phone.codec import PCMU
 from livetools.testing import FakeLiveServer
 
@@ -59,9 +57,3 @@ def test_a_call_is_greeted_and_booked_and_ends_after_the_goodbye(
     finally:
         server.stop()
     assert "ended, after" in capsys.readouterr().out
-
-
-def test_its_evals_pass_offline_with_a_fault_on():
-    result = CliRunner().invoke(app, ["eval", "--fake", str(EXAMPLES / "evals" / "phone_agent.yaml")])
-    assert result.exit_code == 0, result.output
-    assert "2 passed, 0 failed" in result.output

@@ -5,9 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from support.browser import serving
-from typer.testing import CliRunner
 
-from livetools.cli.app import app
 from livetools.testing import FakeLiveServer, Pretend
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -49,9 +47,3 @@ def test_a_question_is_typed_a_call_approved_and_a_button_held_to_talk(example, 
         page.close()
     model.stop()
     assert not complaints
-
-
-def test_its_evals_pass_offline_with_a_fault_on():
-    result = CliRunner().invoke(app, ["eval", "--fake", str(EXAMPLES / "evals" / "web_agent.yaml")])
-    assert result.exit_code == 0, result.output
-    assert "3 passed, 0 failed" in result.output

@@ -10,6 +10,7 @@ import pytest
 
 from livetools import Hooks, InputTranscript, Interrupted, OutputTranscript, TurnComplete
 from livetools.session import guardrails
+from livetools.testing import FakeClock
 
 pytestmark = pytest.mark.anyio
 
@@ -62,16 +63,18 @@ async def test_a_hook_cuts_the_model_off_and_lets_it_say_something_else(opened: 
                 await session.interrupt()
                 await session.generate_reply("Say that you cannot tell.")
 
-    async with opened(hooks=[Guard()]) as line:
+    clock = FakeClock()
+    async with opened(hooks=[Guard()], clock=clock) as line:
         line.server.send({"serverContent": {"outputTranscription": {"text": "The secret "}}})
         await line.until(Interrupted)
         line.server.send({"serverContent": {"outputTranscription": {"text": "is 42."}}})
         line.server.send({"serverContent": {"interrupted": True}})
         line.server.send({"serverContent": {"turnComplete": True}})
-        while True:
-            frame = await line.receive("clientContent")
-            if "Say that you cannot tell." in str(frame):
-                break
+        await line.until(TurnComplete)
+        await line.quiet()
+        clock.advance(2)  # nobody speaks: the hook's words go out
+        while "Say that you cannot tell." not in str(await line.receive("clientContent")):
+            pass
         line.says("I cannot tell.")
         await line.until(TurnComplete)
         told = str(line.session.transcript.contents)

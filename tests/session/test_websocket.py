@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import logging
 import ssl
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 
 import anyio
 import pytest
+from websockets.exceptions import ConnectionClosed
 from websockets.frames import Opcode
 from websockets.http11 import Request, Response
 from websockets.sync.server import Server, ServerConnection, serve
@@ -212,6 +214,33 @@ async def test_leaving_is_bounded_though_the_peer_reads_nothing(monkeypatch: pyt
                 await anyio.sleep(0.05)
                 await transport.aclose()
         release.set()
+
+
+@pytest.mark.parametrize("ending", ["leaves", "raises", "is cancelled", "has sent too much"])
+async def test_messages_that_nobody_took_keep_nobody_from_leaving(ending: str) -> None:
+    release = threading.Event()
+
+    def talk(connection: ServerConnection) -> None:
+        with contextlib.suppress(ConnectionClosed):
+            for _ in range(1000):  # more than waits for a reader
+                connection.send("x" * 100)
+            release.wait()
+
+    with server(talk, max_queue=1) as url:
+        try:
+            with anyio.fail_after(2), anyio.CancelScope() as scope, contextlib.suppress(ZeroDivisionError):
+                async with WebSocket(write_timeout=0.05).dial(url, {}) as transport:
+                    await transport.receive()
+                    await anyio.sleep(0.05)
+                    if ending == "raises":
+                        raise ZeroDivisionError
+                    if ending == "is cancelled":
+                        scope.cancel()
+                    if ending == "has sent too much":
+                        with pytest.raises(Gone):
+                            await send_for_ever(transport)
+        finally:
+            release.set()
 
 
 async def test_a_cancelled_body_leaves_at_once() -> None:

@@ -72,8 +72,8 @@ async def _dial(
         from websockets.asyncio.client import connect
     url = server.url + path
     kwargs = {"ssl": server.ssl_context} if server.tls else {}
-    # what a forgiving server makes of a broken conversation may outlast it: its goodbye is not waited for
-    async with connect(url, additional_headers=headers, max_size=None, close_timeout=0.2, **kwargs) as socket:
+    # without a bound of the queue: websockets does not come back on trio from leaving while messages wait past it
+    async with connect(url, additional_headers=headers, max_size=None, max_queue=None, **kwargs) as socket:
         client = RawClient(socket)
         if model is not None:
             if model == TEXT_MODEL:

@@ -40,9 +40,6 @@ def frame(chance, type_="ClientMessage", depth=0):
     return result
 
 
-# On asyncio alone: websockets' trio client does not come back from leaving some of these conversations, and anyio's
-# runner of trio tests then waits for ever.
-@pytest.mark.parametrize("anyio_backend", ["asyncio"])
 @pytest.mark.parametrize("seed", range(4))
 async def test_no_frame_of_a_client_fells_a_server_that_forgives(dial, seed):
     chance = random.Random(seed)

@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from livetools.testing import FakeClock, FakeLiveServer
-from livetools.testing.live.input import Input, Responses, Speech, TextComplete, rate_of
+from livetools.testing.live.input import Input, NothingSaid, Responses, Speech, TextComplete, rate_of
 from livetools.testing.live.output import History, tone
 from livetools.testing.vad import EnergyDetector
 
@@ -230,7 +230,7 @@ def user(text, role="user"):
         ([{"turns": [user("a")]}], [], "a"),
         ([{"turns": [user("a"), user("b", "model")], "turnComplete": True}], [], ""),
         ([{"turns": [user("a")]}, {"turns": [user(".")], "turnComplete": True}], [TextComplete()], "a"),
-        ([{"turnComplete": True}], [], ""),
+        ([{"turnComplete": True}], [NothingSaid()], ""),
     ],
 )
 def test_a_content_is_gathered_until_it_says_that_it_is_complete(bodies, facts, taken):
