@@ -73,6 +73,8 @@ class Connection:
         self.stood = False  # a session has begun once
         self.away = False  # a goAway was seen on this link, or the session wants to move
         self.handle_at = -inf
+        self.moved_at = -inf  # something was written, or a turn has ended
+        self.behind = False  # the newest handle is: the conversation has moved since
         self._away_at = -inf  # the last goAway came
         self._alive: set[int] = set()
         self._reasons: set[tuple[int, str]] = set()  # closes that are retried once
@@ -111,7 +113,11 @@ class Connection:
 
     def handed(self, handle: str, now: float) -> None:
         """A handle that restores the session as it stands."""
-        self.link.handle, self.handle_at = handle, now
+        self.link.handle, self.handle_at, self.behind = handle, now, False
+
+    def moved(self, now: float) -> None:
+        """The conversation has: a handle that came before does not hold all of it."""
+        self.moved_at, self.behind = now, True
 
     def go_away(self, time_left: float | None, now: float) -> None:
         """The service will cut this connection; ``inf``: we want another one, at the next quiet moment."""

@@ -90,6 +90,7 @@ class Dispatch:
         if self.control:
             frames += [Frame(link, data) for data in self.control]
             self.control = []
+            self.connection.moved(now)
         if frames:
             self._number(frames)
         if (
@@ -154,6 +155,8 @@ class Dispatch:
                 spoken_of = answer.spoken_of  # else the pong must do
                 latest = at_latest if spoken_of else inf
                 followed = self.outbox.wrote(answer, write, None, turn if spoken_of else None, latest)
+                if followed:
+                    self.connection.moved(now)
                 if followed and latest > turns.ends:
                     write.ask()
         return replies
@@ -176,8 +179,10 @@ class Dispatch:
                 self.conversing = True
                 self.quiet.said(now)
                 behind, answer = turns.prompted(now, item.exchange, doubtful=item.doubtful)
-            if self.outbox.wrote(item, write, behind, answer, latest) and latest > turns.ends:
-                write.ask()
+            if self.outbox.wrote(item, write, behind, answer, latest):
+                self.connection.moved(now)
+                if latest > turns.ends:
+                    write.ask()
             if item.kind == "end" and self.input.streams:
                 turns.heard_out(now)
         # where the user marks speech, no turn begins without a prompt: the end of an activity is one

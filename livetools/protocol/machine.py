@@ -30,6 +30,7 @@ from .expected import Exchange
 from .input_queue import InputQueue, Item
 from .link import Line, On, ReconnectPolicy
 from .outbox import Frame, Outbox, Receipt
+from .parking import Parking
 from .quiet import Quiet
 from .reception import Reception
 from .terms import Plan
@@ -79,6 +80,9 @@ class Machine:
             self.quiet,
             self._tell,
             plan.model,
+        )
+        self.parking = Parking(
+            self.calls, self.turns, self.input, self.outbox, self.dispatch, self.connection, self.quiet
         )
         self.closed = False
         self._seed = seed
@@ -294,6 +298,11 @@ class Machine:
         self.connection.on(On.CLOSE, now)
         self._after(now)
 
+    def park(self, now: float, within: float) -> None:
+        """Close as soon as the newest handle holds everything, at the latest after so many seconds."""
+        self.parking.begin(now, within)
+        self._after(now)
+
     def tick(self, now: float) -> None:
         """The clock has reached ``wake_at``: expire calls, tell stalls, redial."""
         self._now = now
@@ -316,7 +325,8 @@ class Machine:
             return self._now
         turns = self.turns.wake_at(self.calls.pending.blocking > 0)
         quiet = self.dispatch.wake_at(self._now) if self.dispatch.since < inf else inf
-        return min(self.calls.wake_at(), turns, self.connection.wake_at(), quiet)
+        parking = self.parking.wake_at(self._now) if self.parking.until < inf else inf
+        return min(self.calls.wake_at(), turns, self.connection.wake_at(), quiet, parking)
 
     # Outputs
 
@@ -494,7 +504,8 @@ class Machine:
         link = self.connection.link
         if self._moving and link.line in (Line.LIVE, Line.LEAVING) and not link.may_dial():
             self._stay()
-        if self._ending and self._done():
+        parked = self.parking.until < inf and self.parking.due(now)
+        if parked or (self._ending and self._done()):
             self.connection.on(On.CLOSE, now)
         elif link.line is Line.LEAVING:
             self.connection.settle(now)

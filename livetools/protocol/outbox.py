@@ -240,10 +240,15 @@ class Entry:
 
     def lost(self) -> bool:
         """The connection is lost: nothing more is said. Whether this had been read."""
-        if not self.read and (self.answer is None or self.answer.over):
-            on = On.UNANSWERED if self.answer is None else On.ANSWERED
-            self.read = (self.state, on) in READ_BY
+        self.read = self.safe
         return self.read
+
+    @property
+    def safe(self) -> bool:
+        """Whether it counts as read, were the connection lost now."""
+        if self.read or not (self.answer is None or self.answer.over):
+            return self.read
+        return (self.state, On.UNANSWERED if self.answer is None else On.ANSWERED) in READ_BY
 
 
 class Outbox:

@@ -100,6 +100,7 @@ class Reception:
             self._marked(event, now)
         alone = message.content is None or not message.content.turn_complete
         if message.status is not None and alone and self.turns.status(message.status, now):
+            self.connection.moved(now)
             self._ended(TurnComplete(None, message.status))
         if read:
             self.calls.read(read)
@@ -157,6 +158,7 @@ class Reception:
         if isinstance(event, TurnComplete):
             self.tell(event)
             self.turns.complete(event.status, now)
+            self.connection.moved(now)
             self._ended(None)
         elif isinstance(event, UsageUpdate):
             self.turn_usage = replace(event.usage, model=self.model)

@@ -102,6 +102,10 @@ class Host:
         if error is not None:
             raise error
 
+    async def ended(self) -> None:
+        """Wait until everything has ended by itself. In any task of the loop."""
+        await self._ended.wait()
+
     def start_eagerly(self, coroutine: Coroutine[Any, Any, None], context: Context) -> None:
         """Run a coroutine at once, up to where it waits; what follows is a task of this host, as those of its group.
 

@@ -74,6 +74,29 @@ class Session(SessionInput):
             await driver.follow()
         await driver.over.wait()
 
+    async def park(self, within: float = 30.0) -> str | None:
+        """Close at the next quiet moment, and return the handle that ``connect(handle=...)`` goes on with elsewhere.
+
+        Quiet: no call is open or runs in the background, every text was read and answered, nobody speaks, and the
+        service has given a handle that holds all of it. Texts that are sent meanwhile are waited for as well. After
+        ``within`` seconds it is closed as it is: what still runs is stopped as at any end, a call that is open is
+        forgotten by the model, and what was not read is lost; a warning in the log names it. ``None``: nothing was
+        said that a handle would hold. When it returns, sockets are closed and the handle store has the handle.
+
+        Raises ``LocalProtocolError`` where no handles are asked for, ``ConcurrencyError`` inside a tool, and what
+        ended the session with an error. Cancelling lets the session go on.
+        """
+        driver = self._live()
+        seconds = _checked_timeout(within, "within") or 0.0
+        if not driver.machine.plan.resumption:
+            raise LocalProtocolError(
+                f"{self.model} is asked for no handles, so nothing can go on elsewhere: leave reconnect on, or give"
+                " a handle_store"
+            )
+        if driver.workers.serving() is not None:
+            raise ConcurrencyError("park() inside a tool waits for that very tool: call it from outside")
+        return await driver.park(seconds, self._host.ended)
+
     # What is told
 
     def __aiter__(self) -> AsyncIterator[Event]:
@@ -101,7 +124,7 @@ class Session(SessionInput):
         session. Cancelling gives the answer up, not the turn: the events go on, and a late answer is never given
         to the next question, which may take 2 s longer for that.
         """
-        _checked_timeout(timeout)
+        _checked_timeout(timeout, "timeout")
         asking = self._asking(text)
         try:
             with anyio.fail_after(timeout):
@@ -203,7 +226,9 @@ class Session(SessionInput):
             raise LocalProtocolError(f"the call {call.name} ({call.id}) does not wait for approval")
 
 
-def _checked_timeout(timeout: object) -> None:
-    number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
-    if timeout is not None and not (number and timeout == timeout):
-        raise ConfigError(f"timeout={timeout!r:.40}: a number of seconds is expected, or None for no limit")
+def _checked_timeout(timeout: object, name: str) -> float | None:
+    if isinstance(timeout, int | float) and not isinstance(timeout, bool) and timeout == timeout:
+        return timeout
+    if timeout is None:
+        return None
+    raise ConfigError(f"{name}={timeout!r:.40}: a number of seconds is expected, or None for no limit")

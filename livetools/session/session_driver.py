@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 import anyio
@@ -163,6 +163,23 @@ class SessionDriver(Driver[Machine]):
         record = None if run is None else self.machine.calls.pending.get(run)
         blocks = record is not None and record.policy is not None and record.policy.behavior == "BLOCKING"
         return record.call if record is not None and blocks else None
+
+    async def park(self, within: float, ended: Callable[[], Awaitable[None]]) -> str | None:
+        """Close when nothing is owed, or after so many seconds; wait for the end of it all, and return the handle."""
+        machine = self.machine
+        machine.park(self.clock.now(), within)
+        try:
+            await self.follow()
+            await self.over.wait()
+        except BaseException:
+            machine.parking.call_off()
+            raise
+        await ended()
+        if self.error is not None:
+            raise self.why_over()
+        if machine.parking.left:
+            log.warning("parked after %g s with this left: %s", within, ", ".join(machine.parking.left))
+        return machine.handle
 
     def seen(self, error: Exception | None) -> None:
         """The user has been told of this error: leaving the session need not raise it."""

@@ -18,7 +18,8 @@ GEMINI = "models/gemini-2.5-flash-native-audio-latest"
 
 def plan(*policies: CallPolicy, **fields: Any) -> Plan:
     """A plan with these tools."""
-    return Plan(model=GEMINI, setup={"model": GEMINI}, policies={p.name: p for p in policies}, **fields)
+    fields = {"model": GEMINI, "setup": {"model": GEMINI}, **fields}
+    return Plan(policies={p.name: p for p in policies}, **fields)
 
 
 class Driver:
