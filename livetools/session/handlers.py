@@ -88,13 +88,16 @@ class Handlers:
     aside: DaemonThreads = field(default_factory=DaemonThreads)  # for what no tool may hold up
 
     async def execute(self, job: Job) -> Outcome:
-        """Run the handler. Raises nothing but cancellation, and that only if this very task is cancelled."""
+        """Run the handler. Raises nothing but cancellation, and that only if this very task is cancelled.
+
+        A handler that was stopped before its task came round does not begin.
+        """
         tool = job.tool
         hooks = (*self.hooks, *tool.hooks) if self.hooks or tool.hooks else ()
         try:
-            if hooks:
+            if hooks and not job.stopped:
                 await self._hook(hooks, "before", job.call)
-            done = await self._handle(job, tool)
+            done = cancelled() if job.stopped else await self._handle(job, tool)
         except BaseException as error:  # sys.exit() in a tool ends the tool, not the session
             # by itself, or because the loop ends: then the session is cancelled as well
             if was_cancelled(this_task()):

@@ -127,16 +127,18 @@ async def test_threads_that_block_do_not_keep_an_undo_from_running(
     monkeypatch.setattr("livetools.session.workers.CLEAN_UP", 0.2)
     monkeypatch.setattr("livetools.session.threads.DaemonThreads.__init__.__defaults__", (64,))
     release, undos = threading.Event(), Undos()
+    entered: list[int] = []
 
     @tool(undo=undos)
     def book() -> None:
+        entered.append(1)
         release.wait()
 
     try:
         async with opened([book], max_concurrency=None) as line:
             line.call(*(call("book", f"c{n}") for n in range(100)))
             with anyio.fail_after(10):
-                while line.session.stats()["threads"] < 64:
+                while len(entered) < 64:
                     await anyio.sleep(0.001)
         assert len(undos.all) == 64, "what no thread had taken up is not undone"
         assert {result for _, result in undos.all} == {None}

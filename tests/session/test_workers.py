@@ -8,7 +8,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, cast
 
 import anyio
 import pytest
@@ -16,12 +16,15 @@ import pytest
 from livetools import (
     ApprovalRequested,
     Call,
+    Hooks,
+    Tool,
     ToolCancelled,
     ToolContext,
     ToolError,
     ToolFinished,
     tool,
 )
+from livetools.session.handlers import Desk, Handlers, Job
 
 pytestmark = pytest.mark.anyio
 
@@ -126,6 +129,32 @@ async def test_a_cancelled_async_tool_is_cancelled_and_undone_once(opened: Opene
         await line.until(ToolCancelled)
         await line.quiet()
     assert steps == ["begun", "cleaned up", ("undo", "c1", None)]
+
+
+@pytest.mark.parametrize("in_a_thread", [False, True])
+async def test_a_handler_that_was_stopped_before_its_turn_does_not_begin(in_a_thread: bool) -> None:
+    begun: list[str] = []
+
+    class Note(Hooks):
+        def before(self, call: Call) -> None:
+            begun.append("hook")
+
+    async def book() -> None:
+        begun.append("task")
+
+    def book_in_a_thread() -> None:
+        begun.append("thread")
+
+    job_tool = Tool(book_in_a_thread if in_a_thread else book)
+    handlers = Handlers(cast("Desk", None), hooks=[Note()])
+    booked = Call("c1", job_tool.name, {})
+    job = Job(1, booked, job_tool, job_tool.context(call=booked), streams=False)
+    job.stop()
+    outcome = await handlers.execute(job)
+    handlers.shutdown()
+    assert begun == []
+    assert not job.began
+    assert outcome.response == {"error": "cancelled"}
 
 
 async def test_a_cancelled_sync_tool_sees_it_in_its_context_and_is_undone_with_its_result(
