@@ -56,6 +56,7 @@ class Transcript(Sequence[Content]):
     def __init__(self, *, max_bytes: int = 1 << 20, transcribed: bool = False) -> None:
         self.max_bytes, self.transcribed = max_bytes, transcribed
         self.dropped = 0
+        self.on_full: Callable[[], object] | None = None  # called when the first step goes
         self._steps: deque[Step] = deque()
         self._slots: dict[str, tuple[Slot, Batch]] = {}  # the newest of each id, with its batch
         self._unnamed = (f"without id {n}" for n in count())  # keys for calls that have none
@@ -268,6 +269,8 @@ class Transcript(Sequence[Content]):
         step = self._steps.popleft()
         self._weight -= step.weight
         self.dropped += 1
+        if self.dropped == 1 and self.on_full is not None:
+            self.on_full()
         for slot in step.slots if isinstance(step, Batch) else ():
             if self._slot(slot.key) is slot:
                 del self._slots[slot.key]

@@ -59,6 +59,13 @@ class Assembly:
 
     def __post_init__(self) -> None:
         self.transcript = Transcript(transcribed=self.plan.transcribed)
+        self.transcript.on_full = self._full
+
+    def _full(self) -> None:
+        most = self.transcript.max_bytes
+        log.warning(
+            "the transcript is longer than max_history=%d bytes: its oldest exchanges are dropped", most
+        )
 
     async def start(self, host: Host, session: SessionLike) -> SessionDriver:
         """Open the session in the host. Returns when it stands, or has ended (``driver.error``)."""

@@ -68,6 +68,7 @@ def connect(
     setup_timeout: float = 10.0,
     stall_timeout: float = 20.0,
     input_gate: bool | Literal["auto"] = "auto",
+    max_history: int = 2**20,
     profile: ModelProfile | None = None,
     transport: Dialer | None = None,
     clock: Clock | None = None,
@@ -94,8 +95,9 @@ def connect(
     The line: ``reconnect`` (or a :class:`ReconnectPolicy`), ``handle`` of a session to go on with,
     ``handle_store`` that keeps it, ``lost_results`` of calls whose connection is gone (``"deliver"`` as
     text, or ``"drop"``), ``setup_timeout`` seconds from TCP to a session, ``stall_timeout`` seconds of
-    silence, ``input_gate``: drop audio while the model would close for it; ``profile`` of the model,
-    ``transport``, ``clock``.
+    silence, ``input_gate``: drop audio while the model would close for it; ``max_history`` bytes of
+    ``session.transcript``, about: past it the oldest exchanges are dropped, which is logged once and counted by
+    ``transcript.dropped``; ``profile`` of the model, ``transport``, ``clock``.
 
     Raises ``ConfigError`` for what cannot work, is given twice, or would be refused by the service.
     """
@@ -133,6 +135,7 @@ def connect(
         policy = ReconnectPolicy() if reconnect is True else reconnect or None
         assembly = Assembly(plan, by_name(made), endpoint, dialer, policy, deps, tuple(hooks))
         assembly.clock, assembly.store = clock or SystemClock(), handle_store
+        assembly.transcript.max_bytes = max_history
         return Session(assembly)
 
 
@@ -153,6 +156,7 @@ _EXPECTED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "profile": (lambda v: v is None or isinstance(v, ModelProfile), "a ModelProfile"),
     "input_gate": (lambda v: v == "auto" or isinstance(v, bool), "'auto', True, False"),
     "hooks": (lambda v: isinstance(v, list | tuple), "a list of Hooks"),
+    "max_history": (lambda v: type(v) is int and v > 0, "a number of bytes above 0"),
     "vertexai": (lambda v: v is None or isinstance(v, bool), "True or False"),
     "allowed": (_names, "a collection of names"),
     "transport": (

@@ -48,6 +48,8 @@ def test_nothing_is_dialled_before_it_is_entered() -> None:
         ({"handle_store": MemoryHandleStore(), "config": {"session_resumption": None}}, "no handles"),
         ({"profile": "gemini-3.8-live"}, "ModelProfile"),
         ({"input_gate": "open"}, "'auto'"),
+        ({"max_history": 0}, "a number of bytes above 0"),
+        ({"max_history": 1e6}, "a number of bytes above 0"),
         ({"hooks": object()}, "a list of Hooks"),
         ({"handle": "h", "config": {"session_resumption": {"handle": "i"}}}, "twice|once"),
     ],

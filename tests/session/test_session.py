@@ -21,6 +21,7 @@ from livetools import (
     LocalProtocolError,
     OutputTranscript,
     SessionClosed,
+    TurnComplete,
 )
 from livetools.session.memory import MemoryTransport
 
@@ -402,3 +403,16 @@ async def test_the_facts_of_a_session(opened: Opened) -> None:
         assert session.profile.known
         assert session.transcript.contents[-1]["parts"] == [{"text": "hello"}]
         assert session.stats()["calls"] == []
+
+
+async def test_the_transcript_has_a_bound_and_says_once_that_it_was_met(
+    opened: Opened, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with opened(max_history=500) as line:
+        for number in range(20):
+            line.says(f"{number}: " + "x" * 100)
+            await line.until(TurnComplete)
+        (kept,) = line.session.transcript.contents
+    assert kept["parts"][-1] == {"text": "19: " + "x" * 100}
+    assert line.session.transcript.dropped == 20 - len(kept["parts"]) > 10
+    assert caplog.text.count("max_history=500") == 1
