@@ -13,7 +13,12 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """A test's name is the same in every process: the workers of a parallel run compare them."""
+    """A module's browser tests come last: while the browser is there, no other event loop runs in its thread.
+
+    A test's name is the same in every process: the workers of a parallel run compare them.
+    """
+    modules = {item.path: place for place, item in reversed(list(enumerate(items)))}
+    items.sort(key=lambda item: (modules[item.path], "chromium" in getattr(item, "fixturenames", ())))
     moving = [item.nodeid for item in items if " at 0x" in item.nodeid]
     if moving:
         raise pytest.UsageError(f"an address stands in the name of {moving[0]}: give its parameters ids")

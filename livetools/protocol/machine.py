@@ -217,8 +217,10 @@ class Machine:
         self.quiet.user(start, now)
         self.input.activity(start, outgoing.activity(start))
 
-    def end_audio(self, now: float) -> None:
-        """The microphone is off. Raises ``LocalProtocolError`` where activities say so."""
+    def end_audio(self, now: float, rate: int | None = None) -> None:
+        """The microphone is off; ``rate`` is that of what was said. Raises ``LocalProtocolError`` where activities
+        say so.
+        """
         if self.closed:
             return
         if self.plan.manual:
@@ -228,6 +230,9 @@ class Machine:
             )
         self._now = now
         self.input.put(Item("end", outgoing.audio_stream_end()))
+        if rate is not None:
+            for frame in outgoing.silence(self.plan.closing_silence, rate):
+                self.input.media(Item("audio", frame), self.calls.blocking())
 
     def interrupt(self, now: float) -> None:
         """Cut the model's turn off: at the service where it can be, and in any case for whoever listens here."""

@@ -168,6 +168,7 @@ def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Pla
         setup=setup,
         text_channel=profile.text_channel,
         content_mid_session=profile.content_mid_session != "refused",
+        stream_end_ends_turn=profile.stream_end_ends_turn,
         takes_update=profile.context_update == "honoured",
         empty_turn=profile.empty_turn == "honoured",
         seed=profile.seed,

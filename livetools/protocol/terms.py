@@ -9,6 +9,10 @@ from typing import Any, Literal, TypeAlias
 from .errors import ConfigError
 from .profiles import ModelProfile
 
+#: Seconds of silence behind audioStreamEnd, where it takes silence to end a turn. Half a second before it was seen not
+#: to be enough; what follows it is heard as the same utterance (openclaw#152830, 2026-09-19).
+CLOSING_SILENCE = 1.0
+
 ReplyFormat: TypeAlias = Literal["tool_response", "client_content"]
 ReplyBatching: TypeAlias = Literal["each", "batch"]
 LostResults: TypeAlias = Literal["deliver", "drop"]
@@ -58,6 +62,7 @@ class Plan:
     # what the model is sent, and when
     text_channel: Literal["client_content", "realtime"] = "client_content"
     content_mid_session: bool = True  # False (3.1): clientContent only before the first turn
+    stream_end_ends_turn: bool = True  # audioStreamEnd ends the user's turn; False (3.8): silence has to follow it
     gate: bool = False  # drop audio and video, hold text, while a blocking call is open
     takes_update: bool = False  # contextUpdate
     empty_turn: bool = False  # turnComplete without turns makes the model speak
@@ -98,6 +103,14 @@ class Plan:
         """Whether the user marks speech (``session.activity``), and the service does not detect it."""
         detection = (self.setup.get("realtimeInputConfig") or {}).get("automaticActivityDetection") or {}
         return bool(detection.get("disabled"))
+
+    @property
+    def closing_silence(self) -> float:
+        """Seconds of silence that have to follow audioStreamEnd, so that what was said before it is answered."""
+        if self.stream_end_ends_turn:
+            return 0.0
+        detection = (self.setup.get("realtimeInputConfig") or {}).get("automaticActivityDetection") or {}
+        return max(CLOSING_SILENCE, (detection.get("silenceDurationMs") or 0) / 1000 + CLOSING_SILENCE / 2)
 
     @property
     def transcribed(self) -> bool:

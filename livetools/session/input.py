@@ -109,11 +109,13 @@ class SessionInput(SessionFacts):
     async def end_audio(self) -> None:
         """The microphone is off: what was sent is heard now. Audio may follow later.
 
+        3.8 ends a turn by silence alone: there a second of it follows.
+
         Raises ``LocalProtocolError`` where the config turns automatic activity detection off: there the end of
         an :meth:`activity` says it.
         """
         driver = self._live()
-        driver.machine.end_audio(driver.clock.now())
+        driver.machine.end_audio(driver.clock.now(), self._rate)
         self._samples.clear()
         await driver.follow()
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from base64 import b64decode
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +34,7 @@ from livetools.protocol.events import (
 from livetools.protocol.input_queue import OUTSIDE
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.machine import Machine
+from livetools.protocol.plan import make_plan
 from livetools.protocol.terms import CallPolicy, Plan
 from livetools.protocol.turns import AMBIGUOUS
 
@@ -324,6 +326,33 @@ def test_activities_belong_to_manual_detection_and_the_end_of_the_audio_to_autom
     d.drain().later(0)
     assert [(e.count, e.reason) for e in d.events if isinstance(e, InputDropped)] == [(1, OUTSIDE)]
     assert d.sent("realtimeInput") == []
+
+
+@pytest.mark.parametrize(
+    ("model", "detection", "seconds"),
+    [
+        ("gemini-3.8-live", {}, 1.0),
+        ("gemini-3.8-live", {"silence_duration_ms": 2000}, 2.5),
+        ("gemini-3.1-flash-live-preview", {}, 0.0),
+    ],
+)
+def test_silence_follows_the_end_of_the_audio_where_silence_alone_ends_a_turn(
+    model: str, detection: dict[str, int], seconds: float
+) -> None:
+    config = {"realtime_input_config": {"automatic_activity_detection": detection}}
+    d = Driver(make_plan(model, config=config)).live()
+    d.machine.end_audio(d.now)
+    d.drain()
+    assert d.sent("realtimeInput") == [{"audioStreamEnd": True}], "nothing was said before it"
+    d.machine.send_media(b'{"realtimeInput": {"audio": 1}}', "audio", d.now)
+    d.machine.end_audio(d.now, 24000)
+    d.drain()
+    sound, end, *silence = d.sent("realtimeInput")[1:]
+    assert (sound, end) == ({"audio": 1}, {"audioStreamEnd": True})
+    pcm = [b64decode(each["audio"]["data"]) for each in silence]
+    assert {each["audio"]["mimeType"] for each in silence} <= {"audio/pcm;rate=24000"}
+    assert b"".join(pcm) == bytes(round(2 * 24000 * seconds))
+    assert all(len(piece) <= 2 * 24000 * 0.1 for piece in pcm)
 
 
 def test_an_activity_inside_an_activity_and_a_question_in_one_are_refused() -> None:

@@ -45,6 +45,17 @@ async def test_text_audio_video_and_their_ends_go_out_as_the_model_takes_them(op
     assert inputs[2] == {"audioStreamEnd": True}
 
 
+async def test_a_microphone_that_goes_off_sends_the_silence_that_ends_the_turn(opened: Opened) -> None:
+    async with opened() as line:  # of 3.8, which ends a turn by silence alone
+        await line.session.send_audio(b"\0\1" * 2400, rate=24000)
+        await line.session.end_audio()
+        inputs = [(await line.receive())["realtimeInput"] for _ in range(12)]
+    assert inputs[1] == {"audioStreamEnd": True}
+    silence = b"".join(base64.b64decode(each["audio"]["data"]) for each in inputs[2:])
+    assert silence == bytes(2 * 24000)
+    assert {each["audio"]["mimeType"] for each in inputs[2:]} == {"audio/pcm;rate=24000"}
+
+
 BY_HAND = {"realtime_input_config": {"automatic_activity_detection": {"disabled": True}}}
 
 
@@ -103,7 +114,7 @@ async def test_a_changed_sample_rate_is_refused_before_the_service_closes_for_it
 async def test_half_a_sample_waits_for_its_other_half_and_is_forgotten_where_the_sound_ends(
     opened: Opened,
 ) -> None:
-    async with opened() as line:
+    async with opened(model="gemini-3.1-flash-live-preview") as line:
         for chunk in (b"abc", b"d", b"e", b"fg", b""):
             await line.session.send_audio(chunk)
         await line.session.end_audio()

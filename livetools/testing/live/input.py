@@ -75,6 +75,7 @@ class Input:
         self.in_activity = False
         self._in_speech = False
         self._stream_had_turn = False
+        self._stream_ended = False  # and no sound has followed
         self.manual = bool(self._detection.get("disabled"))
         seeds = (setup.get("historyConfig") or {}).get("initialHistoryInClientContent")
         self.seeding = bool(seeds) and not history
@@ -158,6 +159,9 @@ class Input:
         self.seeding = False
         self.rate = rate_of(mime)
         pcm = decode_base64(str(blob.get("data", "")))
+        self._stream_ended = self._stream_ended and not any(pcm)
+        if self._stream_ended:
+            return  # the silence that ends a turn on 3.8 belongs to no other
         self.audio += pcm
         del self.audio[:-AUDIO_KEPT]
         if self.manual:
@@ -177,6 +181,7 @@ class Input:
     def _stream_ends(self) -> Iterator[Heard]:
         pending = self._in_speech or not self._stream_had_turn
         self._in_speech = self._stream_had_turn = False
+        self._stream_ended = True
         self._detector = self._new_detector(self._detection)
         if not pending or self.empty:
             self.audio.clear()

@@ -215,7 +215,7 @@ class FakeSession:
         elif self.profile.turn_complete:
             if heard.by_stream and not self.profile.stream_end_ends_turn:
                 self.service.note(
-                    "audioStreamEnd began a turn; the service's 3.8 ends one by silence alone (openclaw#152830)"
+                    "audioStreamEnd began a turn; the service's 3.8 waits for silence behind it (openclaw#152830)"
                 )
             await self._acknowledge(heard)
             await self._user_turn(interrupts=True)
