@@ -24,7 +24,7 @@ import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import livetools
-from livetools import ReconnectPolicy, ToolContext, ToolError, tool
+from livetools import ReconnectPolicy, Tool, ToolContext, ToolError, tool
 from livetools.audio import write_wav
 from livetools.cli.page import About, page_app
 from livetools.testing import FakeLiveServer
@@ -65,6 +65,15 @@ async def search_archive(context: ToolContext[None], words: str) -> str:
     return "19 letters, the oldest of 1887"
 
 
+TEXT = {"type": "STRING"}
+LAMP = Tool(
+    {
+        "name": "set_lamp",
+        "description": "Set the lamp of a room.",
+        "parameters": {"type": "OBJECT", "properties": {"room": TEXT, "color": TEXT}},
+    }
+)
+
 agent = functools.partial(
     livetools.connect,
     "gemini-3.8-live",
@@ -90,6 +99,9 @@ async def model(turn: Any) -> None:
     elif "archive" in said:
         found = await turn.call("search_archive", words="letters from Oslo")
         await turn.say(f"There are {found['output']}.")
+    elif "lamp" in said:
+        answer = await turn.call("set_lamp", room="kitchen", color="warm white")
+        await turn.say(f"The lamp in the kitchen is {answer['output']}.")
     elif "atlantis" in said:
         await turn.start_call("search_archive", words="Atlantis")
         answer = await turn.call("get_time", city="Atlantis")
@@ -160,9 +172,9 @@ def speak(page: Page, answer: str) -> None:
     page.mouse.move(0, 0)
 
 
-def empty(shots: Shots, **options: Any) -> None:
+def empty(shots: Shots, name: str = "page-empty", **options: Any) -> None:
     with shots.page(**options) as page:
-        shots.take(page, "page-empty")
+        shots.take(page, name)
 
 
 def details(shots: Shots, **options: Any) -> None:
@@ -192,7 +204,7 @@ def approval(shots: Shots, **options: Any) -> None:
         shots.take(page, "page-phone-timeline" if phone else "page-refused")
 
 
-def states(shots: Shots, **options: Any) -> None:
+def states(shots: Shots, prefix: str = "page", **options: Any) -> None:
     """Calls that fail, are cancelled, are lost with the line; a model that is interrupted."""
     with shots.page(**options) as page:
         say(page, "What time is it in Atlantis?", "I could not find out")
@@ -202,14 +214,26 @@ def states(shots: Shots, **options: Any) -> None:
         page.get_by_text("interrupted").first.wait_for()
         say(page, "Break the line")
         page.get_by_text("reconnecting").wait_for()
-        shots.take(page, "page-reconnecting")
+        shots.take(page, f"{prefix}-reconnecting")
         page.get_by_text("for a moment").first.wait_for()
-        shots.take(page, "page-states")
+        shots.take(page, f"{prefix}-states")
         say(page, "Search the archive for letters from Oslo")
         page.locator('[data-state="running"] .ticks i').first.wait_for(state="attached")
-        shots.take(page, "page-running")
+        shots.take(page, f"{prefix}-running")
         page.get_by_text("Export").click()
-        shots.take(page, "page-export")
+        shots.take(page, f"{prefix}-export")
+
+
+def answers(shots: Shots, **options: Any) -> None:
+    """A function that is only declared: whoever develops the agent answers in its place. The camera is on."""
+    with shots.page(**options) as page:
+        page.get_by_role("button", name="Camera").click()
+        page.locator("#preview").wait_for()
+        say(page, "Make the lamp in the kitchen warm white")
+        page.get_by_role("textbox", name="Result").fill("warm white")
+        shots.take(page, "page-answer")
+        page.get_by_role("button", name="Answer set_lamp").click()
+        page.get_by_text("is warm white").first.wait_for()
 
 
 def ended(shots: Shots, server: FakeLiveServer, **options: Any) -> None:
@@ -255,7 +279,12 @@ def main() -> None:
             approval(shots, color_scheme="dark")
             approval(shots, viewport=PHONE)
             states(shots)
+            empty(shots, viewport=PHONE, name="page-phone-empty", color_scheme="dark")
+            states(shots, viewport=PHONE, prefix="page-phone-dark", color_scheme="dark")
             ended(shots, server, color_scheme="dark")
+        lamps = functools.partial(open_session, tools=[LAMP, get_weather])
+        with serving(page_app(lamps, About(pretend=True, target="lamps.py"))) as address:
+            answers(Shots(browser, address))
         browser.close()
     server.stop(check=False)
 

@@ -24,7 +24,7 @@ The protocol, for other clients; the whole of it, with examples, stands in ``doc
   (``{"type": "ToolStarted", "seq": 7, "at": 3.2, "call": {...}}``), and in small letters what is its own:
   ``user_text``, ``audio_format``, ``dropped``, ``error``, ``ended``. Events are numbered by ``seq`` from 1.
 * A page sends ``text``, ``video``, ``audio_end``, ``activity_start``, ``activity_end``, ``interrupt``, ``approve``,
-  ``refuse``, ``end``. The classes are in :mod:`livetools.integrations.relay.messages`.
+  ``refuse``, ``respond``, ``end``. The classes are in :mod:`livetools.integrations.relay.messages`.
 * A page that is gone keeps its session for ``linger`` seconds. It comes back with the subprotocol
   ``livetools.resume`` beside ``livetools.v1`` and sends ``{"type": "resume", "token": ..., "after": seq}`` first: it
   is sent the events it has missed, and the speech that nobody has fetched.

@@ -26,7 +26,7 @@ PCM = b"\x00\x20" * 24000 * 4  # four seconds that are loud all along
 AGENT = '''
 import asyncio, functools
 import livetools
-from livetools import ReconnectPolicy, ToolContext, tool
+from livetools import ReconnectPolicy, Tool, ToolContext, tool
 
 def get_weather(city: str) -> str:
     """Current weather in a city."""
@@ -37,6 +37,9 @@ def erase(disk: str) -> str:
     """Erase a disk."""
     return f"{disk} is gone"
 
+lamp = Tool({"name": "set_lamp", "description": "Set a lamp.", "parameters": {"type": "OBJECT", "properties": {
+    "room": {"type": "STRING"}}}})
+
 @tool
 async def scan(context: ToolContext, disk: str, seconds: float = 0.3) -> str:
     """Scan a disk."""
@@ -46,7 +49,7 @@ async def scan(context: ToolContext, disk: str, seconds: float = 0.3) -> str:
     return "no errors"
 
 agent = functools.partial(
-    livetools.connect, "gemini-3.8-live", tools=[get_weather, erase, scan],
+    livetools.connect, "gemini-3.8-live", tools=[get_weather, erase, scan, lamp],
     config={"output_audio_transcription": {}, "input_audio_transcription": {}},
     reconnect=ReconnectPolicy(initial=0.05, jitter=0.0),
 )
@@ -61,8 +64,13 @@ class Dev:
         self.complaints: list[str] = []
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("console", lambda line: self.complaints.append(line.text) if line.type == "error" else None)
-        page.goto(f"http://{address}/")
-        self.wait("connected")
+        self.address = f"http://{address}/"
+        page.goto(self.address)
+        self.connected()
+
+    def connected(self) -> None:
+        """Until the session stands. The word alone is in “not connected” as well."""
+        self.page.locator('#line[data-line="connected"]').wait_for()
 
     def button(self, name: str) -> Any:
         return self.page.get_by_role("button", name=re.compile(f"^{name}"))
@@ -134,6 +142,8 @@ def scripted(model: FakeLiveServer) -> None:
             await turn.say(f"It is {weather['output']}.")
         elif word == "erase":
             await turn.say(str(await turn.call("erase", disk=rest)))
+        elif word == "lamp":
+            await turn.say(str(await turn.call("set_lamp", room=rest)))
         elif word == "scan":
             await turn.say(str(await turn.call("scan", disk=rest)))
         elif word == "sing":
@@ -186,7 +196,7 @@ def test_a_typed_question_is_seen_from_all_sides(model, open_page, address):
     assert len(model.sessions) == 2
     dev.button("New session").click()
     dev.until("!document.body.innerText.includes('weather Oslo')")
-    dev.wait("connected")
+    dev.connected()
     dev.say("again")
     dev.wait("I heard again.")
     assert len(model.sessions) == 3
@@ -215,6 +225,42 @@ def test_a_person_approves_and_refuses_with_the_arguments_in_sight(model, open_p
     dev.wait("sdb is gone")
     assert dev.page.locator('.row.call[data-state="finished"] .wait').evaluate("it => it.offsetWidth > 0")
     assert dev.button("Approve").count() == dev.button("Refuse").count() == 0
+
+
+def test_a_function_without_a_handler_is_answered_by_whoever_sits_before_the_page(model, open_page):
+    scripted(model)
+    dev = open_page()
+    dev.say("lamp kitchen")
+    card = dev.page.get_by_role("group", name="set_lamp waits for your answer")
+    card.wait_for()
+    assert '"room": "kitchen"' in card.inner_text()
+    assert dev.page.locator('.row.call[data-state="answer"]').count() == 1
+    dev.page.reload()  # it waits on
+    dev.page.get_by_role("textbox", name="Result").fill('{"lit": true}')
+    dev.button("Answer set_lamp").click()
+    dev.wait("{'lit': True}")
+    dev.idle()
+    dev.say("lamp attic")
+    dev.page.get_by_role("textbox", name="Result").fill("there is no lamp")
+    dev.button("Fail set_lamp").click()
+    dev.wait("{'error': 'there is no lamp'}")
+    assert dev.page.locator('.row.call[data-state="failed"]').count() == 1
+
+
+def test_what_is_typed_before_the_session_stands_is_sent_when_it_does(model, open_page):
+    scripted(model)
+    dev = open_page()
+    dev.page.route("**/facts.json", lambda route: (dev.page.wait_for_timeout(300), route.continue_()))
+    dev.button("New session").click()
+    dev.say("first")
+    dev.wait("I heard first.")
+    dev.page.goto("about:blank")
+    dev.page.evaluate("1")
+    dev.page.goto(dev.address, wait_until="commit")
+    dev.page.get_by_role("textbox", name="Message").wait_for()
+    dev.page.wait_for_load_state("domcontentloaded")
+    dev.say("second")
+    dev.wait("I heard second.")
 
 
 def test_a_call_is_followed_until_it_is_cancelled_or_lost_with_the_line(model, open_page):
@@ -337,8 +383,7 @@ def test_the_end_of_the_session_is_told_and_another_one_begun(model, open_page):
     assert "ended" in dev.page.inner_text("#line")
     scripted(model)
     dev.button("New session").click()
-    dev.wait("connected")
-    dev.say("hello")
+    dev.say("hello")  # at once: it is sent when the session stands
     dev.wait("I heard hello.")
     assert "leaked" not in dev.seen()
 

@@ -10,9 +10,9 @@ from livetools.cli.page import About, page_app
 
 from .conftest import serving
 
-REDUCE = """async (entries) => {
+REDUCE = """async ([entries, declaredOnly]) => {
   const { initial, reduce, isBusy } = await import("/web/page/dist/state.js");
-  const state = initial();
+  const state = initial(declaredOnly);
   const busy = entries.map((entry) => isBusy(reduce(state, entry)));
   return { ...state, busy };
 }"""
@@ -31,9 +31,11 @@ def reduce(chromium):
         page = chromium.new_page()
         page.goto(f"http://{address}/facts.json")  # a page of this site, without the page's own script
 
-        def reduce(*entries: tuple[str, float, dict[str, Any]]) -> dict[str, Any]:
+        def reduce(
+            *entries: tuple[str, float, dict[str, Any]], declared_only: tuple[str, ...] = ()
+        ) -> dict[str, Any]:
             told = [{"type": kind, "at": at, **fields} for kind, at, fields in entries]
-            return page.evaluate(REDUCE, told)
+            return page.evaluate(REDUCE, [told, declared_only])
 
         yield reduce
         page.close()
@@ -226,3 +228,40 @@ def test_the_end_of_the_session_ends_what_was_open(reduce):
 
 def test_events_of_later_versions_change_nothing(reduce):
     assert reduce(("SomethingNew", 1.0, {"x": 1}))["exchanges"] == []
+
+
+def test_the_time_in_which_a_person_was_asked_is_not_the_latency_of_the_model(reduce):
+    other = {"id": "2", "name": "g", "args": {}}
+    state = reduce(
+        ("user_text", 1.0, {"text": "both"}),
+        ("ApprovalRequested", 1.1, {"call": CALL}),
+        ("ApprovalRequested", 2.1, {"call": other}),
+        ("approved", 31.1, {"id": "1"}),
+        ("ToolFinished", 31.2, done()),
+        ("ToolFinished", 41.1, {**done("Refused", "the call was not approved"), "call": other}),
+        ("OutputTranscript", 41.3, said("Done.")),
+    )
+    assert state["latency"] == 300, "0.1 s to the first question, and 0.2 s from the second decision on"
+    first, second = (item["run"] for item in state["exchanges"][0]["items"] if item["kind"] == "call")
+    assert (first["state"], second["state"]) == ("finished", "refused")
+
+
+def test_a_call_without_a_handler_waits_for_an_answer_which_is_not_latency_either(reduce):
+    asked = (("user_text", 1.0, {"text": "?"}), ("ToolStarted", 1.2, {"call": CALL}))
+    state = reduce(*asked, declared_only=("f",))
+    assert state["exchanges"][0]["items"][1]["run"]["state"] == "answer"
+    assert state["busy"][-1] is True
+    answered = (("ToolFinished", 61.2, done()), ("TextChunk", 61.3, {"text": "Done."}))
+    state = reduce(*asked, *answered, declared_only=("f",))
+    assert state["exchanges"][0]["items"][1]["run"]["state"] == "finished"
+    assert state["latency"] == 300
+
+
+def test_an_answer_that_was_cut_off_was_heard_until_then(reduce):
+    state = reduce(
+        ("user_text", 1.0, {"text": "sing"}),
+        ("OutputTranscript", 1.2, said("La la la.")),
+        ("Interrupted", 3.0, {}),
+    )
+    last = state["exchanges"][0]["items"][-1]
+    assert (last["interrupted"], last["last"]) == (True, 3.0)

@@ -230,6 +230,7 @@ class Conversation:
             "missed": max(0, self._log.first - 1 - after),
             "model": plan.model.rpartition("/")[2],
             "tools": list(plan.policies),
+            "declared_only": [name for name, policy in plan.policies.items() if not policy.handled],
             "activity": "manual" if self._input.manual else "automatic",
             "input_rate": INPUT_RATE,
             "output_rate": OUTPUT_RATE,

@@ -9,7 +9,7 @@ from contextlib import AsyncExitStack
 
 import anyio
 
-from livetools.protocol.errors import ConfigError, LocalProtocolError
+from livetools.protocol.errors import ConfigError, LocalProtocolError, ToolError
 from livetools.protocol.events import ApprovalRequested, Call, Event, ToolCancelled, ToolFinished, ToolStarted
 from livetools.session.clock import Clock, SystemClock
 from livetools.session.session import Session
@@ -141,6 +141,8 @@ class Input:
                 await session.approve(self._call(call_id))
             case messages.Refuse(id=call_id, reason=reason):
                 await session.refuse(self._call(call_id), reason)
+            case messages.Respond(id=call_id, value=value, error=error):
+                await session.respond(self._call(call_id), value if error is None else ToolError(error))
             case messages.End():
                 self.ended.set()
             case messages.Resume():

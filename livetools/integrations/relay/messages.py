@@ -116,6 +116,15 @@ class Refuse(_Command):
     reason: Annotated[str, StringConstraints(max_length=MAX_TEXT)] = ""
 
 
+class Respond(_Command):
+    """Answer a call to a function that is only declared, and so runs in the page. ``error``: it failed, and why."""
+
+    type: Literal["respond"]
+    id: str
+    value: Any = None
+    error: Annotated[str, StringConstraints(max_length=MAX_TEXT)] | None = None
+
+
 class End(_Command):
     """End the session now, not after the time it would be kept."""
 
@@ -123,7 +132,17 @@ class End(_Command):
 
 
 Command: TypeAlias = (
-    Resume | Text | Video | AudioEnd | ActivityStart | ActivityEnd | Interrupt | Approve | Refuse | End
+    Resume
+    | Text
+    | Video
+    | AudioEnd
+    | ActivityStart
+    | ActivityEnd
+    | Interrupt
+    | Approve
+    | Refuse
+    | Respond
+    | End
 )
 
 
@@ -138,6 +157,7 @@ class Ready(TypedDict):
     missed: int  # events that the page has not seen and that are not kept any more
     model: str
     tools: list[str]
+    declared_only: list[str]  # those of the tools that the page answers, with respond
     activity: Literal["automatic", "manual"]
     input_rate: int
     output_rate: int

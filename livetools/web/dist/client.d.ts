@@ -122,6 +122,11 @@ export declare class LiveClient {
     approve(id: string): boolean;
     /** Refuse a call that waits; the model reads the reason. False while the line is away. */
     refuse(id: string, reason?: string): boolean;
+    /**
+     * Answer a call to a function that is only declared (`ready.declared_only`), with any JSON value; an `Error` tells the
+     * model that it failed, and why. False while the line is away.
+     */
+    respond(id: string, value: unknown): boolean;
     /** Whether what the microphone hears goes out. */
     get sending(): boolean;
     /** How loud the microphone and the model are now, from 0 to 1: for meters, once a frame. */

@@ -246,6 +246,15 @@ export class LiveClient {
     refuse(id, reason = "") {
         return this.send({ type: "refuse", id, reason });
     }
+    /**
+     * Answer a call to a function that is only declared (`ready.declared_only`), with any JSON value; an `Error` tells the
+     * model that it failed, and why. False while the line is away.
+     */
+    respond(id, value) {
+        if (value instanceof Error)
+            return this.send({ type: "respond", id, value: null, error: value.message });
+        return this.send({ type: "respond", id, value: value ?? null });
+    }
     // Sound
     /** Whether what the microphone hears goes out. */
     get sending() {

@@ -188,6 +188,7 @@ export interface Ready {
     missed: number;
     model: string;
     tools: Array<string>;
+    declared_only: Array<string>;
     activity: "automatic" | "manual";
     input_rate: number;
     output_rate: number;
@@ -279,6 +280,13 @@ export interface Refuse {
     id: string;
     reason?: string;
 }
+/** Answer a call to a function that is only declared, and so runs in the page. `error`: it failed, and why. */
+export interface Respond {
+    type: "respond";
+    id: string;
+    value?: unknown;
+    error?: string | null;
+}
 /** End the session now, not after the time it would be kept. */
 export interface End {
     type: "end";
@@ -288,7 +296,7 @@ export type SessionEvent = SessionStarted | TextChunk | ThoughtChunk | VideoChun
 /** What the relay sends as JSON. */
 export type RelayMessage = Ready | UserText | Approved | AudioFormat | Dropped | Refused | Ended | SessionEvent;
 /** What a page sends as JSON. */
-export type Command = Resume | Text | Video | AudioEnd | ActivityStart | ActivityEnd | Interrupt | Approve | Refuse | End;
+export type Command = Resume | Text | Video | AudioEnd | ActivityStart | ActivityEnd | Interrupt | Approve | Refuse | Respond | End;
 export declare const PROTOCOL = "livetools.v1";
 export declare const RESUME = "livetools.resume";
 export declare const INPUT_RATE = 16000;

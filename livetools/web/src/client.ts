@@ -290,6 +290,15 @@ export class LiveClient {
     return this.send({ type: "refuse", id, reason });
   }
 
+  /**
+   * Answer a call to a function that is only declared (`ready.declared_only`), with any JSON value; an `Error` tells the
+   * model that it failed, and why. False while the line is away.
+   */
+  respond(id: string, value: unknown): boolean {
+    if (value instanceof Error) return this.send({ type: "respond", id, value: null, error: value.message });
+    return this.send({ type: "respond", id, value: value ?? null });
+  }
+
   // Sound
 
   /** Whether what the microphone hears goes out. */

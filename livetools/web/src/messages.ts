@@ -219,6 +219,7 @@ export interface Ready {
   missed: number;
   model: string;
   tools: Array<string>;
+  declared_only: Array<string>;
   activity: "automatic" | "manual";
   input_rate: number;
   output_rate: number;
@@ -326,6 +327,14 @@ export interface Refuse {
   reason?: string;
 }
 
+/** Answer a call to a function that is only declared, and so runs in the page. `error`: it failed, and why. */
+export interface Respond {
+  type: "respond";
+  id: string;
+  value?: unknown;
+  error?: string | null;
+}
+
 /** End the session now, not after the time it would be kept. */
 export interface End {
   type: "end";
@@ -381,6 +390,7 @@ export type Command =
   | Interrupt
   | Approve
   | Refuse
+  | Respond
   | End;
 
 export const PROTOCOL = "livetools.v1";

@@ -106,3 +106,68 @@ async def test_sound_comes_as_fast_as_it_is_spoken_and_a_minute_ahead():
         await way.take(half)
         with pytest.raises(Rejected):
             await way.take(half)
+
+
+DECLARED = livetools.Tool(
+    {"name": "show_map", "description": "Show a map.", "parameters": {"type": "OBJECT"}}
+)
+
+
+@pytest.mark.parametrize(
+    ("fields", "told"),
+    [
+        ('"value": {"zoom": 3}', {"output": {"zoom": 3}}),
+        ('"value": "shown"', {"output": "shown"}),
+        ('"error": "no map"', {"error": "no map"}),
+    ],
+)
+async def test_a_page_answers_what_is_only_declared(fields, told):
+    answers = []
+
+    async with FakeLiveServer() as server:
+
+        @server.model
+        async def model(turn):
+            answers.append(await turn.call("show_map"))
+
+        async with conversing(server, tools=[DECLARED]) as (session, way, _):
+            await way.take('{"type": "text", "text": "where?"}')
+            async for event in session:
+                way.tap(event)
+                if isinstance(event, livetools.ToolStarted):
+                    await way.take(f'{{"type": "respond", "id": "{event.call.id}", {fields}}}')
+                elif isinstance(event, livetools.TurnComplete) and answers:
+                    break
+            with pytest.raises(Rejected, match="no call with the id"):
+                await way.take('{"type": "respond", "id": "call_0", "value": 1}')
+    assert answers == [told]
+
+
+async def test_what_has_a_handler_is_not_the_pages_to_answer():
+    begun, may_end = anyio.Event(), anyio.Event()
+
+    async def slow() -> str:
+        """Is slow."""
+        begun.set()
+        await may_end.wait()
+        return "mine"
+
+    answers = []
+    async with FakeLiveServer() as server:
+
+        @server.model
+        async def model(turn):
+            answers.append(await turn.call("slow"))
+
+        async with conversing(server, tools=[slow]) as (session, way, _):
+            await way.take('{"type": "text", "text": "go"}')
+            async for event in session:
+                way.tap(event)
+                if isinstance(event, livetools.ToolStarted):
+                    with pytest.raises(Rejected, match="slow has a handler") as refused:
+                        await way.take(f'{{"type": "respond", "id": "{event.call.id}", "value": "theirs"}}')
+                    may_end.set()
+                elif isinstance(event, livetools.TurnComplete) and answers:
+                    break
+    assert refused.value.code == "refused"
+    assert answers == [{"output": "mine"}]

@@ -264,7 +264,7 @@ def test_the_end_of_the_stream_ends_what_no_silence_has_ended():
 def test_silence_behind_the_end_of_the_stream_belongs_to_no_turn():
     sound = {"mimeType": "audio/pcm;rate=16000", "data": "AAEA"}
     silence = {"mimeType": "audio/pcm;rate=16000", "data": base64.b64encode(bytes(3200)).decode()}
-    gathered, told = heard({}, {"audio": sound}, {"audioStreamEnd": True})
+    gathered, _ = heard({}, {"audio": sound}, {"audioStreamEnd": True})
     gathered.take("")
     again = [*gathered.realtime({"audio": silence}), *gathered.realtime({"audioStreamEnd": True})]
     assert again == [], "nothing was said between the two ends"

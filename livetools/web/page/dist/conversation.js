@@ -53,7 +53,7 @@ class NoteView {
     }
     update() { }
 }
-/** A call in a line; while it waits for an approval, a card with its arguments and the two answers. */
+/** A call in a line; while it waits for a person, a card with its arguments and the answers. */
 class CallView {
     decide;
     root = element("div", "item call");
@@ -61,6 +61,7 @@ class CallView {
     what;
     came = element("span", "came");
     question = null;
+    asking = null; // what the card is for
     constructor(item, decide) {
         this.decide = decide;
         this.what = element("code", "what", {}, called(item.run.call));
@@ -70,30 +71,65 @@ class CallView {
         setAttribute(this.root, "data-state", run.state);
         setText(this.sign, STATES[run.state].sign);
         setText(this.came, outcome(run));
-        if (run.state === "approval" && this.question === null)
-            this.ask(run);
-        if (run.state !== "approval" && this.question !== null)
-            this.answered();
+        if (run.state === this.asking)
+            return;
+        this.decided();
+        if (run.state === "approval")
+            this.ask(run, "waits for your approval", "", this.approval(run));
+        if (run.state === "answer")
+            this.ask(run, "waits for your answer", ": it has no handler", this.answer(run));
     }
-    ask(run) {
+    ask(run, waits, why, answers) {
         const { name, args } = run.call;
-        const reason = element("input", "", { type: "text", "aria-label": "Reason", placeholder: "Reason (optional)" });
-        const approve = element("button", "primary", { type: "button" }, `Approve ${name}`);
-        const refuse = element("button", "", { type: "button" }, `Refuse ${name}`);
-        const decide = (act) => () => {
-            approve.disabled = refuse.disabled = act(); // false: the line is away, and it can be tried again
-        };
-        approve.addEventListener("click", decide(() => this.decide.approve(run.call.id)));
-        refuse.addEventListener("click", decide(() => this.decide.refuse(run.call.id, reason.value)));
-        this.question = element("div", "question", { role: "group", "aria-label": `${name} waits for your approval` }, element("p", "", {}, element("strong", "", {}, name), " waits for your approval. It would be called with:"), element("pre", "", { tabindex: "0", "aria-label": "Arguments" }, pretty(args)), element("div", "answers", {}, approve, refuse, reason));
+        this.asking = run.state;
+        this.question = element("div", "question", { role: "group", "aria-label": `${name} ${waits}` }, element("p", "", {}, element("strong", "", {}, name), ` ${waits}${why}`), element("pre", "", { tabindex: "0", "aria-label": "Arguments" }, pretty(args)), answers);
         this.root.append(this.question);
     }
-    answered() {
+    /** Two buttons, and the reason that goes with the second. */
+    approval({ call: { id, name } }) {
+        const reason = element("input", "", { type: "text", "aria-label": "Reason", placeholder: "Reason for a refusal" });
+        const approve = element("button", "primary", { type: "button" }, `Approve ${name}`);
+        const refuse = element("button", "", { type: "button" }, `Refuse ${name}`);
+        once([approve, refuse], approve, () => this.decide.approve(id));
+        once([approve, refuse], refuse, () => this.decide.refuse(id, reason.value));
+        return element("div", "answers", {}, approve, refuse, reason);
+    }
+    /** A field for the result, JSON or text, and a button for each kind of end. */
+    answer({ call: { id, name } }) {
+        const result = element("input", "", { type: "text", "aria-label": "Result", placeholder: "Result, as text or JSON" });
+        const answer = element("button", "primary", { type: "button" }, `Answer ${name}`);
+        const fail = element("button", "", { type: "button", title: "The model reads the text as an error" }, `Fail ${name}`);
+        once([answer, fail], answer, () => this.decide.respond(id, valueOf(result.value)));
+        once([answer, fail], fail, () => this.decide.respond(id, new Error(result.value || "it failed")));
+        result.addEventListener("keydown", (event) => {
+            if (event.key === "Enter")
+                answer.click();
+        });
+        return element("div", "answers", {}, result, answer, fail);
+    }
+    decided() {
         const focused = this.question?.contains(document.activeElement) ?? false;
         this.question?.remove();
-        this.question = null;
+        this.question = this.asking = null;
         if (focused)
             document.getElementById("message")?.focus();
+    }
+}
+/** Let a button act; after it has, neither may again. While the line is away it can be tried again. */
+function once(all, button, act) {
+    button.addEventListener("click", () => {
+        const done = act();
+        for (const each of all)
+            each.disabled = done;
+    });
+}
+/** JSON where it is, and text where it is not. */
+function valueOf(text) {
+    try {
+        return JSON.parse(text);
+    }
+    catch {
+        return text;
     }
 }
 function outcome(run) {

@@ -8,6 +8,12 @@ export function duration(seconds) {
         return `${seconds < 10 ? seconds.toFixed(2) : seconds.toFixed(1)} s`;
     return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
+/** A place on a scale: `0`, `200 ms`, `1 s`, `2.5 s`. */
+export function tick(seconds) {
+    if (seconds === 0)
+        return "0";
+    return seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${Number(seconds.toFixed(2))} s`;
+}
 /** A call as Python would write it: `get_weather(city="Oslo")`. */
 export function called(call) {
     const given = Object.entries(call.args).map(([name, value]) => `${name}=${short(value)}`);
@@ -32,6 +38,7 @@ export const plain = (value) => (typeof value === "string" ? value : short(value
 /** What a state is called, and the sign that tells it apart without its colour. */
 export const STATES = {
     approval: { word: "waiting for approval", sign: "?" },
+    answer: { word: "waiting for your answer", sign: "?" },
     running: { word: "running", sign: "▶" },
     finished: { word: "finished", sign: "✓" },
     failed: { word: "failed", sign: "✗" },

@@ -11,13 +11,7 @@ const COUNT = new Intl.NumberFormat("en");
 export class Header {
     page = "closed";
     reason = "";
-    constructor(facts, actions) {
-        document.title = `${facts.title} · livetools`;
-        setText(byId("agent"), facts.title);
-        setText(byId("model"), facts.model);
-        byId("pretend").hidden = !facts.pretend;
-        const tools = facts.tools.map(({ name, description }) => element("li", "", { title: description || null }, name));
-        byId("tools").replaceChildren(...(tools.length > 0 ? tools : [element("li", "none", {}, "no tools")]));
+    constructor(actions) {
         byId("renew").addEventListener("click", () => actions.renew());
         const menu = byId("export");
         for (const button of menu.querySelectorAll("[data-export]")) {
@@ -37,6 +31,15 @@ export class Header {
             if (!menu.contains(target))
                 menu.open = false;
         });
+    }
+    /** What is known before a session stands. */
+    tell(facts) {
+        document.title = `${facts.title} · livetools`;
+        setText(byId("agent"), facts.title);
+        setText(byId("model"), facts.model);
+        byId("pretend").hidden = !facts.pretend;
+        const tools = facts.tools.map(({ name, description }) => element("li", "", { title: description || null }, name));
+        byId("tools").replaceChildren(...(tools.length > 0 ? tools : [element("li", "none", {}, "no tools")]));
     }
     /** How this page's own line to the relay stands. */
     line(state, reason) {

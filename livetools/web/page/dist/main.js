@@ -7,7 +7,7 @@ import { byId, List, setText } from "./dom.js";
 import { download, transcriptOf } from "./exports.js";
 import { Header } from "./header.js";
 import { SpeechEnd } from "./speech.js";
-import { current, initial, isBusy, reduce, runs } from "./state.js";
+import { current, initial, isBusy, reduce, runs, waitsForPerson } from "./state.js";
 import { ExchangeBars, hasRows } from "./timeline.js";
 const TICK = 100; // milliseconds between drawings of what grows with time
 const NO_SESSION = "There is no session any more. “New session” begins another one.";
@@ -37,6 +37,7 @@ class Page {
     offset = Infinity; // between this page's clock and the session's
     drawing = false;
     turns = 0; // of this session, on the timeline
+    opening; // of the session
     header;
     announcer = new Announcer(byId("announcer"));
     composer;
@@ -44,9 +45,9 @@ class Page {
     tabs = new Tabs();
     conversation;
     timeline;
-    constructor(facts) {
-        this.header = new Header(facts, {
-            renew: () => void this.renew(),
+    constructor() {
+        this.header = new Header({
+            renew: () => this.renew(),
             export: (kind) => this.export(kind),
         });
         this.composer = new Composer({
@@ -63,9 +64,17 @@ class Page {
     decide = {
         approve: (id) => this.live.approve(id),
         refuse: (id, reason) => this.live.refuse(id, reason),
+        respond: (id, value) => this.live.respond(id, value),
     };
-    /** Begin a session, or go on with the one that this tab had. */
-    async connect() {
+    /** Begin a session, or go on with the one that this tab had; `facts` is what is known before it stands. */
+    start(facts) {
+        this.opening = facts.then((known) => {
+            this.header.tell(known);
+            return this.open();
+        });
+        return this.opening;
+    }
+    async open() {
         try {
             await this.live.connect();
         }
@@ -125,10 +134,11 @@ class Page {
                     this.announcer.tell(this.state, message);
         }
     }
-    begin({ resumed, at, missed }) {
+    begin({ resumed, at, missed, declared_only }) {
         const lost = !resumed && this.state.exchanges.length > 0;
         if (!resumed)
             this.reset();
+        this.state.declaredOnly = new Set(declared_only);
         this.offset = performance.now() / 1000 - at;
         if (lost)
             this.composer.trouble("the session before was not kept any more: this is a new one");
@@ -177,28 +187,20 @@ class Page {
             this.composer.busy(this.busy);
     }
     async send(text) {
-        if (this.live.state === "connecting")
-            await this.connected();
+        await this.opening; // what is typed while the page or its session opens is sent when it stands
         if (this.live.state === "ended" || this.live.state === "closed")
             throw new LiveError(NO_SESSION);
         void this.live.player?.resume();
         this.live.sendText(text);
     }
-    connected() {
-        return new Promise((resolve) => {
-            const off = this.live.on("state", () => {
-                off();
-                resolve();
-            });
-        });
-    }
-    async renew() {
+    renew() {
         const old = this.live;
         this.live = this.client();
-        await old.end();
-        await old.player?.close();
-        this.reset();
-        await this.connect();
+        this.opening = old.end().then(async () => {
+            await old.player?.close();
+            this.reset();
+            await this.open();
+        });
     }
     async show(kind) {
         if (kind === null)
@@ -250,11 +252,11 @@ class Tabs {
         }
     }
     update({ exchanges }) {
-        const waiting = exchanges.flatMap(runs).filter(({ state }) => state === "approval").length;
+        const waiting = exchanges.flatMap(runs).filter(waitsForPerson).length;
         const [conversation] = this.buttons;
         if (conversation !== undefined)
             setText(conversation, waiting > 0 ? `Conversation (${waiting} waiting)` : "Conversation");
     }
 }
-const facts = (await (await fetch("/facts.json")).json());
-await new Page(facts).connect();
+// The page listens before anything is known: somebody may type already.
+await new Page().start(fetch("/facts.json").then((answer) => answer.json()));

@@ -2,7 +2,7 @@
 // entries make the same state, live and after a reload.
 /** Seconds after the end of an exchange from which on what the model says is an exchange of its own. */
 const AFTERTHOUGHT = 5;
-export const initial = () => ({
+export const initial = (declaredOnly = []) => ({
     line: "closed",
     lineNote: "",
     exchanges: [],
@@ -11,11 +11,14 @@ export const initial = () => ({
     latency: null,
     time: 0,
     spoken: null,
+    declaredOnly: new Set(declaredOnly),
     keys: 0,
 });
 const OVER = new Set(["finished", "failed", "refused", "cancelled"]);
 /** Whether a call has come to its end; one that is lost may still run. */
 export const isOver = (run) => OVER.has(run.state) || run.ended !== null;
+/** Whether a call waits for a person: to be let run, or to be answered. */
+export const waitsForPerson = (run) => run.state === "approval" || run.state === "answer";
 export function runs(exchange) {
     return exchange.items.flatMap((item) => (item.kind === "call" ? [item.run] : []));
 }
@@ -199,10 +202,28 @@ function answering(state, time) {
         Object.assign(exchange, { ended: null, interrupted: false }); // it goes on
     if (exchange.answered === null) {
         exchange.answered = time;
-        if (exchange.asked !== null)
-            state.latency = Math.max(0, Math.round((time - exchange.asked) * 1000));
+        if (exchange.asked !== null) {
+            const seconds = time - exchange.asked - personTime(state, exchange, time);
+            state.latency = Math.max(0, Math.round(seconds * 1000));
+        }
     }
     return exchange;
+}
+/** Seconds of an exchange, until `now`, in which one of its calls waited for a person. */
+function personTime(state, exchange, now) {
+    let seconds = 0;
+    let until = exchange.asked ?? exchange.began;
+    for (const run of runs(exchange)) {
+        // in the order of their beginnings, so that what overlaps counts once
+        const from = state.declaredOnly.has(run.call.name) ? run.began : run.asked;
+        if (from === null)
+            continue;
+        const decided = state.declaredOnly.has(run.call.name) ? run.ended : (run.approved ?? run.ended);
+        const end = Math.min(decided ?? now, now);
+        seconds += Math.max(0, end - Math.max(from, until));
+        until = Math.max(until, end);
+    }
+    return seconds;
 }
 function append(state, exchange, role, text, time, voice) {
     const last = exchange.items[exchange.items.length - 1];
@@ -289,8 +310,9 @@ function start(state, call, time) {
     const run = {
         key: key(state),
         call,
-        state: "running",
+        state: unblocked(state, call),
         began: time,
+        asked: null,
         approved: null,
         ended: null,
         progress: [],
@@ -301,6 +323,8 @@ function start(state, call, time) {
     exchange.items.push({ kind: "call", key: run.key, run });
     return run;
 }
+/** The state of a call that nobody has to approve. */
+const unblocked = (state, call) => (state.declaredOnly.has(call.name) ? "answer" : "running");
 function called(state, entry) {
     const { call, at: time } = entry;
     if (entry.type === "ToolStarted") {
@@ -310,7 +334,7 @@ function called(state, entry) {
     const run = find(state, call.id) ?? start(state, call, time);
     switch (entry.type) {
         case "ApprovalRequested":
-            run.state = "approval";
+            Object.assign(run, { state: "approval", asked: time });
             break;
         case "ToolProgress":
             run.progress.push({ time, value: entry.value });
@@ -343,7 +367,7 @@ function toolFinished(run, response, error, time) {
 function approved(state, id, time) {
     const run = find(state, id);
     if (run?.state === "approval")
-        Object.assign(run, { state: "running", approved: time });
+        Object.assign(run, { state: unblocked(state, run.call), approved: time });
     return state;
 }
 function finish(exchange, time) {
@@ -359,7 +383,7 @@ function interrupted(state, time) {
     const last = [...open.items].reverse().find((item) => item.kind === "message" && item.role === "model");
     open.interrupted = true;
     if (last !== undefined)
-        last.interrupted = true;
+        Object.assign(last, { interrupted: true, last: open.ended === null ? time : last.last });
     finish(open, time);
     return state;
 }

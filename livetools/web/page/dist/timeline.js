@@ -1,6 +1,6 @@
 // The right side: each exchange with a scale of time of its own, what was said and called as bars on it.
 import { element, List, setAttribute, setText } from "./dom.js";
-import { called, duration, pretty, short, STATES, stateOf } from "./format.js";
+import { called, duration, pretty, short, STATES, stateOf, tick } from "./format.js";
 import { endOf, isOpen, isOver } from "./state.js";
 const SHORTEST = 0.25; // seconds that a scale shows at least
 const ORIGINS = { text: "typed", voice: "spoken", model: "by the model" };
@@ -8,20 +8,19 @@ const ORIGINS = { text: "typed", voice: "spoken", model: "by the model" };
 export const hasRows = (exchange) => exchange.origin !== "model" || exchange.items.some((item) => item.kind !== "note");
 export class ExchangeBars {
     root;
-    title = element("h3", "title");
+    about = element("span", "about");
     axis = element("div", "axis", { "aria-hidden": "true" });
     rows = element("ol", "rows");
     list;
     scale = { began: 0, length: SHORTEST };
     constructor(number, framesOf) {
-        this.root = element("li", "turn", {}, this.title, this.axis, this.rows);
+        const title = element("h3", "title", {}, `Turn ${number}`, this.about);
+        this.root = element("li", "turn", {}, title, this.axis, this.rows);
         this.list = new List(this.rows, (row) => {
             const scale = () => this.scale;
             return "run" in row ? new CallRow(scale, framesOf) : new MessageRow(scale);
         });
-        this.number = number;
     }
-    number;
     drawn = -1; // the revision
     update(exchange, now) {
         const open = isOpen(exchange); // what goes on grows with time, whether something happens or not
@@ -31,21 +30,21 @@ export class ExchangeBars {
         const end = endOf(exchange, now);
         this.scale = { began: exchange.began, length: Math.max(SHORTEST, end - exchange.began) };
         const took = end > exchange.began ? ` · ${duration(end - exchange.began)}` : "";
-        setText(this.title, `Turn ${this.number} · ${ORIGINS[exchange.origin]}${took}${exchange.interrupted ? " · interrupted" : ""}`);
+        setText(this.about, ` · ${ORIGINS[exchange.origin]}${took}${exchange.interrupted ? " · interrupted" : ""}`);
         this.draw();
         this.list.update(rowsOf(exchange, end), now);
     }
     draw() {
         const step = niceStep(this.scale.length);
         const ticks = [];
-        for (let n = 0; n * step < this.scale.length * 0.95; n++)
-            ticks.push(n === 0 ? "0" : duration(n * step));
+        for (let n = 0; n * step < this.scale.length * 0.85; n++)
+            ticks.push(tick(n * step));
         const drawn = `${ticks.join("|")}/${this.scale.length}`;
         if (this.axis.dataset["drawn"] === drawn)
             return;
         this.axis.dataset["drawn"] = drawn;
-        this.axis.replaceChildren(...ticks.map((tick, n) => {
-            const made = element("span", "", {}, tick);
+        this.axis.replaceChildren(...ticks.map((text, n) => {
+            const made = element("span", "", {}, text);
             made.style.left = `${((n * step) / this.scale.length) * 100}%`;
             return made;
         }));

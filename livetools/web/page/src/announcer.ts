@@ -17,6 +17,8 @@ function spoken(state: State, entry: Entry): string {
   switch (entry.type) {
     case "ApprovalRequested":
       return `${entry.call.name} waits for your approval`;
+    case "ToolStarted":
+      return state.declaredOnly.has(entry.call.name) ? `${entry.call.name} waits for your answer` : "";
     case "ToolFinished":
       return entry.error === null ? "" : `${entry.call.name} failed`;
     case "Interrupted":

@@ -11,6 +11,12 @@ export function duration(seconds: number): string {
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
 
+/** A place on a scale: `0`, `200 ms`, `1 s`, `2.5 s`. */
+export function tick(seconds: number): string {
+  if (seconds === 0) return "0";
+  return seconds < 1 ? `${Math.round(seconds * 1000)} ms` : `${Number(seconds.toFixed(2))} s`;
+}
+
 /** A call as Python would write it: `get_weather(city="Oslo")`. */
 export function called(call: Call): string {
   const given = Object.entries(call.args).map(([name, value]) => `${name}=${short(value)}`);
@@ -40,6 +46,7 @@ export const plain = (value: unknown): string => (typeof value === "string" ? va
 /** What a state is called, and the sign that tells it apart without its colour. */
 export const STATES: Record<CallState, { word: string; sign: string }> = {
   approval: { word: "waiting for approval", sign: "?" },
+  answer: { word: "waiting for your answer", sign: "?" },
   running: { word: "running", sign: "▶" },
   finished: { word: "finished", sign: "✓" },
   failed: { word: "failed", sign: "✗" },

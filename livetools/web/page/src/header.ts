@@ -31,13 +31,7 @@ export class Header {
   private page: LineState = "closed";
   private reason = "";
 
-  constructor(facts: Facts, actions: HeaderActions) {
-    document.title = `${facts.title} · livetools`;
-    setText(byId("agent"), facts.title);
-    setText(byId("model"), facts.model);
-    byId("pretend").hidden = !facts.pretend;
-    const tools = facts.tools.map(({ name, description }) => element("li", "", { title: description || null }, name));
-    byId("tools").replaceChildren(...(tools.length > 0 ? tools : [element("li", "none", {}, "no tools")]));
+  constructor(actions: HeaderActions) {
     byId("renew").addEventListener("click", () => actions.renew());
     const menu = byId<HTMLDetailsElement>("export");
     for (const button of menu.querySelectorAll<HTMLButtonElement>("[data-export]")) {
@@ -55,6 +49,16 @@ export class Header {
     document.addEventListener("pointerdown", ({ target }) => {
       if (!menu.contains(target as Node)) menu.open = false;
     });
+  }
+
+  /** What is known before a session stands. */
+  tell(facts: Facts): void {
+    document.title = `${facts.title} · livetools`;
+    setText(byId("agent"), facts.title);
+    setText(byId("model"), facts.model);
+    byId("pretend").hidden = !facts.pretend;
+    const tools = facts.tools.map(({ name, description }) => element("li", "", { title: description || null }, name));
+    byId("tools").replaceChildren(...(tools.length > 0 ? tools : [element("li", "none", {}, "no tools")]));
   }
 
   /** How this page's own line to the relay stands. */

@@ -8,7 +8,7 @@ import { byId, List, setText } from "./dom.js";
 import { download, transcriptOf } from "./exports.js";
 import { Header, type Facts } from "./header.js";
 import { SpeechEnd } from "./speech.js";
-import { current, initial, isBusy, reduce, runs, type Entry, type Exchange, type State } from "./state.js";
+import { current, initial, isBusy, reduce, runs, waitsForPerson, type Entry, type Exchange, type State } from "./state.js";
 import { ExchangeBars, hasRows, type Frame } from "./timeline.js";
 
 const TICK = 100; // milliseconds between drawings of what grows with time
@@ -42,6 +42,7 @@ class Page {
   private offset = Infinity; // between this page's clock and the session's
   private drawing = false;
   private turns = 0; // of this session, on the timeline
+  private opening: Promise<void> | undefined; // of the session
   private readonly header: Header;
   private readonly announcer = new Announcer(byId("announcer"));
   private readonly composer: Composer;
@@ -50,9 +51,9 @@ class Page {
   private readonly conversation: Side;
   private readonly timeline: Side;
 
-  constructor(facts: Facts) {
-    this.header = new Header(facts, {
-      renew: () => void this.renew(),
+  constructor() {
+    this.header = new Header({
+      renew: () => this.renew(),
       export: (kind) => this.export(kind),
     });
     this.composer = new Composer({
@@ -70,10 +71,19 @@ class Page {
   private readonly decide = {
     approve: (id: string) => this.live.approve(id),
     refuse: (id: string, reason: string) => this.live.refuse(id, reason),
+    respond: (id: string, value: unknown) => this.live.respond(id, value),
   };
 
-  /** Begin a session, or go on with the one that this tab had. */
-  async connect(): Promise<void> {
+  /** Begin a session, or go on with the one that this tab had; `facts` is what is known before it stands. */
+  start(facts: Promise<Facts>): Promise<void> {
+    this.opening = facts.then((known) => {
+      this.header.tell(known);
+      return this.open();
+    });
+    return this.opening;
+  }
+
+  private async open(): Promise<void> {
     try {
       await this.live.connect();
     } catch (error) {
@@ -127,9 +137,10 @@ class Page {
     }
   }
 
-  private begin({ resumed, at, missed }: Ready): void {
+  private begin({ resumed, at, missed, declared_only }: Ready): void {
     const lost = !resumed && this.state.exchanges.length > 0;
     if (!resumed) this.reset();
+    this.state.declaredOnly = new Set(declared_only);
     this.offset = performance.now() / 1000 - at;
     if (lost) this.composer.trouble("the session before was not kept any more: this is a new one");
     else this.composer.trouble(missed > 0 ? `${missed} older events of this session are not kept any more` : "");
@@ -179,28 +190,20 @@ class Page {
   }
 
   private async send(text: string): Promise<void> {
-    if (this.live.state === "connecting") await this.connected();
+    await this.opening; // what is typed while the page or its session opens is sent when it stands
     if (this.live.state === "ended" || this.live.state === "closed") throw new LiveError(NO_SESSION);
     void this.live.player?.resume();
     this.live.sendText(text);
   }
 
-  private connected(): Promise<void> {
-    return new Promise((resolve) => {
-      const off = this.live.on("state", () => {
-        off();
-        resolve();
-      });
-    });
-  }
-
-  private async renew(): Promise<void> {
+  private renew(): void {
     const old = this.live;
     this.live = this.client();
-    await old.end();
-    await old.player?.close();
-    this.reset();
-    await this.connect();
+    this.opening = old.end().then(async () => {
+      await old.player?.close();
+      this.reset();
+      await this.open();
+    });
   }
 
   private async show(kind: VideoKind | null): Promise<void> {
@@ -253,11 +256,11 @@ class Tabs {
   }
 
   update({ exchanges }: State): void {
-    const waiting = exchanges.flatMap(runs).filter(({ state }) => state === "approval").length;
+    const waiting = exchanges.flatMap(runs).filter(waitsForPerson).length;
     const [conversation] = this.buttons;
     if (conversation !== undefined) setText(conversation, waiting > 0 ? `Conversation (${waiting} waiting)` : "Conversation");
   }
 }
 
-const facts = (await (await fetch("/facts.json")).json()) as Facts;
-await new Page(facts).connect();
+// The page listens before anything is known: somebody may type already.
+await new Page().start(fetch("/facts.json").then((answer) => answer.json() as Promise<Facts>));

@@ -11,7 +11,8 @@ export type Local = { type: "sound" } | { type: "speech_ended" };
 /** One thing that happened: `at` in seconds since the session was opened. */
 export type Entry = { at: number } & (Extract<RelayMessage, { at: number }> | Ended | Local);
 
-export type CallState = "approval" | "running" | "finished" | "failed" | "refused" | "cancelled" | "lost";
+/** `answer`: the function is only declared, and whoever sits before the page answers in its place. */
+export type CallState = "approval" | "answer" | "running" | "finished" | "failed" | "refused" | "cancelled" | "lost";
 
 /** A call, from its arrival to its end. Times as in `Entry`. */
 export interface Run {
@@ -19,7 +20,8 @@ export interface Run {
   call: Call;
   state: CallState;
   began: number;
-  /** When a person let it run. */
+  /** When a person was asked whether it may run, and when that person let it. */
+  asked: number | null;
   approved: number | null;
   ended: number | null;
   progress: { time: number; value: unknown }[];
@@ -88,18 +90,20 @@ export interface State {
   tokens: number;
   /** US dollars; null while no turn has named a price. */
   cost: number | null;
-  /** Milliseconds of the last turn that was answered. */
+  /** Milliseconds from the last question to its answer, without those in which a call waited for a person. */
   latency: number | null;
   time: number;
   /** When the page's microphone last heard the end of something said. */
   spoken: number | null;
+  /** Functions without a handler. */
+  declaredOnly: ReadonlySet<string>;
   keys: number;
 }
 
 /** Seconds after the end of an exchange from which on what the model says is an exchange of its own. */
 const AFTERTHOUGHT = 5;
 
-export const initial = (): State => ({
+export const initial = (declaredOnly: Iterable<string> = []): State => ({
   line: "closed",
   lineNote: "",
   exchanges: [],
@@ -108,6 +112,7 @@ export const initial = (): State => ({
   latency: null,
   time: 0,
   spoken: null,
+  declaredOnly: new Set(declaredOnly),
   keys: 0,
 });
 
@@ -115,6 +120,9 @@ const OVER: ReadonlySet<CallState> = new Set(["finished", "failed", "refused", "
 
 /** Whether a call has come to its end; one that is lost may still run. */
 export const isOver = (run: Run): boolean => OVER.has(run.state) || run.ended !== null;
+
+/** Whether a call waits for a person: to be let run, or to be answered. */
+export const waitsForPerson = (run: Run): boolean => run.state === "approval" || run.state === "answer";
 
 export function runs(exchange: Exchange): Run[] {
   return exchange.items.flatMap((item) => (item.kind === "call" ? [item.run] : []));
@@ -304,9 +312,28 @@ function answering(state: State, time: number): Exchange {
   if (exchange.ended !== null) Object.assign(exchange, { ended: null, interrupted: false }); // it goes on
   if (exchange.answered === null) {
     exchange.answered = time;
-    if (exchange.asked !== null) state.latency = Math.max(0, Math.round((time - exchange.asked) * 1000));
+    if (exchange.asked !== null) {
+      const seconds = time - exchange.asked - personTime(state, exchange, time);
+      state.latency = Math.max(0, Math.round(seconds * 1000));
+    }
   }
   return exchange;
+}
+
+/** Seconds of an exchange, until `now`, in which one of its calls waited for a person. */
+function personTime(state: State, exchange: Exchange, now: number): number {
+  let seconds = 0;
+  let until = exchange.asked ?? exchange.began;
+  for (const run of runs(exchange)) {
+    // in the order of their beginnings, so that what overlaps counts once
+    const from = state.declaredOnly.has(run.call.name) ? run.began : run.asked;
+    if (from === null) continue;
+    const decided = state.declaredOnly.has(run.call.name) ? run.ended : (run.approved ?? run.ended);
+    const end = Math.min(decided ?? now, now);
+    seconds += Math.max(0, end - Math.max(from, until));
+    until = Math.max(until, end);
+  }
+  return seconds;
 }
 
 function append(state: State, exchange: Exchange, role: Message["role"], text: string, time: number, voice: boolean): Message {
@@ -400,8 +427,9 @@ function start(state: State, call: Call, time: number): Run {
   const run: Run = {
     key: key(state),
     call,
-    state: "running",
+    state: unblocked(state, call),
     began: time,
+    asked: null,
     approved: null,
     ended: null,
     progress: [],
@@ -412,6 +440,9 @@ function start(state: State, call: Call, time: number): Run {
   exchange.items.push({ kind: "call", key: run.key, run });
   return run;
 }
+
+/** The state of a call that nobody has to approve. */
+const unblocked = (state: State, call: Call): CallState => (state.declaredOnly.has(call.name) ? "answer" : "running");
 
 type CallEvent = Extract<Entry, { call: Call }>;
 
@@ -424,7 +455,7 @@ function called(state: State, entry: CallEvent): State {
   const run = find(state, call.id) ?? start(state, call, time);
   switch (entry.type) {
     case "ApprovalRequested":
-      run.state = "approval";
+      Object.assign(run, { state: "approval", asked: time });
       break;
     case "ToolProgress":
       run.progress.push({ time, value: entry.value });
@@ -456,7 +487,7 @@ function toolFinished(run: Run, response: Record<string, unknown>, error: string
 
 function approved(state: State, id: string, time: number): State {
   const run = find(state, id);
-  if (run?.state === "approval") Object.assign(run, { state: "running", approved: time });
+  if (run?.state === "approval") Object.assign(run, { state: unblocked(state, run.call), approved: time });
   return state;
 }
 
@@ -470,7 +501,7 @@ function interrupted(state: State, time: number): State {
   if (open === undefined) return state;
   const last = [...open.items].reverse().find((item): item is Message => item.kind === "message" && item.role === "model");
   open.interrupted = true;
-  if (last !== undefined) last.interrupted = true;
+  if (last !== undefined) Object.assign(last, { interrupted: true, last: open.ended === null ? time : last.last });
   finish(open, time);
   return state;
 }

@@ -1,7 +1,7 @@
 // The right side: each exchange with a scale of time of its own, what was said and called as bars on it.
 
 import { element, List, setAttribute, setText, type View } from "./dom.js";
-import { called, duration, pretty, short, STATES, stateOf } from "./format.js";
+import { called, duration, pretty, short, STATES, stateOf, tick } from "./format.js";
 import { endOf, isOpen, isOver, type Call, type Exchange, type Run, type Message } from "./state.js";
 
 /** One frame of the session, as the server kept it: media are left out. */
@@ -33,22 +33,21 @@ export const hasRows = (exchange: Exchange): boolean =>
 
 export class ExchangeBars implements View<Exchange> {
   readonly root: HTMLElement;
-  private readonly title = element("h3", "title");
+  private readonly about = element("span", "about");
   private readonly axis = element("div", "axis", { "aria-hidden": "true" });
   private readonly rows = element("ol", "rows");
   private readonly list: List<Row>;
   private scale: Scale = { began: 0, length: SHORTEST };
 
   constructor(number: number, framesOf: FramesOf) {
-    this.root = element("li", "turn", {}, this.title, this.axis, this.rows);
+    const title = element("h3", "title", {}, `Turn ${number}`, this.about);
+    this.root = element("li", "turn", {}, title, this.axis, this.rows);
     this.list = new List<Row>(this.rows, (row) => {
       const scale = () => this.scale;
       return "run" in row ? new CallRow(scale, framesOf) : new MessageRow(scale);
     });
-    this.number = number;
   }
 
-  private readonly number: number;
   private drawn = -1; // the revision
 
   update(exchange: Exchange, now: number): void {
@@ -58,7 +57,7 @@ export class ExchangeBars implements View<Exchange> {
     const end = endOf(exchange, now);
     this.scale = { began: exchange.began, length: Math.max(SHORTEST, end - exchange.began) };
     const took = end > exchange.began ? ` · ${duration(end - exchange.began)}` : "";
-    setText(this.title, `Turn ${this.number} · ${ORIGINS[exchange.origin]}${took}${exchange.interrupted ? " · interrupted" : ""}`);
+    setText(this.about, ` · ${ORIGINS[exchange.origin]}${took}${exchange.interrupted ? " · interrupted" : ""}`);
     this.draw();
     this.list.update(rowsOf(exchange, end), now);
   }
@@ -66,13 +65,13 @@ export class ExchangeBars implements View<Exchange> {
   private draw(): void {
     const step = niceStep(this.scale.length);
     const ticks: string[] = [];
-    for (let n = 0; n * step < this.scale.length * 0.95; n++) ticks.push(n === 0 ? "0" : duration(n * step));
+    for (let n = 0; n * step < this.scale.length * 0.85; n++) ticks.push(tick(n * step));
     const drawn = `${ticks.join("|")}/${this.scale.length}`;
     if (this.axis.dataset["drawn"] === drawn) return;
     this.axis.dataset["drawn"] = drawn;
     this.axis.replaceChildren(
-      ...ticks.map((tick, n) => {
-        const made = element("span", "", {}, tick);
+      ...ticks.map((text, n) => {
+        const made = element("span", "", {}, text);
         made.style.left = `${((n * step) / this.scale.length) * 100}%`;
         return made;
       }),
