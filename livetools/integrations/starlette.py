@@ -33,14 +33,16 @@ The protocol, for other clients; the whole of it, with examples, stands in ``doc
   fetched 8 MiB; the oldest go first, which ``ready.missed`` and ``dropped`` tell.
 * Backpressure: while a page does not read, its speech waits within that bound, for 20 s at most (then 4408); while
   the model's line takes nothing, no more is read from the page than the session holds.
-* Close codes: 1000 the session is over, 1011 it failed (``ended`` says how, before), 4400 the first message was
-  not the promised ``resume``, 4408 the page was too slow, 4409 another page goes on with the session. Before the
-  upgrade 403: not allowed, or a page of another origin.
+* Close codes: 1000 the session is over, 1011 it failed (``ended`` says how, before), 1012 it goes on in another
+  process (come back with the token), 1013 come again, 4400 the first message was not the promised ``resume``, 4408 the
+  page was too slow, 4409 another page goes on with the session. Before the upgrade 403: not allowed, or a page of
+  another origin.
 """
 
 from __future__ import annotations
 
 import hashlib
+import hmac
 import inspect
 import logging
 import secrets
@@ -51,6 +53,8 @@ from typing import TypeAlias
 import anyio
 
 try:
+    from starlette.requests import Request
+    from starlette.responses import JSONResponse, Response
     from starlette.staticfiles import StaticFiles
     from starlette.types import Receive, Scope, Send
     from starlette.websockets import WebSocket
@@ -58,20 +62,25 @@ except ImportError as error:
     raise ImportError("relay needs starlette: pip install 'livetools[web]'") from error
 
 from livetools.protocol import price
-from livetools.protocol.errors import ConfigError, LiveToolsError
+from livetools.protocol.errors import ConfigError, LiveToolsError, SessionClosed
 from livetools.session.agents import AgentLike, is_agent, open_agent
 from livetools.session.clock import Clock, SystemClock
 from livetools.session.handle_store import HandleStore
 from livetools.session.wake import on_trio
 from livetools.web import BUILT
 
+from .drain import Drain
 from .relay.conversation import Conversation, Options
 from .relay.log import EventLog
 from .relay.messages import PROTOCOL, RESUME, Resume, read_command
 from .relay.origin import refusal
-from .relay.page import NOT_A_RESUME, RESUME_TIMEOUT, Page
+from .relay.page import NOT_A_RESUME, RESUME_TIMEOUT, TRY_AGAIN, Page
 
 log = logging.getLogger("livetools.relay")
+
+#: Seconds that a conversation may still stand in another process before its page is told that it cannot go on, and
+#: seconds between two looks: the service resumes no session that stands.
+TAKE_OVER, LOOK = 30.0, 0.25
 
 #: Who calls: the dependencies of this caller's tools (``None``: the agent's own).
 Authorize: TypeAlias = Callable[[WebSocket], object]
@@ -87,6 +96,8 @@ def relay(
     greeting: str | None = None,
     idle: float | None = None,
     origins: Collection[str] | None = None,
+    drain: Drain | None = None,
+    drain_token: str | None = None,
     clock: Clock | None = None,
 ) -> Relay:
     """An ASGI app that gives each page that comes a session of ``agent``: mount it in FastAPI or Starlette.
@@ -111,6 +122,11 @@ def relay(
     websocket comes to, scheme, host and port. Behind a proxy that ends TLS, name them, or let the server trust
     the proxy's headers (uvicorn: ``--proxy-headers``).
 
+    ``drain``: how the conversations of this process end when it does (:class:`~livetools.integrations.drain.Drain`,
+    whose ``lifespan`` belongs into the app). ``GET ready`` under the mount answers 200, and 503 from the drain on.
+    ``drain_token``: ``POST drain`` with ``Authorization: Bearer <token>`` drains as well, and answers when that is
+    done; without a token there is no such path.
+
     Raises ``ConfigError`` for what is not an agent.
     """
     if not is_agent(agent):
@@ -118,8 +134,8 @@ def relay(
             f"{agent!r:.80} is not an agent: pass functools.partial(connect, MODEL, tools=[...]), "
             "or a function annotated -> Session"
         )
-    options = Options(linger, greeting, idle, clock or SystemClock())
-    return Relay(agent, authorize, stores, origins, options)
+    options = Options(linger, greeting, idle, clock or SystemClock(), drain or Drain())
+    return Relay(agent, authorize, stores, origins, options, drain_token)
 
 
 class Relay:
@@ -132,7 +148,10 @@ class Relay:
         stores: Stores | None,
         origins: Collection[str] | None,
         options: Options,
+        drain_token: str | None = None,
     ) -> None:
+        self.drain = options.drain
+        self._drain_token = drain_token
         self._agent = agent
         self._authorize = authorize
         self._stores = stores
@@ -148,14 +167,27 @@ class Relay:
         if scope["type"] == "websocket":
             await self._meet(WebSocket(scope, receive, send))
         elif scope["type"] == "http":
-            await self._files(scope, receive, send)
+            await (await self._answer(Request(scope, receive)) or self._files)(scope, receive, send)
         elif scope["type"] == "lifespan":
             await self._lifespan(receive, send)
 
-    async def stop(self) -> None:
-        """End every session, those that linger too, and return when they are over.
+    async def _answer(self, request: Request) -> Response | None:
+        """Answer what asks for the state of this process; ``None``: a file is wanted."""
+        path = request.scope["path"].removeprefix(request.scope.get("root_path", "")).strip("/")
+        if path == "ready" and request.method in ("GET", "HEAD"):
+            state = "draining" if self.drain.began else "ready"
+            return JSONResponse({"state": state, "held": len(self.drain)}, 503 if self.drain.began else 200)
+        if path != "drain" or request.method != "POST" or self._drain_token is None:
+            return None
+        given = request.headers.get("authorization", "").encode()
+        if not hmac.compare_digest(given, f"Bearer {self._drain_token}".encode()):
+            return JSONResponse({"error": "the token is not the one expected: see drain_token"}, 401)
+        return JSONResponse({"ended": await self.drain.drain()})
 
-        To be called by the lifespan of the app that the relay is mounted in. A relay that is itself the app does so.
+    async def stop(self) -> None:
+        """End every session now, those that linger too, and return when they are over.
+
+        ``drain.drain()`` lets each come to a quiet moment first.
         """
         ending = list(self._open.values())
         for conversation in ending:
@@ -184,6 +216,9 @@ class Relay:
         known = self._open.get(session_key(resume.token, deps)) if resume is not None else None
         if resume is not None and known is not None:
             return await known.serve(page, resume.after, resumed=True)
+        if self.drain.began:
+            page.close(TRY_AGAIN, "this process takes no more pages: come again")
+            return await page.write(EventLog(), 0)
         try:
             conversation, resumed = await self._begin(resume, deps)
         except Exception as error:
@@ -211,6 +246,19 @@ class Relay:
             if resume is not None and await self._stores(session_key(resume.token, deps)).load() is not None:
                 token, resumed = resume.token, True
             store = self._stores(session_key(token, deps))
+        clock = self._options.clock
+        until = clock.now() + TAKE_OVER
+        while True:
+            try:
+                return await self._opened(token, deps, store, resumed), resumed
+            except SessionClosed as error:
+                if not (resumed and error.retryable and clock.now() < until):
+                    raise
+            await clock.sleep_until(clock.now() + LOOK)  # another process parks it just now
+
+    async def _opened(
+        self, token: str, deps: object, store: HandleStore | None, resumed: bool
+    ) -> Conversation:
         key = session_key(token, deps)
         session = open_agent(self._agent, deps=deps, handle_store=store)
         options = replace(self._options, greeting=None) if resumed else self._options
@@ -222,7 +270,7 @@ class Relay:
         conversation = Conversation(session, token, options, on_over=forget)
         self._open[key] = conversation
         await conversation.open()
-        return conversation, resumed
+        return conversation
 
     async def _caller(self, websocket: WebSocket) -> object:
         deps = self._authorize(websocket) if self._authorize is not None else None
@@ -238,14 +286,12 @@ class Relay:
         return deps
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
-        """Where the relay is the whole app, it is told of the server's stop, and ends what lingers."""
-        while True:
-            message = await receive()
-            if message["type"] == "lifespan.shutdown":
-                await self.stop()
-            await send({"type": f"{message['type']}.complete"})
-            if message["type"] == "lifespan.shutdown":
-                return
+        """Where the relay is the whole app, it is told of the server's start and stop."""
+        await receive()
+        async with self.drain.lifespan():
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+        await send({"type": "lifespan.shutdown.complete"})
 
 
 async def _resume(page: Page) -> Resume | None:

@@ -509,8 +509,7 @@ class Machine:
         link = self.connection.link
         if self._moving and link.line in (Line.LIVE, Line.LEAVING) and not link.may_dial():
             self._stay()
-        parked = self.parking.until < inf and self.parking.due(now)
-        if parked or (self._ending and self._done()):
+        if (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):
             self.connection.on(On.CLOSE, now)
         elif link.line is Line.LEAVING:
             self.connection.settle(now)

@@ -48,6 +48,7 @@ class Parking:
         self._dispatch, self._connection, self._quiet = dispatch, connection, quiet
         self._since = inf
         self.until = inf  # when it is closed whatever is owed; inf: it is not to be parked
+        self.parked = False
         self.left: list[str] = []  # what was owed then
 
     def begin(self, now: float, within: float) -> None:
@@ -59,10 +60,10 @@ class Parking:
         self._since = self.until = inf
 
     def due(self, now: float) -> bool:
-        """Whether the session is to be closed now."""
+        """Whether the session is to be closed now: then it is parked."""
         due = now >= self.until or (not self._unfinished() and self._ready_at() <= now)
         if due:
-            self.left = self.owed()
+            self.parked, self.left = True, self.owed()
         return due
 
     def wake_at(self, now: float) -> float:

@@ -68,6 +68,11 @@ class SessionFacts:
         """What was decided before the session was dialled: the model, the setup, the policy of each tool."""
         return self._assembly.plan
 
+    @property
+    def parked(self) -> bool:
+        """Whether ``park()`` has closed it, and not a tool, the service or ``aclose()``: it may go on elsewhere."""
+        return self._running().machine.parking.parked
+
     def stats(self) -> dict[str, Any]:  # plain values
         """Who owes what, by name: open calls, what is expected from the model, threads in use, what was lost."""
         driver = self._running()

@@ -12,8 +12,9 @@ from functools import partial
 import anyio
 from anyio.abc import TaskGroup
 
+from livetools.integrations.drain import Drain
 from livetools.integrations.idle import Idle
-from livetools.protocol.errors import LiveToolsError
+from livetools.protocol.errors import LiveToolsError, LocalProtocolError
 from livetools.protocol.events import AudioChunk, Event, Interrupted, VideoChunk
 from livetools.session.clock import Clock, SystemClock
 from livetools.session.host import Host
@@ -34,7 +35,7 @@ from .messages import (
     encode_video,
     ending,
 )
-from .page import REPLACED, TRY_AGAIN, Page
+from .page import REPLACED, SERVER_STOPS, TRY_AGAIN, Page
 from .race import race
 
 log = logging.getLogger("livetools.relay")
@@ -51,13 +52,14 @@ class Options:
     greeting: str | None = None
     idle: float | None = None
     clock: Clock = field(default_factory=SystemClock)
+    drain: Drain = field(default_factory=Drain)
 
 
 class Conversation:
     """A session in a host of its own: ``await open()``, then :meth:`serve` one page after the other.
 
-    It is ``over`` when the session has ended: by itself, by a page's ``end``, by :meth:`stop`, because no page came
-    back in time, or because nobody spoke. ``on_over`` is called as soon as no page may come any more.
+    It is ``over`` when the session has ended: by itself, by a page's ``end``, by :meth:`stop` or :meth:`park`, because
+    no page came back in time, or because nobody spoke. ``on_over`` is called as soon as no page may come any more.
     """
 
     def __init__(
@@ -78,6 +80,8 @@ class Conversation:
         self._page: Page | None = None
         self._left: float | None = None  # when the last page did
         self._moved = anyio.Event()  # a page came or went
+        self._park_by: float | None = None  # it is to go on in another process
+        self._to_park = anyio.Event()
 
     async def open(self) -> None:
         """Open the session. Raises what ``connect`` raises on entering; cancelling leaves nothing behind."""
@@ -96,6 +100,20 @@ class Conversation:
     def stop(self) -> None:
         """End the session now."""
         self._input.ended.set()
+
+    async def park(self, within: float) -> None:
+        """End the session at the next quiet moment, its handle kept, and tell the page to come again elsewhere.
+
+        From now on no text is taken: a page sends it again where it goes on. Returns when it is over.
+        """
+        self._wish_to_park(within)
+        await self.over.wait()
+
+    def _wish_to_park(self, within: float) -> None:
+        until = self._clock.now() + within
+        self._park_by = until if self._park_by is None else min(until, self._park_by)
+        self._input.parking = True
+        self._to_park.set()
 
     async def serve(self, page: Page, after: int, *, resumed: bool) -> None:
         """Attach a page, in place of the one before. Returns when it is gone or the session is over."""
@@ -117,24 +135,18 @@ class Conversation:
     async def _leave(self, page: Page) -> None:
         self._page, self._left = None, self._clock.now()
         self._moved.set()
-        if page.server_stops:
-            self.stop()
         with anyio.CancelScope(shield=True):
             with contextlib.suppress(LiveToolsError):  # the session is over, and has told why
                 await self._input.page_left()
+        if page.server_stops:  # which waits for this task
+            await self.park(self._options.drain.within)
 
     # The life of the session, in the host
 
     async def _live(self, group: TaskGroup, ready: Callable[[], None]) -> None:
         try:
-            async with self._session:
-                self._stands.set()
-                ready()
-                ways = [self._listen, self._input.send_texts, self._input.ended.wait, self._watch]
-                if self._idle is not None:
-                    ways.append(self._idle.run)
-                await race(*ways, self._greet)
-                self._on_over()
+            with self._options.drain.holds(self):
+                await self._hold(ready)
             self._end(None)
         except Exception as error:
             if not self._stands.is_set():
@@ -142,6 +154,16 @@ class Conversation:
             self._end(error)
         finally:
             self.over.set()
+            self._on_over()
+
+    async def _hold(self, ready: Callable[[], None]) -> None:
+        async with self._session:
+            self._stands.set()
+            ready()
+            ways = [self._listen, self._input.send_texts, self._input.ended.wait, self._watch, self._park]
+            if self._idle is not None:
+                ways.append(self._idle.run)
+            await race(*ways, self._greet)
             self._on_over()
 
     async def _listen(self) -> None:
@@ -155,6 +177,19 @@ class Conversation:
         if self._options.greeting is not None:
             await self._session.generate_reply(self._options.greeting)
         await anyio.sleep_forever()
+
+    async def _park(self) -> None:
+        """Park the session when that is wanted. Returns when it is over."""
+        await self._to_park.wait()
+        assert self._park_by is not None
+        late = partial(self._clock.sleep_until, self._park_by)
+        await race(self._input.texts_sent, late)  # what was taken is the session's to send
+        try:
+            await self._session.park(max(0.0, self._park_by - self._clock.now()))
+        except LocalProtocolError as error:
+            log.warning("a conversation cannot go on elsewhere: %s", error)
+        else:
+            await anyio.sleep_forever()  # whoever listens knows when all was told
 
     async def _watch(self) -> None:
         """Return when no page has come back within ``linger`` seconds."""
@@ -172,6 +207,10 @@ class Conversation:
             log.warning("a relayed session ended with %s: %s", type(error).__name__, error)
         elif error is not None:
             log.error("a relayed session failed", exc_info=error)
+        elif self._session.parked:
+            if self._page is not None:
+                self._page.close(SERVER_STOPS, "the server restarts: come again")
+            return
         ended = ending(error)
         ended["seq"], ended["at"] = self._stamp()
         self._add(encode(ended))

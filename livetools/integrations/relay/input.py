@@ -46,6 +46,8 @@ class Input:
         self._refuse = refuse  # what is found out later than its message was taken
         self._calls: dict[str, Call] = {}  # those that are open
         self._texts: deque[str] = deque()
+        self._sent = anyio.Event()  # a text was, or could not be
+        self.parking = False  # no text is taken any more: the page sends it again elsewhere
         self._typed = anyio.Event()
         self._activity: AsyncExitStack | None = None
 
@@ -76,6 +78,8 @@ class Input:
                 command = read_command(message)
             except ValueError as error:
                 raise Rejected("bad_message", str(error)) from None
+            if isinstance(command, Text) and self.parking:
+                return None
             if isinstance(command, Text):
                 self._type(command.text)
                 return command
@@ -98,7 +102,14 @@ class Input:
                 except (ConfigError, LocalProtocolError) as error:
                     self._refuse("refused", str(error))
                 self._texts.popleft()
+                self._sent.set()
             await self._typed.wait()
+
+    async def texts_sent(self) -> None:
+        """Wait until every text that was taken has been sent."""
+        while self._texts:
+            self._sent = anyio.Event()
+            await self._sent.wait()
 
     async def page_left(self) -> None:
         """End an activity that the page has left open, so that the model answers what was said."""

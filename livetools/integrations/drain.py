@@ -1,0 +1,113 @@
+"""How a process lets its conversations go before it ends: it is not ready any more, and parks them one by one.
+
+::
+
+    drain = Drain()
+    live = relay(agent, stores=stores, drain=drain)
+    app = FastAPI(lifespan=drain.lifespan)         # SIGTERM drains before the server closes a websocket
+    app.mount("/live", live)
+
+A server that is stopped closes its websockets at once, in the middle of a word. So the drain comes first: what asks
+whether the process is ready is told that it is not (``/live/ready``), conversations are parked at their next quiet
+moment, and only then is the server told to stop.
+"""
+
+from __future__ import annotations
+
+import logging
+import signal
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
+from typing import Protocol
+
+import anyio
+from anyio.abc import TaskGroup
+
+from livetools.session.host import Host
+
+from .relay.race import race
+
+log = logging.getLogger("livetools.relay")
+
+
+class Parkable(Protocol):
+    """A conversation that can go on elsewhere, or can be waited for."""
+
+    async def park(self, within: float) -> None:
+        """End it at a quiet moment, at the latest in ``within`` seconds; return when it has left the drain."""
+
+
+class Drain:
+    """The conversations of one process, and whether it takes more. ``within``: seconds that each may take to end.
+
+    One object serves every relay and telephone number of the process.
+    """
+
+    def __init__(self, within: float = 30.0) -> None:
+        self.within = within
+        self.began = False  # no conversation is taken any more
+        self._held: dict[int, Parkable] = {}
+
+    def __len__(self) -> int:
+        return len(self._held)
+
+    @contextmanager
+    def holds(self, conversation: Parkable) -> Iterator[None]:
+        """The conversation is held in this block."""
+        self._held[id(conversation)] = conversation
+        try:
+            yield
+        finally:
+            del self._held[id(conversation)]
+
+    async def drain(self) -> int:
+        """Take no more conversations, and return when those that are held have ended: how many there were.
+
+        For an orchestrator that asks before it stops a process, and for a program that stops by itself. Called
+        again it waits as well. Cancelling stops the waiting; conversations that were asked to end do so.
+        """
+        if not self.began:
+            log.info("draining: %d conversations are to end within %g s", len(self), self.within)
+        self.began, ended = True, len(self)
+        while self._held:
+            async with anyio.create_task_group() as group:
+                for conversation in tuple(self._held.values()):
+                    group.start_soon(conversation.park, self.within)
+        return ended
+
+    @asynccontextmanager
+    async def lifespan(self, app: object = None) -> AsyncIterator[None]:
+        """The lifespan of a Starlette or FastAPI app: SIGTERM drains first, and then stops the server.
+
+        A second SIGTERM stops it at once. Where the server stops without a signal, leaving drains. It hears
+        signals in the main thread only. Made for uvicorn, whose own handler is called after the drain; of a server
+        that has none that can be called the process is ended by the signal, drained.
+        """
+        host = Host("livetools drain")
+        await host.start(self._watch)
+        try:
+            yield
+        finally:
+            await self.drain()
+            await host.stop()
+
+    async def _hurry(self, signals: AsyncIterator[signal.Signals]) -> None:
+        await anext(signals)
+        self.within = 0.0
+
+    async def _watch(self, group: TaskGroup, ready: Callable[[], None]) -> None:
+        if threading.current_thread() is not threading.main_thread():
+            return
+        before = signal.getsignal(signal.SIGTERM)
+        if not callable(before) or getattr(before, "__module__", "").startswith("asyncio"):
+            before = signal.SIG_DFL
+        try:
+            with anyio.open_signal_receiver(signal.SIGTERM) as signals:
+                ready()
+                await anext(signals)
+                await race(self.drain, partial(self._hurry, signals))
+        finally:
+            signal.signal(signal.SIGTERM, before)
+        signal.raise_signal(signal.SIGTERM)
