@@ -32,10 +32,14 @@ class Hangup:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """Run the handler of this call; then ``settled(run, outcome)``."""
+    """Run the handler of this call; then ``settled(run, outcome)``.
+
+    ``tool`` is the one that the model knew when it called: a hand-off may have put another of that name in its place.
+    """
 
     run: int
     call: Call
+    tool: Any  # the shell's, which the machine does not look into
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,7 @@ class AskApproval:
 
     run: int
     call: Call
+    tool: Any  # the shell's, which the machine does not look into
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +66,7 @@ class Undo:
 
     run: int
     call: Call
+    tool: Any  # the shell's, which the machine does not look into
     result: object
 
 

@@ -267,7 +267,7 @@ class Calls:
             return self._admit(record, now)
         record.phase = Phase.APPROVAL
         self._deadlines.set(record, now + policy.approval_timeout)
-        return self._act(AskApproval(record.run, record.call))
+        return self._act(AskApproval(record.run, record.call, record.tool))
 
     def _hold(self, record: Record) -> None:
         """A person must decide; the model is told so where it can be."""
@@ -294,7 +294,7 @@ class Calls:
         record.running = record.started = True
         self._slots.start(record)
         self._begin_time(record, now)
-        self._act(Start(record.run, record.call))
+        self._act(Start(record.run, record.call, record.tool))
 
     def _begin_time(self, record: Record, now: float) -> None:
         """The time of the tool begins."""
@@ -390,7 +390,7 @@ class Calls:
     def _undo(self, record: Record, result: object) -> None:
         if not record.undone:
             record.undone = True
-            self._act(Undo(record.run, record.call, result))
+            self._act(Undo(record.run, record.call, record.tool, result))
 
     def _lost(self, record: Record, now: float, yielded: Outcome | None) -> None:
         self._tell(ToolLost(record.call, "text" if self._follows(record) else "dropped"))

@@ -177,6 +177,11 @@ class Record:
     leader: Record | None = None  # the call whose run this one shares
 
     @property
+    def tool(self) -> object:
+        """The tool as the model knew it when it called."""
+        return None if self.policy is None else self.policy.tool
+
+    @property
     def background(self) -> bool:
         """Whether it was answered at once that it is under way."""
         return self.policy is not None and self.policy.background

@@ -370,6 +370,7 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
         approval_timeout=options.get("approval_timeout", 60.0),
         join=options.get("duplicates") == "join",
         states_behavior=profile.states_behavior or _wanted(spec) is not None,
+        tool=spec.tool,
     )
 
 

@@ -41,6 +41,7 @@ class CallPolicy:
     interim: bool = False  # a waiting call may say so with a willContinue response
     join: bool = False  # duplicates="join"
     states_behavior: bool = False  # its declaration says its behaviour
+    tool: object = field(default=None, compare=False, repr=False)  # what runs its calls; opaque here
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,7 @@ class ToolSpec:
     handled: bool = True
     source: str = ""  # where it is defined, for messages
     spelt: bool = False  # the declaration is as the wire writes it already
+    tool: object = field(default=None, compare=False, repr=False)  # what runs its calls; opaque here
 
 
 def _one_of(name: str, value: object, *values: str) -> None:

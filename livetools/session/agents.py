@@ -114,8 +114,8 @@ def plan_of(session: Session) -> Plan:
 
 
 def tools_of(session: Session) -> tuple[Tool, ...]:
-    """The tools of a session that have a handler."""
-    return tuple(session._assembly.tools.values())
+    """The tools of a session, as its model will know them."""
+    return tuple(p.tool for p in plan_of(session).policies.values() if isinstance(p.tool, Tool))
 
 
 def instructions_of(session: Session) -> str | None:

@@ -15,7 +15,7 @@ from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.machine import Machine
 from livetools.protocol.outbox import Receipt
 from livetools.protocol.plan import replan
-from livetools.protocol.terms import Plan
+from livetools.protocol.terms import Plan, ToolSpec
 from livetools.protocol.transcript import Transcript
 from livetools.tools import Agent, Hooks, SessionLike, Tool, as_tools
 
@@ -34,9 +34,9 @@ from .workers import Workers
 log = logging.getLogger("livetools.session")
 
 
-def by_name(tools: Iterable[Tool]) -> dict[str, Tool]:
-    """The tools that a workers serves."""
-    return {tool.name: tool for tool in tools}
+def specs_of(tools: Iterable[Tool]) -> list[ToolSpec]:
+    """What the plan must know of these tools, and the tools themselves, which it hands to whoever runs the calls."""
+    return [replace(tool.spec(), tool=tool) for tool in tools]
 
 
 @dataclass(slots=True)
@@ -44,7 +44,6 @@ class Assembly:
     """What ``connect`` has made of its arguments."""
 
     plan: Plan
-    tools: Mapping[str, Tool]
     endpoint: Endpoint
     dialer: Dialer
     policy: ReconnectPolicy | None = None
@@ -110,8 +109,9 @@ class Assembly:
         Raises ``ConfigError`` and ``LocalProtocolError`` before anything is changed.
         """
         made = None if agent.tools is None else as_tools(agent.tools)
-        specs = None if made is None else [tool.spec() for tool in made]
-        plan = replan(self.plan, tools=specs, instructions=agent.instructions)
+        plan = replan(
+            self.plan, tools=None if made is None else specs_of(made), instructions=agent.instructions
+        )
         frame = None
         if plan.takes_update:
             instructions = None if agent.instructions is None else plan.setup["systemInstruction"]
@@ -123,8 +123,6 @@ class Assembly:
                 "or by a budget of dials that is used up"
             )
         self.plan = plan
-        if made is not None:
-            driver.workers.tools = {**driver.workers.tools, **by_name(made)}  # open calls keep theirs
         return driver.machine.update(plan, frame, driver.clock.now(), event)
 
     def _driver(self, host: Host, group: TaskGroup, session: SessionLike) -> SessionDriver:
@@ -133,7 +131,7 @@ class Assembly:
         driver = SessionDriver(machine, self.clock, [self.transcript.event, *heard])
         driver.change = self.update
         handlers = Handlers(driver, self.plan.response_key, self.hooks)
-        driver.workers = Workers(group, handlers, self.tools, self.deps, session, host.start_eagerly)
+        driver.workers = Workers(group, handlers, self.deps, session, host.start_eagerly)
         driver.sockets = Sockets(group, self.dialer, self.endpoint, driver)
         return driver
 

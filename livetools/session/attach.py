@@ -29,7 +29,7 @@ from livetools.protocol.profiles import ModelProfile
 from livetools.protocol.terms import Plan, ReplyFormat
 from livetools.tools import Hooks, as_tools
 
-from .assembly import by_name
+from .assembly import specs_of
 from .clock import SystemClock
 from .driver import Driver
 from .handlers import Desk, Handlers
@@ -66,7 +66,7 @@ def attach(
     made = as_tools(tools)
     plan = make_plan(
         model or "any",
-        [tool.spec() for tool in made],
+        specs_of(made),
         profile=profile or (None if model else ModelProfile()),
         reply_format=reply_format,
         response_key=response_key,
@@ -77,7 +77,7 @@ def attach(
 
     def workers(desk: Desk, group: TaskGroup, host: Host) -> Workers:
         handlers = Handlers(desk, response_key, tuple(hooks))
-        return Workers(group, handlers, by_name(made), deps, start_eagerly=host.start_eagerly)
+        return Workers(group, handlers, deps, start_eagerly=host.start_eagerly)
 
     return Attached(sdk_session, plan, workers)
 

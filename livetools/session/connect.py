@@ -22,7 +22,7 @@ from livetools.tools import (
     split_config_tools,
 )
 
-from .assembly import Assembly, by_name
+from .assembly import Assembly, specs_of
 from .clock import Clock, SystemClock
 from .credentials import KeySource
 from .endpoint import resolve
@@ -120,7 +120,7 @@ def connect(
             allow_insecure=getattr(dialer, "allow_insecure", False),
         )  # fmt: skip
         plan = make_plan(
-            model, [tool.spec() for tool in made], instructions=instructions, config=fields.all,
+            model, specs_of(made), instructions=instructions, config=fields.all,
             vertexai=endpoint.vertexai, project=endpoint.project, location=endpoint.location,
             api_version=endpoint.api_version, profile=profile, reply_format=reply_format,
             reply_batching=reply_batching, response_key=response_key, tool_timeout=tool_timeout,
@@ -133,7 +133,7 @@ def connect(
                 f"handle_store is given, and {model} is asked for no handles: leave one of them out"
             )
         policy = ReconnectPolicy() if reconnect is True else reconnect or None
-        assembly = Assembly(plan, by_name(made), endpoint, dialer, policy, deps, tuple(hooks))
+        assembly = Assembly(plan, endpoint, dialer, policy, deps, tuple(hooks))
         assembly.clock, assembly.store = clock or SystemClock(), handle_store
         assembly.transcript.max_bytes = max_history
         return Session(assembly)

@@ -125,14 +125,14 @@ class Driver(ABC, Generic[M]):
     def perform(self, action: Action) -> None:
         """Do what the machine wants done at once."""
         match action:
-            case Start(run, call):
-                self.workers.start(run, call)
+            case Start(run, call, tool):
+                self.workers.start(run, call, tool)
             case Stop(run):
                 self.workers.stop(run)
-            case AskApproval(run, call):
-                self.workers.ask_approval(run, call)
-            case Undo(run, call, result):
-                self.workers.undo(run, call, result)
+            case AskApproval(run, call, tool):
+                self.workers.ask_approval(run, call, tool)
+            case Undo(run, call, tool, result):
+                self.workers.undo(run, call, tool, result)
 
     @abstractmethod
     def hand_off(self, run: int, outcome: Outcome) -> Outcome:

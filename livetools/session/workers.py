@@ -54,19 +54,17 @@ class _Worker:
 class Workers:
     """Runs the handlers of one session, in its task group. Its methods start something, and return.
 
-    ``tools`` may be replaced while calls run. Made in the loop, in the context of whoever opened the session.
+    Made in the loop, in the context of whoever opened the session.
     """
 
     def __init__(
         self,
         group: TaskGroup,
         handlers: Handlers,
-        tools: Mapping[str, Tool],
         deps: object = None,
         session: SessionLike | None = None,
         start_eagerly: StartEagerly | None = None,
     ) -> None:
-        self.tools = tools
         self._start_eagerly = start_eagerly if EAGER and can_start_eagerly() else None
         self._group, self._handlers, self._desk = group, handlers, handlers.desk
         self._deps, self._session = deps, session
@@ -97,10 +95,10 @@ class Workers:
         worker = None if job is None else self._busy.get(job.run)
         return job.run if job is not None and worker is not None and worker.job is job else None
 
-    def start(self, run: int, call: Call) -> None:
+    def start(self, run: int, call: Call, tool: Tool) -> None:
         """Run the handler of this call; its outcome is reported once."""
-        context = self._context_of(run, call)
-        job = Job(run, call, self.tools[call.name], context, self._desk.streams(run))
+        context = self._context_of(run, call, tool)
+        job = Job(run, call, tool, context, self._desk.streams(run))
         if self._start_eagerly is not None:
             worker = self._busy[run] = _Worker(job)
             return self._start_eagerly(self._serve(worker, job), self._context.copy())
@@ -126,17 +124,17 @@ class Workers:
         elif job.future is not None:
             self._errand(self._abandon, job.future)
 
-    def ask_approval(self, run: int, call: Call) -> None:
+    def ask_approval(self, run: int, call: Call, tool: Tool) -> None:
         """Check the arguments of the call, and ask the tool's ``approval`` with them.
 
         Where they do not fit the call is settled with that error. Else, true: a person must approve; a
         ``ToolError``: it is refused with that text; false: it may run.
         """
-        self._errand(self._ask_approval, run, call)
+        self._errand(self._ask_approval, run, call, tool)
 
-    def undo(self, run: int, call: Call, result: object) -> None:
+    def undo(self, run: int, call: Call, tool: Tool, result: object) -> None:
         """Run the tool's ``undo``; what it raises is logged."""
-        self._errand(self._undo, run, call, result)
+        self._errand(self._undo, run, call, tool, result)
 
     async def wind_down(self, give_up: Callable[[], None]) -> None:
         """After the end, when all were told to stop: give the handlers ``CLEAN_UP`` seconds, then ``give_up()``,
@@ -169,9 +167,8 @@ class Workers:
         """Let the threads go."""
         self._handlers.shutdown()
 
-    def _context_of(self, run: int, call: Call) -> ToolContext[Any]:
+    def _context_of(self, run: int, call: Call, tool: Tool) -> ToolContext[Any]:
         report = _Report(self._desk, run)
-        tool = self.tools[call.name]
         return tool.context(call=call, deps=self._deps, session=self._session, report=report)
 
     async def _serve(self, worker: _Worker, job: Job) -> None:
@@ -234,8 +231,7 @@ class Workers:
         """Another thread may take the place of the one that runs this; after all that is stopped with it is."""
         self._handlers.threads.abandon(future)
 
-    async def _ask_approval(self, run: int, call: Call) -> None:
-        tool = self.tools[call.name]
+    async def _ask_approval(self, run: int, call: Call, tool: Tool) -> None:
         try:
             args = tool.arguments(call.args)
         except Exception as error:
@@ -252,7 +248,7 @@ class Workers:
         """What the tool's ``approval`` says: whether a person must decide, or why the call is refused."""
         try:
             return bool(
-                await self._handlers.user(tool.options["approval"], self._context_of(run, call), args)
+                await self._handlers.user(tool.options["approval"], self._context_of(run, call, tool), args)
             )
         except ToolError as error:
             return str(error_outcome(error, call.name).response["error"])
@@ -262,12 +258,9 @@ class Workers:
             log.error("the approval of %s failed: %s", call.name, place(error), exc_info=detail(error))
             return "its approval failed"
 
-    async def _undo(self, run: int, call: Call, result: object) -> None:
-        tool = self.tools.get(call.name)
-        if tool is None or tool.options["undo"] is None:
-            return
+    async def _undo(self, run: int, call: Call, tool: Tool, result: object) -> None:
         try:
-            await self._handlers.user(tool.options["undo"], self._context_of(run, call), call, result)
+            await self._handlers.user(tool.options["undo"], self._context_of(run, call, tool), call, result)
         except BaseException as error:
             if not is_of_the_user(error):
                 raise

@@ -17,6 +17,7 @@ from livetools.protocol.attached import AttachedMachine
 from livetools.protocol.events import Event
 from livetools.protocol.plan import make_plan
 from livetools.protocol.profiles import ModelProfile
+from livetools.session.assembly import specs_of
 from livetools.session.clock import SystemClock
 from livetools.session.driver import Driver
 from livetools.session.handlers import Handlers
@@ -53,12 +54,11 @@ class Recorder:
 
 
 class Line(Driver[AttachedMachine]):
-    def __init__(self, tools: dict[str, Tool], clock: Any) -> None:
-        specs = [tool.spec() for tool in tools.values()]
+    def __init__(self, tools: list[Tool], clock: Any) -> None:
+        specs = specs_of(tools)
         super().__init__(
             AttachedMachine(make_plan("any", specs, profile=ModelProfile(), reconnect=False)), clock
         )
-        self.tools = tools
         self.recorder = Recorder()
 
     def show(self, event: Event) -> None:
@@ -79,11 +79,11 @@ class Line(Driver[AttachedMachine]):
 
 @asynccontextmanager
 async def driven(*functions: Any, clock: Any = None) -> AsyncIterator[Line]:
-    line = Line({tool.name: tool for tool in map(Tool, functions)}, clock or SystemClock())
+    line = Line([Tool(function) for function in functions], clock or SystemClock())
     host, over = Host(), Latch()
 
     async def main(group: Any, ready: Any) -> None:
-        line.workers = Workers(group, Handlers(line), line.tools, start_eagerly=host.start_eagerly)
+        line.workers = Workers(group, Handlers(line), start_eagerly=host.start_eagerly)
         line.begin(group)
         ready()
         await over.wait()

@@ -119,6 +119,68 @@ async def test_until_the_other_connection_stands_the_model_calls_what_it_knows(o
         assert line.transport.dials == 2
 
 
+def of(whose: str, **options: Any) -> livetools.Tool:
+    """A tool ``greet`` that says whose it is; each agent has one of this name."""
+
+    async def greet() -> str:
+        """Greet."""
+        return f"the {whose} greets"
+
+    return livetools.Tool(greet, **options)
+
+
+def moving_to(*tools: livetools.Tool) -> Callable[[], ToolResult]:
+    """A tool that hands over to an agent with these tools."""
+
+    def hand_over() -> ToolResult:
+        """Hand over."""
+        return ToolResult("You are with the other.", handoff=Agent(tools=tools, name="other"))
+
+    return hand_over
+
+
+async def test_until_the_model_has_moved_a_name_that_both_agents_have_is_the_old_agents(
+    opened: Opened,
+) -> None:
+    async with opened([of("old"), moving_to(of("new"))], model=OLDER) as line:
+        line.server.send({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
+        await line.until(HandleUpdate)
+        line.call({"name": "hand_over", "id": "c1", "args": {}})
+        await line.responses(1)
+        line.call({"name": "greet", "id": "c2", "args": {}})
+        assert (await line.responses(1))[0]["response"] == {"output": "the old greets"}
+        line.says("Here you are.")
+        await line.until(HandedOff)
+        line.servers[-1].send({"toolCall": {"functionCalls": [{"name": "greet", "id": "c3", "args": {}}]}})
+        assert (await line.until(ToolFinished)).response == {"output": "the new greets"}
+
+
+async def test_a_call_is_approved_and_undone_by_the_tool_that_the_model_knew_when_it_called(
+    opened: Opened,
+) -> None:
+    asked, undone = [], []
+    options = {
+        whose: {
+            "approval": lambda args, whose=whose: asked.append(whose) or True,
+            "undo": lambda call, result, whose=whose: undone.append((whose, result)),
+        }
+        for whose in ("old", "new")
+    }
+    old, new = (of(whose, **options[whose]) for whose in ("old", "new"))
+    async with opened([old, moving_to(new)]) as line:
+        line.call({"name": "greet", "id": "c1", "args": {}})
+        waiting = await line.until(livetools.ApprovalRequested)
+        line.call({"name": "hand_over", "id": "c2", "args": {}})
+        await line.responses(1)
+        await line.session.approve(waiting.call)
+        assert (await line.responses(1))[0]["response"] == {"output": "the old greets"}
+        line.server.send({"toolCallCancellation": {"ids": ["c1"]}})
+        await line.until(livetools.ToolCancelled)
+        await line.quiet()
+    assert asked == ["old"]
+    assert undone == [("old", "the old greets")]
+
+
 async def test_a_hand_off_that_cannot_be_planned_fails_its_call_and_nothing_else(
     opened: Opened, caplog: pytest.LogCaptureFixture
 ) -> None:
