@@ -27,7 +27,7 @@ from livetools.protocol.events import Event
 from livetools.protocol.plan import make_plan
 from livetools.protocol.profiles import ModelProfile
 from livetools.protocol.terms import Plan, ReplyFormat
-from livetools.tools import Hooks, as_tools
+from livetools.tools import Hooks, ToolLike, as_tools
 
 from .assembly import specs_of
 from .clock import SystemClock
@@ -46,7 +46,7 @@ log = logging.getLogger("livetools.session")
 
 def attach(
     sdk_session: SDKSession,
-    tools: Iterable[object],
+    tools: Iterable[ToolLike],
     *,
     model: str | None = None,
     profile: ModelProfile | None = None,

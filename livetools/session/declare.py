@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from livetools.protocol.errors import ConfigError
 from livetools.protocol.plan import declaration, make_plan
 from livetools.protocol.profiles import ModelProfile
-from livetools.tools import as_tools
+from livetools.tools import LiveConnectConfigOrDict, ToolLike, as_tools
+
+Config = TypeVar("Config", bound=LiveConnectConfigOrDict)
 
 
-def declare(
-    tools: Iterable[object], into: object = None
-) -> Any:  # a config of the kind that was given, or a dict
+@overload
+def declare(tools: Iterable[ToolLike], into: None = None) -> dict[str, Any]: ...
+@overload
+def declare(tools: Iterable[ToolLike], into: Config) -> Config: ...
+def declare(tools: Iterable[ToolLike], into: Any = None) -> Any:
     """A config of google-genai with these tools in it, declared as Live models read them.
 
-    ``into`` (a ``LiveConnectConfig`` or its dict, not changed; ``None``: a new dict) keeps what it has, its
-    tools too. The SDK by itself sends ``parameters_json_schema``, which several models ignore
-    (python-genai#1147).
+    ``into`` is a ``LiveConnectConfig`` or its dict; the result is of the same kind, and keeps what was in it, its
+    tools too. ``into`` itself is not changed. Without it the result is a new dict. The SDK by itself sends
+    ``parameters_json_schema``, which several models ignore (python-genai#1147).
 
     Raises ``ConfigError`` for what cannot be declared, or twice.
     """

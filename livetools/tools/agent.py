@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from livetools.protocol.errors import ConfigError
 
+from .likes import Instructions, ToolLike
+
 
 @dataclass(frozen=True, slots=True)
 class Agent:
@@ -26,8 +28,8 @@ class Agent:
             return ToolResult("You are with billing now.", handoff=billing)
     """
 
-    instructions: object = None
-    tools: Iterable[object] | None = None
+    instructions: Instructions | None = None
+    tools: Iterable[ToolLike] | None = None
     name: str | None = None
 
     def __post_init__(self) -> None:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol, TypeAlias
 
-from .tool import Tool
-from .toolset import Toolset
+from livetools.protocol.terms import ToolSpec
+
+
+class SpecifiedTool(Protocol):
+    """A :class:`~livetools.Tool`; as a protocol, so that what a tool refers to may refer to it."""
+
+    def spec(self) -> ToolSpec: ...
 
 
 class DeclarationLike(Protocol):
@@ -47,15 +52,14 @@ class ConfigLike(Protocol):
 
 _One: TypeAlias = (
     Callable[..., object]
-    | Tool
-    | Toolset
+    | SpecifiedTool
     | DeclarationLike
     | ToolEntryLike
     | Mapping[str, Any]  # Gemini's, OpenAI's, Anthropic's or MCP's shape: any JSON value
 )
 
-#: An item of ``tools=``: a function, a tool, several of them, or a declaration of somebody else's.
-ToolLike: TypeAlias = _One | list[_One] | tuple[_One, ...]
+#: An item of ``tools=``: a function, a tool, a toolset or a list of them, or a declaration of somebody else's.
+ToolLike: TypeAlias = _One | Iterable[_One]
 
 #: What ``config=`` takes, and an entry of ``history=``: google-genai's type, or its dict.
 LiveConnectConfigOrDict: TypeAlias = ConfigLike | Mapping[str, object]

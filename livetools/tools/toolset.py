@@ -9,6 +9,7 @@ from livetools.protocol.errors import ConfigError
 
 from .adapt import as_tools, distinct
 from .hooks import Hooks
+from .likes import ToolLike
 from .tool import Tool
 
 
@@ -21,7 +22,7 @@ class Toolset:
 
     __slots__ = ("_tools", "name")
 
-    def __init__(self, *items: Any, name: str | None = None, hooks: Sequence[Hooks] = ()) -> None:
+    def __init__(self, *items: ToolLike, name: str | None = None, hooks: Sequence[Hooks] = ()) -> None:
         self.name = name
         tools = as_tools(items)
         self._tools = tuple(t.replace(hooks=(*hooks, *t.hooks)) for t in tools) if hooks else tuple(tools)

@@ -1,4 +1,4 @@
-"""What a type checker accepts: each line is a program that somebody writes. Read by mypy, not run."""
+"""What a type checker accepts: each line is a program that somebody writes. Read by type checkers, not run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from google.genai import types
+from google.genai.live import AsyncSession
 
 import livetools
 
@@ -26,6 +27,13 @@ livetools.connect("m", tools=[get_weather, slow, livetools.Tool(get_weather), SE
 livetools.connect("m", tools=(get_weather,))
 livetools.connect("m", tools=SET)
 livetools.connect("m", tools=[SET, [get_weather, slow]])
+livetools.connect("m", tools=[SET.filter(lambda t: t.name == "get_weather"), (slow, DECLARATION)])
+livetools.Agent("You are billing.", tools=[get_weather, SET, DECLARATION])
+livetools.Agent({"parts": [{"text": "You are billing."}]}, tools=SET)
+livetools.Toolset(get_weather, livetools.Tool(slow), DECLARATION)
+declared: dict[str, Any] = livetools.declare([get_weather])
+config: types.LiveConnectConfig = livetools.declare([get_weather, SET], into=types.LiveConnectConfig())
+livetools.declare([get_weather], into=types.LiveConnectConfigDict(response_modalities=[types.Modality.AUDIO]))
 livetools.connect("m", tools=[{"type": "function", "function": {"name": "f"}}])
 livetools.connect("m", tools=[types.Tool(function_declarations=[types.FunctionDeclaration(name="f")])])
 livetools.connect("m", tools=[types.FunctionDeclaration(name="f")])
@@ -47,6 +55,13 @@ async def session(session: livetools.Session) -> None:
     livetools.connect("m", history=session.transcript)
     first: dict[str, Any] = session.transcript[0]
     print(first)
+
+
+async def attached(session: AsyncSession) -> None:
+    """Messages of the SDK's, whose calls are answered."""
+    async with livetools.attach(session, [get_weather, SET], model="m") as live:
+        async for message in live:
+            print(message)
 
 
 class Guard(livetools.Hooks):

@@ -1,4 +1,4 @@
-"""What a type checker refuses: each call is wrong, and mypy says so in its line. Read by mypy, not run."""
+"""What a type checker refuses: each call is wrong, and is refused in its line. Read by type checkers, not run."""
 
 from __future__ import annotations
 
@@ -21,9 +21,16 @@ livetools.connect("m", history=["hi"])  # refused
 livetools.connect("m", instructions=3)  # refused
 livetools.ToolResult("done", handoff="billing")  # refused
 livetools.Agent(name=3)  # refused
+livetools.Agent(3)  # refused
+livetools.Agent(tools=[3])  # refused
+livetools.Agent(tools=get_weather)  # refused
+livetools.Toolset("get_weather")  # refused
+livetools.declare(["get_weather"])  # refused
+livetools.declare([get_weather], into="AUDIO")  # refused
 
 
 async def session(session: livetools.Session) -> None:
     """The verbs."""
     await session.update(3)  # refused
+    livetools.attach(session, [get_weather])  # refused
     await session.update(tools=["get_weather"])  # refused
