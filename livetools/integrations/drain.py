@@ -50,7 +50,9 @@ class Drain:
         self.began = False  # no conversation is taken any more
         self._held: dict[int, Parkable] = {}
 
-    def __len__(self) -> int:
+    @property
+    def held(self) -> int:
+        """How many conversations there are."""
         return len(self._held)
 
     @contextmanager
@@ -69,8 +71,8 @@ class Drain:
         again it waits as well. Cancelling stops the waiting; conversations that were asked to end do so.
         """
         if not self.began:
-            log.info("draining: %d conversations are to end within %g s", len(self), self.within)
-        self.began, ended = True, len(self)
+            log.info("draining: %d conversations are to end within %g s", self.held, self.within)
+        self.began, ended = True, self.held
         while self._held:
             async with anyio.create_task_group() as group:
                 for conversation in tuple(self._held.values()):

@@ -134,7 +134,7 @@ def relay(
             f"{agent!r:.80} is not an agent: pass functools.partial(connect, MODEL, tools=[...]), "
             "or a function annotated -> Session"
         )
-    options = Options(linger, greeting, idle, clock or SystemClock(), drain or Drain())
+    options = Options(linger, greeting, idle, clock or SystemClock(), Drain() if drain is None else drain)
     return Relay(agent, authorize, stores, origins, options, drain_token)
 
 
@@ -176,7 +176,7 @@ class Relay:
         path = request.scope["path"].removeprefix(request.scope.get("root_path", "")).strip("/")
         if path == "ready" and request.method in ("GET", "HEAD"):
             state = "draining" if self.drain.began else "ready"
-            return JSONResponse({"state": state, "held": len(self.drain)}, 503 if self.drain.began else 200)
+            return JSONResponse({"state": state, "held": self.drain.held}, 503 if self.drain.began else 200)
         if path != "drain" or request.method != "POST" or self._drain_token is None:
             return None
         given = request.headers.get("authorization", "").encode()

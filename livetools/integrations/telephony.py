@@ -34,7 +34,9 @@ except ImportError as error:
 
 from livetools.session.agents import AgentLike
 from livetools.session.clock import Clock, SystemClock
+from livetools.session.handle_store import HandleStore
 
+from .drain import Drain
 from .phone.provider import Provider, Telnyx, Twilio
 
 __all__ = ["Ended", "StartFrame", "telnyx", "twilio"]
@@ -50,6 +52,8 @@ async def twilio(
     greeting: str | None = None,
     idle: float | None = None,
     on_end: Callable[[Ended], object] | None = None,
+    stores: Callable[[StartFrame], HandleStore] | None = None,
+    drain: Drain | None = None,
     clock: Clock | None = None,
 ) -> None:
     """Take a call of Twilio's (``<Connect><Stream url="wss://..."/>``): a starlette websocket that was accepted.
@@ -67,11 +71,21 @@ async def twilio(
     after which it asks whether anybody is there, and after as many more the call ends. ``on_end(ended)``, plain or
     async, is called once for each call that was taken, when it is over (:class:`Ended`).
 
+    ``drain``: a process that ends (:class:`~livetools.integrations.drain.Drain`) waits for the call, ``drain.within``
+    seconds at most. With ``stores(start)``, where the call's handle is kept (by ``start["callSid"]``), it is parked at
+    the next quiet moment instead. The stream that Twilio opens next, told so by the ``action`` of the ``<Connect>``,
+    goes on with the conversation in another process (``examples/phone_fleet.py``).
+
     What ends the session (:class:`LiveToolsError`) is logged and told to ``on_end``, not raised; what ``agent``,
     ``deps`` or ``on_end`` raise comes out.
     """
     provider = Twilio(auth_token, str(websocket.url) if url is None else url)
-    await _serve(websocket, provider, Options(agent, deps, greeting, idle, on_end), clock)
+    await _serve(
+        websocket,
+        provider,
+        Options(agent, deps, greeting, idle, on_end, stores, Drain() if drain is None else drain),
+        clock,
+    )
 
 
 async def telnyx(
@@ -83,6 +97,8 @@ async def telnyx(
     greeting: str | None = None,
     idle: float | None = None,
     on_end: Callable[[Ended], object] | None = None,
+    stores: Callable[[StartFrame], HandleStore] | None = None,
+    drain: Drain | None = None,
     clock: Clock | None = None,
 ) -> None:
     """Take a call of Telnyx' (``stream_url``, with ``stream_bidirectional_mode: "rtp"``), as :func:`twilio` does.
@@ -92,7 +108,12 @@ async def telnyx(
     ``start["call_control_id"]``, ``start["custom_parameters"]``, ``start["from"]`` … The codec is the stream's, PCMU
     or PCMA; for another one the websocket is closed with 1003.
     """
-    await _serve(websocket, Telnyx(auth_token), Options(agent, deps, greeting, idle, on_end), clock)
+    await _serve(
+        websocket,
+        Telnyx(auth_token),
+        Options(agent, deps, greeting, idle, on_end, stores, Drain() if drain is None else drain),
+        clock,
+    )
 
 
 async def _serve(websocket: WebSocket, provider: Provider, options: Options, clock: Clock | None) -> None:

@@ -18,8 +18,10 @@ from support.phone import TELNYX_START, TWILIO_START, phone, recorded, settled, 
 import livetools
 from livetools import ConfigError, ToolContext, ToolResult
 from livetools.audio.pcm import Resampler
+from livetools.integrations.drain import Drain
 from livetools.integrations.phone.codec import PCMA, PCMU
 from livetools.integrations.telephony import Ended, telnyx, twilio
+from livetools.session.handle_store import MemoryHandleStore
 from livetools.testing import FakeClock, FakeLiveServer
 
 pytestmark = pytest.mark.anyio
@@ -511,3 +513,82 @@ async def test_a_recorded_call_is_held_again(bridge: Any, codec: Any) -> None:
 def in_order(frames: list[dict[str, Any]]) -> list[dict[str, str]]:
     media = [frame["media"] for frame in frames if frame["event"] == "media"]
     return sorted(media, key=lambda body: int(body["chunk"]))
+
+
+# A process that ends
+
+
+async def held(drain: Drain) -> None:
+    with anyio.fail_after(5):
+        while not drain.held:
+            await anyio.sleep(0.001)
+
+
+async def test_a_call_is_parked_when_nobody_speaks_and_goes_on_with_its_next_stream() -> None:
+    store, ended = MemoryHandleStore(), list[Ended]()
+    heard: list[str] = []
+
+    async def model(turn: Any) -> None:
+        if turn.text.startswith("Greet"):
+            heard.append("greeted")
+        contents = turn.session.history
+        heard.append(" / ".join(p["text"] for c in contents for p in c["parts"] if "text" in p))
+        await turn.say("Good evening!")
+
+    drain = Drain()
+    options: dict[str, Any] = {
+        "stores": lambda start: store,
+        "greeting": "Greet them.",
+        "on_end": ended.append,
+    }
+    async with FakeLiveServer(model) as server:
+        async with phone(twilio, agent_of(server), drain=drain, **options) as line:
+            line.begin()
+            await line.until("mark")
+            line.play()
+            async with anyio.create_task_group() as group:
+                group.start_soon(drain.drain)
+                assert (await line.closed()).code == 1000
+        async with phone(twilio, agent_of(server), **options) as line:
+            line.begin()
+            line.press("5#")
+            await line.until("mark")
+            line.hang_up()
+    assert [each.reason for each in ended] == ["parked", "hangup"]
+    assert heard.count("greeted") == 1
+    assert "Good evening!" in heard[-1]
+
+
+async def test_a_process_waits_for_a_call_that_cannot_go_on_elsewhere() -> None:
+    clock, drain, ended = FakeClock(), Drain(within=60), list[Ended]()
+    async with FakeLiveServer(says("Hello.")) as server:
+        options: dict[str, Any] = {"drain": drain, "clock": clock, "on_end": ended.append}
+        async with phone(twilio, agent_of(server), **options) as line:
+            line.begin()
+            await held(drain)
+            async with anyio.create_task_group() as group:
+                group.start_soon(drain.drain)
+                await settled()
+                clock.advance(59)
+                await settled()
+                assert not ended
+                line.hang_up()
+    assert [each.reason for each in ended] == ["hangup"]
+
+
+async def test_but_not_for_ever() -> None:
+    clock, drain, ended = FakeClock(), Drain(within=60), list[Ended]()
+    async with FakeLiveServer(says("Hello.")) as server:
+        agent = functools.partial(agent_of(server), clock=clock)
+        async with phone(twilio, agent, drain=drain, clock=clock, on_end=ended.append) as line:
+            line.begin()
+            line.press("5#")
+            await line.until("mark")
+            line.play()
+            async with anyio.create_task_group() as group:
+                group.start_soon(drain.drain)
+                await settled()
+                clock.advance(61)
+                closed = await line.closed()
+    assert closed.code == 1000
+    assert [each.reason for each in ended] == ["stopped"]

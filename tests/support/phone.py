@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 from starlette.websockets import WebSocket
 
-from .asgi import Browser, browser
+from .asgi import Browser, Closed, browser
 
 TWILIO_START = {
     "event": "start",
@@ -123,6 +123,14 @@ class Phone:
         while True:
             await self.receive()
             self.play()
+
+    async def closed(self) -> Closed:
+        """How the bridge closes the websocket; what comes before is heard, and its marks go back."""
+        try:
+            await self.listen()
+        except Closed as closed:
+            return closed
+        raise AssertionError("listening ends with the websocket")
 
     def _send(self, event: str, **more: Any) -> None:
         if self.telnyx:

@@ -7,19 +7,22 @@ import inspect
 import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any, Literal, TypeAlias
 
 import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from livetools.audio.pcm import INPUT_RATE, Resampler
+from livetools.integrations.drain import Drain
 from livetools.integrations.idle import Idle
 from livetools.integrations.relay.race import race
 from livetools.protocol.errors import LiveToolsError
 from livetools.protocol.events import AudioChunk, Event, GenerationComplete, Interrupted, TurnComplete
 from livetools.session.agents import AgentLike, adjust, open_agent
 from livetools.session.clock import Clock
+from livetools.session.handle_store import HandleStore
 from livetools.session.session import Session
 from livetools.session.wake import make_wake
 
@@ -44,7 +47,7 @@ LAST_WORDS = 5.0
 
 #: The start frame of a call, with the fields of its ``start`` object beside it.
 StartFrame: TypeAlias = Mapping[str, Any]
-Reason: TypeAlias = Literal["hangup", "ended", "idle", "failed"]
+Reason: TypeAlias = Literal["hangup", "ended", "idle", "parked", "stopped", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +55,10 @@ class Ended:
     """A call that is over.
 
     ``start``: its start frame (ids for the provider's REST API). ``reason``: ``"hangup"`` (the caller, or the
-    provider, ended the stream), ``"ended"`` (the session did: a tool said ``ends_session``), ``"idle"``, or
-    ``"failed"`` with the ``error``. ``heard``: seconds of the model's speech that the caller has heard.
-    ``contents``: the conversation.
+    provider, ended the stream), ``"ended"`` (the session did: a tool said ``ends_session``), ``"idle"``, ``"parked"``
+    (the process ends; the conversation goes on with the next stream of this call), ``"stopped"`` (the process ends,
+    and the call has not ended in time), or ``"failed"`` with the ``error``. ``heard``: seconds of the model's speech
+    that the caller has heard. ``contents``: the conversation.
     """
 
     start: StartFrame
@@ -73,6 +77,8 @@ class Options:
     greeting: str | None = None
     idle: float | None = None
     on_end: Callable[[Ended], object] | None = None
+    stores: Callable[[StartFrame], HandleStore] | None = None
+    drain: Drain = field(default_factory=Drain)
 
 
 async def serve(websocket: WebSocket, provider: Provider, options: Options, clock: Clock) -> None:
@@ -83,7 +89,10 @@ async def serve(websocket: WebSocket, provider: Provider, options: Options, cloc
         if start is None:
             return
         deps = None if options.deps is None else await _maybe(options.deps(start.frame))
-        session = open_agent(options.agent, deps=deps)
+        store = None if options.stores is None else options.stores(start.frame)
+        session = open_agent(options.agent, deps=deps, handle_store=store)
+        if store is not None and await store.load() is not None:
+            options = replace(options, greeting=None)  # it goes on
     except Refused as refused:
         log.warning("a call was refused: %s", refused)
         await close(websocket, refused.code, str(refused))
@@ -94,7 +103,12 @@ async def serve(websocket: WebSocket, provider: Provider, options: Options, cloc
         await close(websocket, 1011, "the call could not be taken")
         raise
     else:
-        await Call(websocket, start, options, clock, provider.ordered).run(session)
+        call = Call(websocket, start, options, clock, provider.ordered)
+        try:
+            with options.drain.holds(call):
+                await call.run(session)
+        finally:
+            call.over.set()
 
 
 class Call:
@@ -110,6 +124,18 @@ class Call:
         self._marked = make_wake()  # a mark came back
         self._idle: Idle | None = None
         self._opening: anyio.CancelScope | None = None
+        self._stop_by = inf  # the process ends
+        self._stopping = anyio.Event()
+        self.over = anyio.Event()
+
+    async def park(self, within: float) -> None:
+        """Let the call end, for so many seconds; with ``stores`` it is parked as soon as nobody speaks.
+
+        Returns when it is over.
+        """
+        self._stop_by = min(self._stop_by, self._clock.now() + within)
+        self._stopping.set()
+        await self.over.wait()
 
     async def run(self, session: Session) -> None:
         """Hold the conversation, to its end. Raises what is nobody's word for the end of a session."""
@@ -187,13 +213,14 @@ class Call:
         def way(reason: Reason, run: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[None]]:
             async def ends() -> None:
                 await run()
-                first.append(reason)
+                first.append("parked" if session.parked else reason)
 
             return ends
 
         ways = [
             way("ended", lambda: self._listen_to_model(session)),
             way("hangup", self._gone.wait),
+            way("stopped", lambda: self._stop(session)),
             lambda: self._caller.speak(session, self._clock),
         ]
         if self._options.idle is not None:
@@ -203,6 +230,14 @@ class Call:
             ways.append(lambda: self._greet(session))
         await race(*ways)
         return first[0]
+
+    async def _stop(self, session: Session) -> None:
+        """Return when the process has waited for the call for long enough."""
+        await self._stopping.wait()
+        if self._options.stores is None:
+            return await self._clock.sleep_until(self._stop_by)
+        await session.park(max(0.0, self._stop_by - self._clock.now()))
+        return await anyio.sleep_forever()  # whoever listens knows when all was said
 
     async def _greet(self, session: Session) -> None:
         with contextlib.suppress(LiveToolsError):  # whoever reads the events is told why it is over
