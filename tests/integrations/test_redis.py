@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,41 +13,10 @@ import redis
 from livetools.integrations.redis import RedisHandleStore
 from livetools.testing import FakeLiveServer
 
-SERVER = shutil.which("redis-server")
-pytestmark = pytest.mark.skipif(SERVER is None, reason="redis-server is not installed")
-
-
-@pytest.fixture(scope="module")
-def url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """A Redis of our own, on a free port."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    options = [
-        "--port",
-        str(port),
-        "--bind",
-        "127.0.0.1",
-        "--save",
-        "",
-        "--dir",
-        str(tmp_path_factory.mktemp("redis")),
-    ]
-    process = subprocess.Popen([str(SERVER), *options], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
-    try:
-        for line in process.stdout:
-            if "Ready to accept connections" in line:
-                break
-        yield f"redis://127.0.0.1:{port}/0"
-    finally:
-        process.terminate()
-        process.stdout.close()
-        process.wait()
-
 
 @pytest.fixture
-def client(url: str) -> Iterator[redis.Redis]:
-    with redis.Redis.from_url(url) as client:
+def client(redis_url: str) -> Iterator[redis.Redis]:
+    with redis.Redis.from_url(redis_url) as client:
         client.flushdb()
         yield client
 
@@ -65,25 +32,25 @@ async def test_the_newest_handle_is_kept_for_as_long_as_it_is_good(client: redis
 
 
 @pytest.mark.anyio
-async def test_a_client_that_decodes_is_as_good(url: str, client: redis.Redis) -> None:
-    with redis.Redis.from_url(url, decode_responses=True) as decoding:
+async def test_a_client_that_decodes_is_as_good(redis_url: str, client: redis.Redis) -> None:
+    with redis.Redis.from_url(redis_url, decode_responses=True) as decoding:
         store = RedisHandleStore(decoding, "talk", lifetime=0.5)
         await store.save("ä")
         assert await store.load() == "ä"
     assert client.ttl("talk") == 1
 
 
-async def _async_client(url: str) -> str | None:
-    async with redis.asyncio.Redis.from_url(url) as client:
+async def _async_client(redis_url: str) -> str | None:
+    async with redis.asyncio.Redis.from_url(redis_url) as client:
         store = RedisHandleStore(client, "talk")
         await store.save("here")
         return await store.load()
 
 
-def test_an_asyncio_client_serves_asyncio(url: str, client: redis.Redis) -> None:
+def test_an_asyncio_client_serves_asyncio(redis_url: str, client: redis.Redis) -> None:
     import asyncio
 
-    assert asyncio.run(_async_client(url)) == "here"
+    assert asyncio.run(_async_client(redis_url)) == "here"
     assert client.get("talk") == b"here"
 
 
@@ -116,7 +83,7 @@ anyio.run(main, *sys.argv[2:], backend=sys.argv[1])
 
 
 def test_a_process_that_dies_is_followed_by_another_that_goes_on(
-    url: str, client: redis.Redis, tmp_path: Path
+    redis_url: str, client: redis.Redis, tmp_path: Path
 ) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
@@ -130,7 +97,7 @@ def test_a_process_that_dies_is_followed_by_another_that_goes_on(
         await turn.say(" / ".join(said))
 
     def talk(backend: str, text: str, end: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, str(program), backend, server.url, url, text, end]
+        command = [sys.executable, str(program), backend, server.url, redis_url, text, end]
         return subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
 
     server.start()
