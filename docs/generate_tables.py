@@ -44,8 +44,8 @@ def upper(text: str) -> str:
 
 
 def plain(doc: str | None) -> str:
-    """A docstring in one line of Markdown: roles of reStructuredText as code, ``x`` as `x`."""
-    text = " ".join((doc or "").split())
+    """A docstring in one line of Markdown, without its example: roles of reStructuredText as code, ``x`` as `x`."""
+    text = " ".join((doc or "").partition("::\n")[0].split())
     text = re.sub(r":\w+:`~?([^`]+)`", r"`\1`", text)
     return text.replace("``", "`")
 

@@ -28,31 +28,97 @@ from __future__ import annotations
 
 
 class LiveToolsError(Exception):
-    """The root of every exception in livetools."""
+    """The root of every exception in livetools.
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather]) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except LiveToolsError as error:
+            print("no answer:", error)
+    """
 
 
 class ConfigError(LiveToolsError, ValueError):
-    """What was passed cannot work; raised before anything is dialled."""
+    """What was passed cannot work; raised before anything is dialled.
+
+    ::
+
+        try:
+            connect("gemini-3.8-live", tools=get_weather)
+        except ConfigError as error:
+            print(error)  # tools= takes a list ...
+    """
 
 
 class ToolDefinitionError(ConfigError):
-    """A function that cannot be declared as a tool; the text names the file, the function and the parameter."""
+    """A function that cannot be declared as a tool; the text names the file, the function and the parameter.
+
+    ::
+
+        class Song: ...
+
+        def play(song: Song) -> str:
+            \"\"\"Play a song.\"\"\"
+            return "playing"
+
+        try:
+            tool(play)
+        except ToolDefinitionError as error:
+            print(error)  # names the file, the function and the parameter
+    """
 
 
 class NoAnswer(LiveToolsError, TimeoutError):
-    """Nothing was said and no call was made in answer to a question, until ``stall_timeout``."""
+    """Nothing was said and no call was made in answer to a question, until ``stall_timeout``.
+
+    ::
+
+        try:
+            print(await session.ask("Are you there?"))
+        except NoAnswer:
+            print("silence; asked again:", await session.ask("Hello?"))
+    """
 
 
 class ConnectFailed(LiveToolsError):
-    """No session came to be: nobody listens, the name does not resolve, TLS fails, the proxy refuses."""
+    """No session came to be: nobody listens, the name does not resolve, TLS fails, the proxy refuses.
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather], base_url="http://localhost:1") as session:
+                print(await session.ask("Weather in Oslo?"))
+        except ConnectFailed as error:
+            print("nobody is there:", error)
+    """
 
 
 class SetupTimeout(ConnectFailed):
-    """``setup_timeout`` passed between the first TCP packet and ``setupComplete``."""
+    """``setup_timeout`` passed between the first TCP packet and ``setupComplete``.
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather], setup_timeout=0.2) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except SetupTimeout as error:
+            print(error)
+    """
 
 
 class SetupRejected(ConnectFailed):
-    """The service refused the session for a reason that no narrower class names (an HTTP status, an unknown text)."""
+    """The service refused the session for a reason that no narrower class names (an HTTP status, an unknown text).
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather]) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except SetupRejected as error:
+            print(error)
+    """
 
 
 class SessionClosed(LiveToolsError):
@@ -62,6 +128,14 @@ class SessionClosed(LiveToolsError):
     that answered in place of an upgrade), ``reason`` the service's own
     text, ``phase`` what was going on (``"connect"``, ``"setup"``, ``"idle"``, ``"turn"``, ``"tool"``),
     ``retryable`` whether another attempt may succeed, ``advice`` what to do next.
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather]) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except SessionClosed as error:
+            print(error.code, error.reason, error.advice)
     """
 
     def __init__(
@@ -80,40 +154,136 @@ class SessionClosed(LiveToolsError):
 
 
 class AuthenticationError(SessionClosed):
-    """The key, the token or the project is not accepted."""
+    """The key, the token or the project is not accepted.
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather], api_key="yesterdays-key") as session:
+                print(await session.ask("Weather in Oslo?"))
+        except AuthenticationError as error:
+            print(error.advice)
+    """
 
 
 class QuotaExceeded(SessionClosed):
-    """Quota, rate or billing."""
+    """Quota, rate or billing.
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather]) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except QuotaExceeded as error:
+            print("later:", error.advice)
+    """
 
 
 class InvalidRequest(SessionClosed):
-    """Something that was sent is not accepted by the service or by this model."""
+    """Something that was sent is not accepted by the service or by this model.
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather]) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except InvalidRequest as error:
+            print(error.reason, error.advice)
+    """
 
 
 class ModelNotFound(SessionClosed):
-    """The model does not exist, is not live, or this project may not use it."""
+    """The model does not exist, is not live, or this project may not use it.
+
+    ::
+
+        try:
+            async with connect("gemini-0.1-live", tools=[get_weather]) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except ModelNotFound as error:
+            print(error.advice)
+    """
 
 
 class ServerError(SessionClosed):
-    """The service failed."""
+    """The service failed.
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather], reconnect=False) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except ServerError as error:
+            print("again later" if error.retryable else error)
+    """
 
 
 class LocalProtocolError(LiveToolsError):
-    """What you asked for is against the protocol at this moment (another sample rate, content in the middle on 3.1)."""
+    """What you asked for is against the protocol at this moment (another sample rate, content in the middle on 3.1).
+
+    ::
+
+        await session.send_audio(b"\\0\\0" * 1600, rate=16000)
+        try:
+            await session.send_audio(b"\\0\\0" * 4800, rate=48000)
+        except LocalProtocolError as error:
+            print(error)  # the service would close the session: resample
+    """
 
 
 class RemoteProtocolError(LiveToolsError):
-    """The other end does not speak the protocol (no websocket, no setupComplete)."""
+    """The other end does not speak the protocol (no websocket, no setupComplete).
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather], base_url=WEB_SITE) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except RemoteProtocolError as error:
+            print("not a Live API:", error)
+    """
 
 
 class ToolError(LiveToolsError):
-    """Raise it in a tool: its text goes to the model, as no other exception's text does."""
+    """Raise it in a tool: its text goes to the model, as no other exception's text does.
+
+    ::
+
+        def get_price(item: str) -> str:
+            \"\"\"Price of an item.\"\"\"
+            if item != "pizza":
+                raise ToolError(f"there is no {item}; ask for pizza")
+            return "9 €"
+
+        print(await Tool(get_price).call({"item": "sushi"}))  # {'error': 'there is no sushi; ask for pizza'}
+    """
 
 
 class ToolTimeout(ToolError):
-    """A tool took longer than its ``timeout``."""
+    """A tool took longer than its ``timeout``.
+
+    ::
+
+        @tool(timeout=0.05)
+        async def slow() -> str:
+            \"\"\"Takes its time.\"\"\"
+            await sleep(60)
+            return "done"
+
+        print(await Tool(slow).call({}))  # {'error': 'timed out after 0.05 s'}
+    """
 
 
 class ConcurrencyError(LiveToolsError, RuntimeError):
-    """Two exchanges at once, two readers, or a session used from another event loop than its own."""
+    """Two exchanges at once, two readers, or a session used from another event loop than its own.
+
+    ::
+
+        answer = session.stream("Weather in Oslo?")
+        print(await anext(answer))
+        try:
+            await session.ask("And in Rome?")
+        except ConcurrencyError as error:
+            print(error)
+        print([text async for text in answer])
+    """

@@ -26,6 +26,11 @@ class Call:
 
     ``id`` is the server's, or, where it gave none (older Vertex models), one of our own that never goes out.
     ``args`` are the arguments as they came, not yet validated.
+
+    ::
+
+        case ToolStarted(call=Call(name="get_weather", args={"city": city})):
+            print(f"asks for the weather in {city}")
     """
 
     id: str
@@ -42,6 +47,11 @@ class Usage:
     object, of one turn.
 
     Example: ``session.usage.cost`` after a conversation, or ``reply.usage.total_tokens`` after an ``ask``.
+
+    ::
+
+        reply = await session.ask("Weather in Oslo?")
+        print(reply.usage.total_tokens, "tokens of", session.usage.total_tokens)
     """
 
     prompt_tokens: int = 0
@@ -97,6 +107,11 @@ class SessionStarted:
 
     ``voice_consent`` is the signature that the service gives for a replicated voice whose owner has consented:
     it takes the place of the recorded consent in the next session. It is not printed.
+
+    ::
+
+        case SessionStarted(id=id):
+            print("the session stands:", id)
     """
 
     id: str | None = None
@@ -105,21 +120,40 @@ class SessionStarted:
 
 @dataclass(frozen=True, slots=True)
 class TextChunk:
-    """A piece of the model's text."""
+    """A piece of the model's text.
+
+    ::
+
+        case TextChunk(text):
+            print(text, end="")
+    """
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class ThoughtChunk:
-    """A piece of a thought summary."""
+    """A piece of a thought summary.
+
+    ::
+
+        case ThoughtChunk(text):  # where the config asks: thinking_config={"include_thoughts": True}
+            print("thinks:", text)
+    """
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class AudioChunk:
-    """A piece of the model's speech: 16-bit little-endian mono PCM, ``rate`` in Hz (24000 unless said)."""
+    """A piece of the model's speech: 16-bit little-endian mono PCM, ``rate`` in Hz (24000 unless said).
+
+    ::
+
+        case AudioChunk(data=pcm, rate=rate):
+            speaker.write(pcm)
+            print(f"{len(pcm) / 2 / rate:.2f} s of speech")
+    """
 
     data: bytes
     rate: int = 24000
@@ -130,7 +164,14 @@ class AudioChunk:
 
 @dataclass(frozen=True, slots=True)
 class VideoChunk:
-    """A piece of the picture of an avatar (Vertex AI): for ``video/mp4`` a fragment, its sound in it."""
+    """A piece of the picture of an avatar (Vertex AI): for ``video/mp4`` a fragment, its sound in it.
+
+    ::
+
+        case VideoChunk(data=fragment, mime_type="video/mp4"):
+            film.write(fragment)
+            print(len(fragment), "bytes")
+    """
 
     data: bytes
     mime_type: str
@@ -146,6 +187,11 @@ class InputTranscript:
     Texts are pieces to be joined, but for ``interim`` ones (transcribe-live): each is a guess that replaces the
     guess before it, and the piece that follows replaces them all. ``language`` (BCP-47), ``speaker`` and
     ``words`` are there where the config asks for them and the service tells.
+
+    ::
+
+        case InputTranscript(text, interim=False):
+            print("user:", text)
     """
 
     text: str
@@ -158,7 +204,13 @@ class InputTranscript:
 
 @dataclass(frozen=True, slots=True)
 class OutputTranscript:
-    """What the model says, in words."""
+    """What the model says, in words.
+
+    ::
+
+        case OutputTranscript(text):
+            print(text, end="")
+    """
 
     text: str
     finished: bool = False
@@ -168,14 +220,27 @@ class OutputTranscript:
 
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
-    """A call arrived and is being served (or waits for ``session.respond``, where no handler is known)."""
+    """A call arrived and is being served (or waits for ``session.respond``, where no handler is known).
+
+    ::
+
+        case ToolStarted(call) if not session.tools[call.name]:  # it has no handler: the program answers
+            await session.respond(call, "12 °C")
+            print("answered", call.name)
+    """
 
     call: Call
 
 
 @dataclass(frozen=True, slots=True)
 class ToolProgress:
-    """A tool reported, or a generator yielded, ``value``."""
+    """A tool reported, or a generator yielded, ``value``.
+
+    ::
+
+        case ToolProgress(call, value):
+            print(f"{call.name}: {value}")
+    """
 
     call: Call
     value: object
@@ -183,7 +248,13 @@ class ToolProgress:
 
 @dataclass(frozen=True, slots=True)
 class ToolFinished:
-    """A tool ended. ``response`` is the JSON object the model gets, ``elapsed`` seconds since the call came."""
+    """A tool ended. ``response`` is the JSON object the model gets, ``elapsed`` seconds since the call came.
+
+    ::
+
+        case ToolFinished(call, response, error, elapsed):
+            print(f"{call.name} {'failed' if error else 'answered'} in {elapsed:.1f} s: {response}")
+    """
 
     call: Call
     response: Mapping[str, Any]
@@ -193,14 +264,26 @@ class ToolFinished:
 
 @dataclass(frozen=True, slots=True)
 class ToolCancelled:
-    """The server took the call back; nothing is sent for it."""
+    """The server took the call back; nothing is sent for it.
+
+    ::
+
+        case ToolCancelled(call):
+            print(call.name, "is not wanted any more")
+    """
 
     call: Call
 
 
 @dataclass(frozen=True, slots=True)
 class ToolLost:
-    """The connection that asked is gone. ``delivery`` is ``"text"`` (the result follows as text) or ``"dropped"``."""
+    """The connection that asked is gone. ``delivery`` is ``"text"`` (the result follows as text) or ``"dropped"``.
+
+    ::
+
+        case ToolLost(call, delivery="dropped"):
+            print("the model will not hear the result of", call.name)
+    """
 
     call: Call
     delivery: str
@@ -208,19 +291,42 @@ class ToolLost:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalRequested:
-    """A call waits for ``session.approve(call)`` or ``session.refuse(call, reason)``."""
+    """A call waits for ``session.approve(call)`` or ``session.refuse(call, reason)``.
+
+    ::
+
+        case ApprovalRequested(call):
+            if call.args.get("guests", 0) < 9:
+                await session.approve(call)
+                print("approved", call.name)
+            else:
+                await session.refuse(call, "Groups book by telephone.")
+    """
 
     call: Call
 
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """The model's turn was cut off. Throw away what is not played yet."""
+    """The model's turn was cut off. Throw away what is not played yet.
+
+    ::
+
+        case Interrupted():
+            speaker.flush()
+            print("silence")
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationComplete:
-    """The model has said all it will say in this turn; playback may still go on."""
+    """The model has said all it will say in this turn; playback may still go on.
+
+    ::
+
+        case GenerationComplete():
+            print("nothing more will be generated for this turn")
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -228,6 +334,13 @@ class TurnComplete:
     """The turn is over. ``reason`` says why, where it is not the ordinary end (``MALFORMED_FUNCTION_CALL`` …).
 
     ``status`` is ``interactionStatus`` where the model sends one: with ``IN_PROGRESS`` it thinks on.
+
+    ::
+
+        case TurnComplete(reason=None):
+            print("your turn")
+        case TurnComplete(reason=reason):
+            print("the turn ended early:", reason)
     """
 
     reason: str | None = None
@@ -237,14 +350,26 @@ class TurnComplete:
 
 @dataclass(frozen=True, slots=True)
 class UsageUpdate:
-    """Tokens of the turn."""
+    """Tokens of the turn.
+
+    ::
+
+        case UsageUpdate(usage):
+            print(usage.total_tokens, "tokens")
+    """
 
     usage: Usage
 
 
 @dataclass(frozen=True, slots=True)
 class VoiceActivity:
-    """The service heard speech begin (``kind="start"``) or end (``"end"``), ``offset`` seconds into the audio."""
+    """The service heard speech begin (``kind="start"``) or end (``"end"``), ``offset`` seconds into the audio.
+
+    ::
+
+        case VoiceActivity(kind="start", offset=seconds):
+            print("somebody speaks since", seconds)
+    """
 
     kind: str
     offset: float | None = None
@@ -255,6 +380,13 @@ class CodeChunk:
     """Code the model runs, or its result (``language`` is then the outcome, such as ``OUTCOME_OK``).
 
     ``tool`` names the function where the code is a call in disguise.
+
+    ::
+
+        case CodeChunk(code, language="PYTHON"):
+            print("runs:", code)
+        case CodeChunk(code, language=outcome):
+            print(outcome, code)
     """
 
     code: str
@@ -264,28 +396,54 @@ class CodeChunk:
 
 @dataclass(frozen=True, slots=True)
 class Grounding:
-    """Search results and URLs that the answer rests on, as the service sent them."""
+    """Search results and URLs that the answer rests on, as the service sent them.
+
+    ::
+
+        case Grounding(metadata):
+            for chunk in metadata.get("groundingChunks", ()):
+                print("source:", chunk["web"]["uri"])
+    """
 
     metadata: Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class GoAway:
-    """The service will cut this connection in ``time_left`` seconds (``None``: it did not say)."""
+    """The service will cut this connection in ``time_left`` seconds (``None``: it did not say).
+
+    ::
+
+        case GoAway(time_left=seconds):
+            print("this connection ends in", seconds, "s; the session moves to another by itself")
+    """
 
     time_left: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class HandleUpdate:
-    """A new session handle: ``connect(..., handle=handle)`` resumes from here, in another process too."""
+    """A new session handle: ``connect(..., handle=handle)`` resumes from here, in another process too.
+
+    ::
+
+        case HandleUpdate(handle):
+            saved["handle"] = handle
+            print("resumable")
+    """
 
     handle: str
 
 
 @dataclass(frozen=True, slots=True)
 class Reconnecting:
-    """The line is away; attempt ``attempt`` follows in ``delay`` seconds."""
+    """The line is away; attempt ``attempt`` follows in ``delay`` seconds.
+
+    ::
+
+        case Reconnecting(attempt, delay, cause):
+            print(f"dial {attempt} in {delay:.1f} s: {cause}")
+    """
 
     attempt: int
     delay: float
@@ -294,21 +452,39 @@ class Reconnecting:
 
 @dataclass(frozen=True, slots=True)
 class Reconnected:
-    """A new connection stands. ``state_restored``: the service took the handle and remembers the conversation."""
+    """A new connection stands. ``state_restored``: the service took the handle and remembers the conversation.
+
+    ::
+
+        case Reconnected(state_restored=False):
+            print("the service has forgotten the conversation; it was told what was said")
+    """
 
     state_restored: bool
 
 
 @dataclass(frozen=True, slots=True)
 class HandedOff:
-    """The model was given an agent's instructions and tools, and goes on with them; ``name`` is the agent's."""
+    """The model was given an agent's instructions and tools, and goes on with them; ``name`` is the agent's.
+
+    ::
+
+        case HandedOff(name):
+            print("you speak with", name)
+    """
 
     name: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class Stalled:
-    """Nothing came for ``seconds`` although something is expected: ``waiting_for`` says what."""
+    """Nothing came for ``seconds`` although something is expected: ``waiting_for`` says what.
+
+    ::
+
+        case Stalled(waiting_for, seconds):
+            print(f"nothing for {seconds:.0f} s; expected: {waiting_for}")
+    """
 
     waiting_for: str
     seconds: float
@@ -319,6 +495,11 @@ class InputDropped:
     """``count`` frames of input were not sent, or not once more; ``reason`` says why.
 
     Audio and video, as a rule; a text only when connection after connection has ended on it.
+
+    ::
+
+        case InputDropped(count, reason):
+            print(f"{count} frames were not sent: {reason}")
     """
 
     count: int
@@ -327,7 +508,13 @@ class InputDropped:
 
 @dataclass(frozen=True, slots=True)
 class UnknownMessage:
-    """A message, or a part of one, that this version does not know; ``raw`` as it came."""
+    """A message, or a part of one, that this version does not know; ``raw`` as it came.
+
+    ::
+
+        case UnknownMessage(raw):
+            print("please report:", raw)
+    """
 
     raw: object
 

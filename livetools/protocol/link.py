@@ -45,6 +45,12 @@ class ReconnectPolicy:
     ``attempts`` for each drop; the first waits about ``initial`` seconds, each next one twice as long, up to
     ``maximum``, each varied by ``jitter`` (a share: 0.2 is ±20 %); ``budget`` dials in the whole session, so that a
     flapping server is left after a while. An attempt that fails counts; a session that stood resets ``attempts``.
+
+    ::
+
+        policy = ReconnectPolicy(attempts=3, initial=0.5)
+        async with connect(MODEL, tools=[get_weather], reconnect=policy) as session:
+            print(await session.ask("Weather in Oslo?"))
     """
 
     attempts: int = 8

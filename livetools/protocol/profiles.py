@@ -34,7 +34,14 @@ MEDIA = frozenset({"image/png", "image/jpeg", "image/webp", "text/plain"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelProfile:
-    """How one model family behaves. Each field has a default that permits; ``ModelProfile(gate=True)``."""
+    """How one model family behaves. Each field has a default that permits; ``ModelProfile(gate=True)``.
+
+    ::
+
+        profile = ModelProfile(family="of our own", gate=True)  # no audio is sent while a call blocks the model
+        async with connect(MODEL, tools=[get_weather], profile=profile) as session:
+            print(session.profile.family)
+    """
 
     family: str = "unknown"  # what messages call it
     known: bool = True  # False: nothing is known of this model, and the plan says so

@@ -62,6 +62,17 @@ def attach(
     ``model`` says what the model takes (scheduling, ``willContinue``, media); without it nothing is assumed.
     The other parameters are those of ``connect``. In the tools ``context.session`` is ``None``. Raises
     ``ConfigError``.
+
+    ::
+
+        config = declare([get_weather], into={"response_modalities": ["AUDIO"]})
+        async with client.aio.live.connect(model=MODEL, config=config) as sdk:
+            async with attach(sdk, [get_weather], model=MODEL) as live:
+                await sdk.send_realtime_input(text="Weather in Oslo?")
+                async for message in live:  # the SDK's own messages; calls are answered
+                    if message.server_content and message.server_content.turn_complete:
+                        print("answered")
+                        break
     """
     made = as_tools(tools)
     plan = make_plan(

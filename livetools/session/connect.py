@@ -100,6 +100,11 @@ def connect(
     ``transcript.dropped``; ``profile`` of the model, ``transport``, ``clock``.
 
     Raises ``ConfigError`` for what cannot work, is given twice, or would be refused by the service.
+
+    ::
+
+        async with connect("gemini-3.8-live", tools=[get_weather], instructions="Be brief.") as session:
+            print(await session.ask("Weather in Oslo?"))
     """
     secrets = Secrets(
         api_key=api_key, client=client, credentials=credentials, base_url=base_url, config=config

@@ -25,6 +25,11 @@ def declare(tools: Iterable[ToolLike], into: Any = None) -> Any:
     ``parameters_json_schema``, which several models ignore (python-genai#1147).
 
     Raises ``ConfigError`` for what cannot be declared, or twice.
+
+    ::
+
+        config = declare([get_weather], into={"response_modalities": ["AUDIO"]})
+        print(config["tools"][0]["function_declarations"][0]["name"])
     """
     specs = [tool.spec() for tool in as_tools(tools)]
     policies = make_plan("any", specs, profile=ModelProfile(), reconnect=False).policies

@@ -36,6 +36,11 @@ class Reply:
     ``rate`` Hz. ``calls``: the function calls it made, in their order. ``usage``: tokens, ``cost``: their price in US
     dollars, ``None`` where it is unknown. ``interrupted``:
     it was cut off. ``stalled``: the model fell silent in the middle of it. ``str(reply)`` is the text.
+
+    ::
+
+        reply = await session.ask("Weather in Oslo?")
+        print(reply, [call.name for call in reply.calls], len(reply.audio))
     """
 
     text: str = ""

@@ -21,13 +21,16 @@ from .input import SessionInput
 class Session(SessionInput):
     """A conversation with a live model, over turns and reconnects. Made by ``connect``; enter it to open it.
 
-    Belongs to the event loop, and the thread, in which it was entered. ``async for event in session`` yields
-    every event of its life, to one loop at a time, beside any ``ask``; a second loop at the same time raises
-    ``ConcurrencyError``. When the session ends with an error, each that waits on it is raised that error;
-    leaving the context raises it only if nobody has seen it.
+    It belongs to the event loop and the thread in which it was entered. ``async for event in session`` yields every
+    event of its life, to one loop at a time (a second raises ``ConcurrencyError``), beside any ``ask``. An error that
+    ends it is raised to each that waits; leaving the context raises it only if nobody has seen it.
 
-    What it sends (``send_text``, ``send_audio``, ``activity`` …) and its facts (``handle``, ``usage``, ``stats`` …) are
-    inherited.
+    Inherited: what it sends (``send_text``, ``activity`` …), and its facts (``usage``, ``stats`` …).
+
+    ::
+
+        async with connect(MODEL, tools=[get_weather]) as session:
+            print(await session.ask("Weather in Oslo?"), session.usage.total_tokens)
     """
 
     async def __aenter__(self) -> Self:

@@ -45,6 +45,12 @@ class WebSocket:
     ends the session (1009).
 
     Raises ``ConfigError`` for a ``max_message`` that is not a positive number.
+
+    ::
+
+        transport = WebSocket(proxy=None, ping_interval=20, max_message=2**20)
+        async with connect(MODEL, tools=[get_weather], transport=transport) as session:
+            print(await session.ask("Weather in Oslo?"))
     """
 
     ssl: tls.SSLContext | None = field(default=None, repr=False)

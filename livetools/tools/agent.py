@@ -26,6 +26,10 @@ class Agent:
         def to_billing() -> ToolResult:
             \"\"\"Hand over to billing.\"\"\"
             return ToolResult("You are with billing now.", handoff=billing)
+
+        async with connect(MODEL, tools=[to_billing], instructions="You are the desk.") as session:
+            await session.update(billing)  # or wait until the model calls to_billing
+            print(list(session.tools))
     """
 
     instructions: Instructions | None = None

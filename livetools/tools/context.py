@@ -51,6 +51,15 @@ class ToolContext(Generic[Deps]):
     ``call`` is the function call as the model made it, ``deps`` what ``connect(deps=...)`` was given,
     ``session`` the session that asked (``None`` in ``Tool.call``, which runs offline). ``report`` takes each
     progress value.
+
+    ::
+
+        async def free_seats(context: ToolContext[dict]) -> int:
+            \"\"\"Seats that are free now.\"\"\"
+            await context.progress("counting")
+            return context.deps["free"]
+
+        print(await Tool(free_seats).call({}, deps={"free": 8}))  # {'output': 8}
     """
 
     __slots__ = ("_cancelled", "_report", "call", "deps", "session")

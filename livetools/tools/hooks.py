@@ -14,6 +14,15 @@ class Hooks(Protocol):
     Each may be sync or async (what it returns is awaited if it can be). A hook that raises is logged and
     loses no call, with one exception: a :class:`~livetools.ToolError` raised in :meth:`before` refuses the
     call, and its text is the model's answer.
+
+    ::
+
+        class Audit(Hooks):
+            def before(self, call):
+                print("calls", call.name, dict(call.args))
+
+        async with connect(MODEL, tools=[get_weather], hooks=[Audit()]) as session:
+            await session.ask("Weather in Oslo?")
     """
 
     def before(self, call: Call) -> Awaitable[None] | None:

@@ -74,6 +74,14 @@ class ToolResult:
     that the conversation goes on with.
 
     Raises ``ToolDefinitionError`` for another scheduling, ``TypeError`` for another kind of part or of agent.
+
+    ::
+
+        def hang_up() -> ToolResult:
+            \"\"\"End the conversation.\"\"\"
+            return ToolResult("Goodbye.", ends_session=True)
+
+        print(await Tool(hang_up).call({}))
     """
 
     value: object = None

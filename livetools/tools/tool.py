@@ -83,6 +83,15 @@ def tool(target: Any = None, /, **options: Unpack[ToolOptions]) -> Any:
     told of, and for what has no place to keep the options (partials, built-ins, bound methods, classes): pass
     ``Tool(f, ...)`` for those. An annotation that names something defined further down is looked at later, in
     ``Tool`` or ``connect``.
+
+    ::
+
+        @tool(timeout=10, approval=True)
+        def book_table(name: str, guests: int) -> str:
+            \"\"\"Book a table in somebody's name.\"\"\"
+            return f"table 4, {name}, {guests} guests"
+
+        print(book_table("Ann", 4))  # it is still the function
     """
     if target is None:
         return functools.partial(_mark, options=options)
@@ -134,6 +143,12 @@ class Tool:
     ``hooks`` of the toolset that it comes from.
 
     Raises ``ToolDefinitionError`` for what no model can be told of.
+
+    ::
+
+        made = Tool(get_weather, name="weather", timeout=5)
+        print(made.declaration())
+        print(await made.call({"city": "Oslo"}))  # {'output': '12 °C, rain'}
     """
 
     def __init__(

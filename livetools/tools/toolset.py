@@ -18,6 +18,12 @@ class Toolset:
 
     ``items`` is whatever ``tools=`` takes. ``hooks`` are told of the calls of these tools only, after the
     session's. Raises ``ConfigError`` for two tools of one name.
+
+    ::
+
+        house = Toolset(get_weather, book_table, name="house")
+        quiet = house.filter(lambda one: one.name != "book_table").prefix("our_")
+        print([one.name for one in quiet])  # ['our_get_weather']
     """
 
     __slots__ = ("_tools", "name")

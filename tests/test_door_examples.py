@@ -1,0 +1,207 @@
+"""The examples in the docstrings of the door, each run against the fake, and each seen to print something.
+
+An example that begins with ``case`` is of an event: it must match such an event. One of an error is run where that
+error is raised, and prints in its ``except``.
+"""
+
+from __future__ import annotations
+
+import ast
+import asyncio
+import contextlib
+import inspect
+import io
+import re
+import types
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import anyio
+import pytest
+from google import genai
+from support.raw import Raw, raw_server
+
+import livetools
+from livetools.protocol import events
+from livetools.testing import FakeLiveServer, Pretend, Turn
+
+pytestmark = pytest.mark.anyio
+
+CALL = events.Call("c1", "get_weather", {"city": "Oslo"})
+#: An event of each class, as a session tells it.
+EVENTS = [
+    events.SessionStarted("s1"), events.TextChunk("Hi."), events.ThoughtChunk("Oslo is in Norway."),
+    events.AudioChunk(b"\0\0" * 240), events.VideoChunk(b"\0", "video/mp4"), events.InputTranscript("Hello."),
+    events.OutputTranscript("Hi."), events.ToolStarted(events.Call("c1", "no_handler")),
+    events.ToolProgress(CALL, "half"), events.ToolFinished(CALL, {"output": "12 °C"}, None, 0.25),
+    events.ToolCancelled(CALL), events.ToolLost(CALL, "dropped"), events.ApprovalRequested(CALL),
+    events.Interrupted(), events.GenerationComplete(), events.TurnComplete("MALFORMED_FUNCTION_CALL"),
+    events.UsageUpdate(livetools.Usage(total_tokens=12)), events.VoiceActivity("start", 1.5),
+    events.CodeChunk("print(1)", "PYTHON"), events.GoAway(50.0), events.HandleUpdate("h1"),
+    events.Grounding({"groundingChunks": [{"web": {"uri": "https://yr.no"}}]}),
+    events.Reconnecting(1, 0.25, "1006"), events.Reconnected(state_restored=False),
+    events.HandedOff("billing"), events.Stalled("the answer", 20.0), events.InputDropped(3, "a call is open"),
+    events.UnknownMessage({"new": 1}),
+]  # fmt: skip
+SAMPLES = {type(event).__name__: event for event in EVENTS} | {"Call": events.ToolStarted(CALL)}
+
+
+class Recorder:
+    """A session as a program sees it that decides on calls: it records the verdicts."""
+
+    tools: Mapping[str, bool] = {"no_handler": False}
+
+    async def approve(self, call: events.Call) -> None:
+        """Let it run."""
+
+    async def respond(self, call: events.Call, value: object) -> None:
+        """Answer it."""
+
+
+def get_weather(city: str) -> str:
+    """Current weather in a city."""
+    return "12 °C, rain"
+
+
+def book_table(name: str, guests: int) -> str:
+    """Book a table."""
+    return "table 4"
+
+
+def closes(code: int, reason: str) -> Callable[[Turn], Any]:
+    """A model that closes the connection in the first turn."""
+
+    async def model(turn: Turn) -> None:
+        await turn.close(code, reason)
+
+    return model
+
+
+async def deaf(turn: Turn) -> None:
+    """Says nothing to the first question."""
+    if turn.text == "Are you there?":
+        await anyio.sleep_forever()
+    await turn.say("I am.")
+
+
+MODELS = {
+    "LiveToolsError": closes(1007, "Request contains an invalid argument."),
+    "NoAnswer": deaf,
+    "SessionClosed": closes(1008, "Operation is not implemented, or supported, or enabled."),
+    "QuotaExceeded": closes(
+        1011, "You exceeded your current quota, please check your plan and billing details."
+    ),
+    "InvalidRequest": closes(1007, "Request contains an invalid argument."),
+    "ServerError": closes(1011, "Internal error encountered."),
+}
+
+
+def refuse(raw: Raw) -> None:
+    """Close a session in its setup, for a reason that nobody has heard of."""
+    raw.upgrade()
+    raw.receive()
+    raw.close(1008, "something new")
+
+
+def web_page(raw: Raw) -> None:
+    """Answer as a web site does."""
+    raw.request()
+    raw.sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+
+
+def examples(name: str) -> list[str]:
+    """The blocks of code in the docstring of a name."""
+    doc = inspect.getdoc(getattr(livetools, name)) or ""
+    lines, found = doc.splitlines(), []
+    for n, line in enumerate(lines):
+        if line.endswith("::"):
+            block = []
+            for each in lines[n + 1 :]:
+                if each and not each.startswith("    "):
+                    break
+                block.append(each[4:])
+            found.append("\n".join(block).strip())
+    return found
+
+
+@contextlib.contextmanager
+def world(name: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeLiveServer]:
+    """The fake that this example meets, and the environment that leads to it."""
+    keys = ["of-today"] if name == "AuthenticationError" else None
+    server = FakeLiveServer(api_keys=keys, tls=name == "attach")  # the SDK speaks TLS alone
+    server.model(MODELS.get(name) or Pretend())
+    server.faults.never_setup = name == "SetupTimeout"
+    monkeypatch.setenv("GEMINI_API_KEY", "of-nobody")
+    monkeypatch.delenv("GOOGLE_API_KEY", raising=False)
+    yield server
+
+
+def compiled(text: str, name: str) -> Any:
+    if text.startswith("case "):
+        indented = "\n".join(f"    {line}" for line in text.splitlines())
+        text = f"match event:\n{indented}\n    case _:\n        raise AssertionError(event)"
+    return compile(text, name, "exec", flags=ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+
+
+async def run(text: str, name: str, names: dict[str, Any]) -> str:
+    """Execute an example, which may await; what it printed."""
+    names["event"], printed = SAMPLES.get(name), io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        ran = types.FunctionType(compiled(text, name), names)()
+        if inspect.isawaitable(ran):
+            await ran
+    return printed.getvalue()
+
+
+def names_of(server: FakeLiveServer) -> dict[str, Any]:
+    """What an example need not define."""
+    return {
+        **{name: getattr(livetools, name) for name in livetools.__all__},
+        "MODEL": "gemini-3.8-live", "asyncio": asyncio, "sleep": asyncio.sleep, "saved": {},
+        "get_weather": get_weather, "book_table": book_table, "find_bill": get_weather, "refund": book_table,
+        "speaker": types.SimpleNamespace(write=len, flush=int), "film": io.BytesIO(), "session": Recorder(),
+        "client": genai.Client(api_key="of-nobody", http_options={"base_url": server.http_url}),
+    }  # fmt: skip
+
+
+def wants_a_session(name: str, text: str) -> bool:
+    """Whether an example takes a session that is open for granted."""
+    words = re.findall(r"\w+", text)
+    return name not in SAMPLES and "session" in words and "as session" not in text
+
+
+@pytest.mark.parametrize(
+    "name", [name for name in livetools.__all__ if name != "Event"]
+)  # an alias has no docstring
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # google-genai's own
+async def test_a_name_has_an_example_that_does_what_it_says(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    blocks = examples(name)
+    assert blocks, f"{name} has no example"
+    with contextlib.ExitStack() as stack:
+        server = stack.enter_context(world(name, monkeypatch))
+        async with contextlib.AsyncExitStack() as opened:
+            await opened.enter_async_context(server)
+            other = {"SetupRejected": refuse, "RemoteProtocolError": web_page}.get(name)
+            url = server.url if other is None else stack.enter_context(raw_server(other))
+            monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", url)
+            if server.ca_file:
+                monkeypatch.setenv("SSL_CERT_FILE", str(server.ca_file))
+            names = {**names_of(server), "WEB_SITE": url}
+            if wants_a_session(name, blocks[0]):
+                options = {"tools": [get_weather, book_table], "stall_timeout": 0.3}
+                names["session"] = await opened.enter_async_context(
+                    livetools.connect(names["MODEL"], **options)
+                )
+            with anyio.fail_after(20):
+                for text in blocks:
+                    printed = await run(text, name, names)
+                    assert printed or "print(" not in text
+    assert printed
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    """The examples are of asyncio."""
+    return "asyncio"
