@@ -222,7 +222,9 @@ class Relay:
         try:
             conversation, resumed = await self._begin(resume, deps)
         except Exception as error:
-            if not isinstance(error, LiveToolsError):
+            if isinstance(error, LiveToolsError) and not isinstance(error, ConfigError):
+                log.warning("no session could be opened for a page: %s: %s", type(error).__name__, error)
+            else:
                 log.exception("no session could be opened for a page")
             page.end(error)
             return await page.write(EventLog(), 0)

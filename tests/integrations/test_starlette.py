@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import math
@@ -11,12 +12,14 @@ from typing import Any
 
 import anyio
 import pytest
+import websockets
 from httpx import ASGITransport, AsyncClient
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.applications import Starlette
 from starlette.routing import Mount
 from support.asgi import Browser, Closed, browser
+from support.browser import serving
 
 import livetools
 from livetools import ConfigError, ToolContext, tool
@@ -434,6 +437,24 @@ async def test_a_session_that_cannot_be_opened_is_told_and_closed():
             assert (await page.closed()).code == 1011
 
 
+async def test_a_key_that_the_service_repeats_does_not_reach_the_page():
+    key = "AIza" + "Sy0123456789abcdefghijklmnopqrstuvw"
+
+    async def model(turn):
+        await turn.close(1008, f"API key not valid: {key}. Please pass a valid API key.")
+
+    async with FakeLiveServer(model) as server:
+        agent = functools.partial(livetools.connect, "gemini-3.8-live", base_url=server.url, api_key=key)
+        async with browser(relay(agent)) as page:
+            page.send({"type": "text", "text": "Oslo"})
+            ended = await page.until("ended")
+            assert ended["error"] == "AuthenticationError"
+            assert "API key not valid" in ended["message"]
+            told = ended["message"] + (await page.closed()).reason
+    assert key not in told
+    assert "Sy0123456789" not in told
+
+
 async def test_what_an_agent_raises_stays_in_the_log(caplog):
     def agent(**options: Any) -> livetools.Session:
         raise RuntimeError("password=hunter2")
@@ -657,3 +678,32 @@ def test_pages_that_come_and_go_are_told_each_event_once(backend: str, reads: li
 
     anyio.run(main, backend=backend)
     assert seen == list(range(1, len(seen) + 1))
+
+
+async def heard(socket: websockets.ClientConnection, kind: str) -> None:
+    with anyio.fail_after(10):
+        while not isinstance(message := await socket.recv(), str) or json.loads(message)["type"] != kind:
+            pass
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # of the client's socket
+async def test_a_hundred_megabytes_over_a_real_socket_end_that_socket_and_its_session_goes_on(server):
+    """The bound of the server before the relay (uvicorn's): 1009, and the page comes back with its token."""
+    with serving(relay(agent_of(server))) as address:
+        url = f"ws://{address}/"
+        async with websockets.connect(url, subprotocols=["livetools.v1"], max_size=None) as socket:
+            ready = json.loads(await socket.recv())
+            with contextlib.suppress(websockets.ConnectionClosedError):  # it may not take all of it
+                await socket.send(bytes(100 * 2**20))
+            with pytest.raises(websockets.ConnectionClosedError) as closed:
+                await heard(socket, "never")
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == 1009
+        async with websockets.connect(url, subprotocols=["livetools.v1", "livetools.resume"]) as socket:
+            await socket.send(json.dumps({"type": "resume", "token": ready["token"], "after": 0}))
+            assert json.loads(await socket.recv())["resumed"]
+            await socket.send(json.dumps({"type": "text", "text": "Oslo"}))
+            await heard(socket, "TurnComplete")
+            await socket.send('{"type": "end"}')
+            await heard(socket, "ended")
+    assert len(server.sessions) == 1

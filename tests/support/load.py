@@ -1,144 +1,308 @@
-"""Many pages that talk through one relay at once: what it adds to the way of the sound, and what it leaves behind.
+"""Many who talk through one app at once, pages or telephones: what it adds to the way of the sound.
 
-    cd tests && python -m support.load PAGES SECONDS
+    cd tests && python -m support.load pages|phones HOW_MANY SECONDS
 
-Three processes: the model, which says at once what it hears; the relay; the pages, each of which sends 40 ms of sound
-every 40 ms. Each piece of sound bears the times at which it was handed on (the clock is the machine's).
+Two processes: the app (the relay, or the bridge of telephony), and all else: those who talk, and the model, which says
+as much as it hears, at once. Places in the sound are compared: when so much of it was sent, and when so much had come.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
+import gc
 import json
 import multiprocessing
+import os
 import resource
-import struct
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from multiprocessing.connection import Connection
 from typing import Any
 
 import websockets
 
-CHUNK, PERIOD = 1280, 0.04  # bytes of 16 kHz, seconds
-STAMPS = struct.Struct("<dd")  # handed to the relay by the page, and by the model
+PATIENCE = 10.0  # seconds for sound that has not come yet
+SETTLED = 0.5  # seconds for the closing handshakes of those who have left
+
+
+@dataclass
+class Way:
+    """Sound on one way: how much of it was handed on by when. Seconds of sound, and of the clock."""
+
+    sent: list[tuple[float, float]] = field(default_factory=list)
+    came: list[tuple[float, float]] = field(default_factory=list)
+
+    def delays(self, ahead: float) -> list[float]:
+        """How long each piece took from being sent to being there, less the ``ahead`` that resampling holds back."""
+        delays, at = [], 0
+        for until, moment in self.sent:
+            while at < len(self.came) and self.came[at][0] < until - ahead - 1e-9:
+                at += 1
+            if at == len(self.came):
+                break
+            delays.append(self.came[at][1] - moment)
+        return delays
+
+
+@dataclass(frozen=True)
+class Talker:
+    """Somebody who talks, and what the other side is: all that differs between pages and telephones."""
+
+    app: Callable[[Any], Any]  # from an agent
+    begin: Callable[[websockets.ClientConnection], Any]
+    message: Callable[[int], str | bytes]  # number n, from 1, of ``period`` seconds of sound
+    seconds: Callable[[str | bytes], float]  # of sound in what came
+    period: float
+    ahead: float  # seconds of sound that the app holds back to resample
+    end: str
 
 
 @dataclass(frozen=True)
 class Load:
-    """Milliseconds that sound needed from page to model and from model to page (p50, p99, the worst), and more."""
+    """Milliseconds from talker to model and from model to talker (p50, p99, the worst), and more."""
 
-    pages: int
+    who: str
+    many: int
     seconds: float
-    there: tuple[float, float, float]
-    back: tuple[float, float, float]
-    chunks: int  # that came back
-    lost: int
-    cpu: float  # of a core, for the relay
+    there: tuple[float, ...]
+    back: tuple[float, ...]
+    lost: float  # seconds of sound
+    cpu: float  # of a core, for the app
 
     def __str__(self) -> str:
         legs = "; ".join(
             f"{name} p50 {p50:.1f}, p99 {p99:.1f}, worst {worst:.1f} ms"
             for name, (p50, p99, worst) in (("there", self.there), ("back", self.back))
         )
-        fit = int(self.pages / self.cpu) if self.cpu else 0
+        fit = int(self.many / self.cpu) if self.cpu else 0
         return (
-            f"{self.pages} pages, {self.seconds:g} s: {legs}; {self.chunks} chunks, {self.lost} lost; "
-            f"{100 * self.cpu:.0f} % of a core, so about {fit} pages fit on one"
+            f"{self.many} {self.who}, {self.seconds:g} s: {legs}; {self.lost:.2f} s lost; "
+            f"{100 * self.cpu:.0f} % of a core, so about {fit} fit on one"
         )
 
 
-async def answer(connection: websockets.ServerConnection) -> None:
-    """A model that says what it hears, with the time of its saying so."""
-    await connection.recv()
-    await connection.send(b'{"setupComplete": {}}')
-    async for frame in connection:
-        audio = json.loads(frame).get("realtimeInput", {}).get("audio")
-        if audio is None:
-            continue
-        pcm = bytearray(base64.b64decode(audio["data"]))
-        heard = time.monotonic()
-        sent, _ = STAMPS.unpack_from(pcm)
-        STAMPS.pack_into(pcm, 0, sent, heard)
-        data = base64.b64encode(pcm).decode()
-        part = {"inlineData": {"mimeType": "audio/pcm;rate=24000", "data": data}}
-        await connection.send(json.dumps({"serverContent": {"modelTurn": {"parts": [part]}}}).encode())
+# -- pages
 
 
-def be_the_model(pipe: Connection) -> None:
-    """A process: tells its port, and lives until it is ended."""
+def relay_app(agent: Any) -> Any:
+    from livetools.integrations.starlette import relay  # the other process does without
 
-    async def run() -> None:
-        async with websockets.serve(answer, "127.0.0.1", 0, compression=None) as server:
-            pipe.send(next(iter(server.sockets)).getsockname()[1])
-            await asyncio.Event().wait()
-
-    asyncio.run(run())
+    return relay(agent, linger=0)
 
 
-async def page(url: str, seconds: float, legs: list[tuple[float, float]]) -> int:
-    """One page: how many chunks it sent."""
-    async with websockets.connect(url, compression=None) as socket:
-        assert json.loads(await socket.recv())["type"] == "ready"
+async def open_page(socket: websockets.ClientConnection) -> None:
+    assert json.loads(await socket.recv())["type"] == "ready"
 
-        heard = 0
+
+def page_message(number: int) -> bytes:
+    return b"\1" * 1280  # 40 ms of 16 kHz
+
+
+def page_seconds(message: str | bytes) -> float:
+    return len(message) / 48_000 if isinstance(message, bytes) else 0.0
+
+
+# -- telephones
+
+
+def phone_app(agent: Any) -> Any:
+    from starlette.applications import Starlette
+    from starlette.routing import WebSocketRoute
+    from starlette.websockets import WebSocket
+
+    from livetools.integrations.telephony import twilio
+
+    async def call(websocket: WebSocket) -> None:
+        await websocket.accept()
+        await twilio(websocket, agent)
+
+    return Starlette(routes=[WebSocketRoute("/", call)])
+
+
+async def pick_up(socket: websockets.ClientConnection) -> None:
+    await socket.send(json.dumps({"event": "connected", "protocol": "Call", "version": "1.0.0"}))
+    await socket.send(json.dumps({"event": "start", "streamSid": "MZ1", "start": {"callSid": "CA1"}}))
+
+
+G711 = base64.b64encode(b"\xfe" * 160).decode()  # 20 ms
+
+
+def phone_message(number: int) -> str:
+    media = {"track": "inbound", "chunk": str(number), "payload": G711}
+    return json.dumps({"event": "media", "streamSid": "MZ1", "media": media})
+
+
+def phone_seconds(message: str | bytes) -> float:
+    frame = json.loads(message)
+    return len(base64.b64decode(frame["media"]["payload"])) / 8000 if frame["event"] == "media" else 0.0
+
+
+HANG_UP = json.dumps({"event": "stop", "streamSid": "MZ1", "stop": {}})
+TALKERS = {
+    "pages": Talker(relay_app, open_page, page_message, page_seconds, 0.04, 0.0, '{"type": "end"}'),
+    "phones": Talker(phone_app, pick_up, phone_message, phone_seconds, 0.02, 0.0025, HANG_UP),
+}
+
+
+# -- the other process
+
+
+class World:
+    """Everything but the app."""
+
+    def __init__(self, talker: Talker) -> None:
+        self.talker = talker
+        self.connections: asyncio.Queue[tuple[Way, Way]] = asyncio.Queue()
+
+    async def model(self, connection: websockets.ServerConnection) -> None:
+        """Says as much as it hears, in pieces of 40 ms."""
+        there, back = Way(), Way()
+        await connection.recv()
+        await connection.send(b'{"setupComplete": {}}')
+        self.connections.put_nowait((there, back))
+        heard = said = 0.0
+        async for frame in connection:
+            audio = json.loads(frame).get("realtimeInput", {}).get("audio")
+            if audio is None:
+                continue
+            pcm = base64.b64decode(audio["data"])
+            now = time.monotonic()
+            heard += len(pcm) / 32_000
+            there.came.append((heard, now))
+            if (waiting := heard - said) < 0.04 - self.talker.ahead - 1e-9:
+                continue
+            said = heard
+            back.sent.append((heard, now))
+            data = base64.b64encode(bytes(round(waiting * 24_000) * 2)).decode()
+            part = {"inlineData": {"mimeType": "audio/pcm;rate=24000", "data": data}}
+            await connection.send(json.dumps({"serverContent": {"modelTurn": {"parts": [part]}}}).encode())
+
+    async def talk(self, socket: Any, there: Way, back: Way, seconds: float) -> float:
+        """One conversation; the seconds of sound that were lost."""
+        talker, heard = self.talker, 0.0
 
         async def hear() -> None:
             nonlocal heard
             async for message in socket:
-                if isinstance(message, bytes):
-                    now = time.monotonic()
-                    heard += 1
-                    sent, said = STAMPS.unpack_from(message)
-                    legs.append((said - sent, now - said))
+                if more := talker.seconds(message):
+                    heard += more
+                    back.came.append((heard, time.monotonic()))
 
         hearing = asyncio.ensure_future(hear())
         began, count = time.monotonic(), 0
         while (now := time.monotonic()) < began + seconds:
-            await socket.send(STAMPS.pack(now, 0.0).ljust(CHUNK, b"\1"))
             count += 1
-            await asyncio.sleep(max(0.0, began + count * PERIOD - time.monotonic()))
-        patience = time.monotonic() + 30
-        while heard < count and time.monotonic() < patience:
+            await socket.send(talker.message(count))
+            there.sent.append((count * talker.period, now))
+            await asyncio.sleep(max(0.0, began + count * talker.period - time.monotonic()))
+        until = time.monotonic() + PATIENCE
+        enough = count * talker.period - (
+            0.09 if talker.ahead else 1e-6
+        )  # what waits for its frame to be full
+        while heard < enough and time.monotonic() < until:
             await asyncio.sleep(0.05)
-        await socket.send('{"type": "end"}')
+        await socket.send(talker.end)
         await hearing
-        return count
+        return max(0.0, enough - heard)
+
+    async def converse(self, url: str, many: int, seconds: float) -> tuple[list[float], list[float], float]:
+        """All of them at once: the delays there and back, and what was lost."""
+        talks, ways = [], []
+        for _ in range(many):  # one after the other, so that each is known to the model
+            socket = await websockets.connect(url, compression=None)
+            await self.talker.begin(socket)
+            there, back = await self.connections.get()
+            ways.append((there, back))
+            talks.append(partial(self.talk, socket, there, back, seconds))
+
+        async def later(number: int) -> float:
+            await asyncio.sleep(number * self.talker.period / many)  # people do not speak in step
+            return await talks[number]()
+
+        lost = sum(await asyncio.gather(*map(later, range(many))))
+        ahead = self.talker.ahead
+        return (
+            [delay for there, _ in ways for delay in there.delays(ahead)],
+            [delay for _, back in ways for delay in back.delays(ahead)],
+            lost,
+        )
 
 
-def be_the_pages(pipe: Connection, url: str, pages: int, seconds: float) -> None:
-    """A process: tells what all the pages saw."""
-    legs: list[tuple[float, float]] = []
+def be_the_world(pipe: Connection, who: str) -> None:
+    """A process: tells the model's port, then takes jobs (url, how many, seconds) until ``None``."""
 
-    async def one(number: int) -> int:
-        await asyncio.sleep(number * PERIOD / pages)  # people do not speak in step
-        return await page(url, seconds, legs)
+    async def run() -> None:
+        world = World(TALKERS[who])
+        async with websockets.serve(world.model, "127.0.0.1", 0, compression=None) as server:
+            pipe.send(next(iter(server.sockets)).getsockname()[1])
+            while (job := await asyncio.to_thread(pipe.recv)) is not None:
+                gc.collect()
+                pipe.send(await world.converse(*job))
 
-    async def run() -> int:
-        return sum(await asyncio.gather(*(one(number) for number in range(pages))))
+    asyncio.run(run())
 
-    pipe.send((asyncio.run(run()), legs))
+
+# -- this process
+
+
+@dataclass(frozen=True)
+class App:
+    """The app in this process and loop, and the world in another process."""
+
+    who: str
+    url: str
+    pipe: Any
+
+    async def converse(self, many: int, seconds: float) -> Load:
+        """Let so many talk, measure, and come back when they have left."""
+        before = resource.getrusage(resource.RUSAGE_SELF)
+        self.pipe.send((self.url, many, seconds))
+        there, back, lost = await asyncio.to_thread(self.pipe.recv)
+        after = resource.getrusage(resource.RUSAGE_SELF)
+        used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        await asyncio.sleep(SETTLED)
+        return Load(self.who, many, seconds, _percentiles(there), _percentiles(back), lost, used / seconds)
 
 
 @asynccontextmanager
-async def served(model_port: int) -> AsyncIterator[str]:
-    """The relay in this process and loop: its URL."""
-    import uvicorn  # the other processes do without
+async def serving_load(who: str) -> AsyncIterator[App]:
+    """Everything, ready for those who talk."""
+    import livetools  # the other process does without
 
-    import livetools
-    from livetools.integrations.starlette import relay
-
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe()
+    process = context.Process(target=be_the_world, args=(theirs, who), daemon=True)
+    process.start()
+    theirs.close()
     agent = partial(
-        livetools.connect, "gemini-3.8-live", base_url=f"ws://127.0.0.1:{model_port}", api_key="none"
+        livetools.connect,
+        "gemini-3.8-live",
+        base_url=f"ws://127.0.0.1:{await asyncio.to_thread(ours.recv)}",
+        api_key="none",
+        stall_timeout=300.0,
     )
-    config = uvicorn.Config(
-        relay(agent, linger=0), port=0, log_level="error", ws="websockets-sansio", lifespan="off"
-    )
+    try:
+        async with _served(TALKERS[who].app(agent)) as port:
+            yield App(who, f"ws://127.0.0.1:{port}/", ours)
+            ours.send(None)
+            await asyncio.to_thread(process.join)
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
+
+
+@asynccontextmanager
+async def _served(app: Any) -> AsyncIterator[int]:
+    """The app behind uvicorn, in this loop: its port."""
+    import uvicorn
+
+    config = uvicorn.Config(app, port=0, log_level="error", ws="websockets-sansio", lifespan="off")
     server = uvicorn.Server(config)
     with server.capture_signals():
         pass  # what it would install is not for a test
@@ -146,64 +310,29 @@ async def served(model_port: int) -> AsyncIterator[str]:
     while not server.started:
         await asyncio.sleep(0.01)
     try:
-        yield f"ws://127.0.0.1:{server.servers[0].sockets[0].getsockname()[1]}/"
+        yield server.servers[0].sockets[0].getsockname()[1]
     finally:
         server.should_exit = True
         await serving
 
 
-async def converse(url: str, pages: int, seconds: float) -> Load:
-    """Let so many pages talk, and measure."""
-    legs: list[tuple[float, float]] = []
-    before = resource.getrusage(resource.RUSAGE_SELF)
-    sent, legs = await asyncio.to_thread(_run_pages, url, pages, seconds)
-    after = resource.getrusage(resource.RUSAGE_SELF)
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Load(
-        pages, seconds, _percentiles([leg[0] for leg in legs]), _percentiles([leg[1] for leg in legs]),
-        len(legs), sent - len(legs), used / seconds,
-    )  # fmt: skip
+def resident() -> int:
+    """Bytes of this process in memory."""
+    gc.collect()
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
-def _run_pages(url: str, pages: int, seconds: float) -> tuple[int, list[tuple[float, float]]]:
-    return _child(be_the_pages, url, pages, seconds, keep=False)[0]  # type: ignore[no-any-return]
-
-
-def _child(target: Any, *arguments: Any, keep: bool) -> tuple[Any, Any]:
-    """What a process of its own tells first; the process as well, if it is to live on."""
-    context = multiprocessing.get_context("spawn")
-    ours, theirs = context.Pipe()
-    process = context.Process(target=target, args=(theirs, *arguments), daemon=True)
-    process.start()
-    theirs.close()
-    told = ours.recv()
-    ours.close()
-    if not keep:
-        process.join()
-    return told, process
-
-
-@asynccontextmanager
-async def model() -> AsyncIterator[int]:
-    """The model in a process of its own: its port."""
-    port, process = await asyncio.to_thread(partial(_child, be_the_model, keep=True))
-    try:
-        yield port
-    finally:
-        process.terminate()
-        process.join()
-
-
-def _percentiles(values: list[float]) -> tuple[float, float, float]:
+def _percentiles(values: list[float]) -> tuple[float, ...]:
     ordered = sorted(values)
     return tuple(1000 * ordered[min(len(ordered) - 1, int(share * len(ordered)))] for share in (0.5, 0.99, 1))
 
 
-async def measure(pages: int, seconds: float) -> Load:
-    """Everything: model, relay, pages."""
-    async with model() as port, served(port) as url:
-        return await converse(url, pages, seconds)
+async def measure(who: str, many: int, seconds: float) -> Load:
+    """So many, for so long."""
+    async with serving_load(who) as app:
+        return await app.converse(many, seconds)
 
 
 if __name__ == "__main__":
-    print(asyncio.run(measure(int(sys.argv[1]), float(sys.argv[2]))))
+    print(asyncio.run(measure(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]))))

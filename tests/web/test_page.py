@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import functools
 import re
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -50,7 +52,9 @@ async def scan(context: ToolContext, disk: str, seconds: float = 0.3) -> str:
 
 agent = functools.partial(
     livetools.connect, "gemini-3.8-live", tools=[get_weather, erase, scan, lamp],
-    config={"output_audio_transcription": {}, "input_audio_transcription": {}},
+    config={"output_audio_transcription": {}, "input_audio_transcription": {},
+            # the pretend microphone is silent every half second: that is not the end of what it says
+            "realtime_input_config": {"automatic_activity_detection": {"silence_duration_ms": 3000}}},
     reconnect=ReconnectPolicy(initial=0.05, jitter=0.0),
 )
 '''
@@ -69,7 +73,7 @@ class Dev:
         self.connected()
 
     def connected(self) -> None:
-        """Until the session stands. The word alone is in “not connected” as well."""
+        """Until the session stands."""
         self.page.locator('#line[data-line="connected"]').wait_for()
 
     def button(self, name: str) -> Any:
@@ -88,6 +92,13 @@ class Dev:
         deadline = time.monotonic() + 15
         while not self.page.evaluate(expression):
             assert time.monotonic() < deadline, f"never true: {expression}"
+            self.page.wait_for_timeout(20)
+
+    def happens(self, condition: Callable[[], bool], what: str) -> None:
+        """Wait for a truth on this side."""
+        deadline = time.monotonic() + 15
+        while not condition():
+            assert time.monotonic() < deadline, f"never: {what}"
             self.page.wait_for_timeout(20)
 
     def idle(self) -> None:
@@ -133,7 +144,10 @@ def open_page(chromium: Any, address: str) -> Iterator[Callable[..., Dev]]:
     assert not [line for tab in tabs for line in tab.complaints]
 
 
-def scripted(model: FakeLiveServer) -> None:
+def scripted(model: FakeLiveServer) -> threading.Event:
+    """A model for every test. What it does in the middle of a call, it does when the event is set."""
+    go = threading.Event()
+
     @model.model
     async def answer(turn: Any) -> None:
         word, _, rest = turn.text.partition(" ")
@@ -151,15 +165,17 @@ def scripted(model: FakeLiveServer) -> None:
             await asyncio.sleep(60)
         elif word == "cancel":
             id = await turn.start_call("scan", disk=rest, seconds=60)
-            await asyncio.sleep(0.3)
+            await asyncio.to_thread(go.wait)
             await turn.cancel(id)
             await turn.say("Never mind.")
         elif word == "drop":
-            await turn.start_call("scan", disk=rest, seconds=1)
-            await asyncio.sleep(0.2)
+            await turn.start_call("scan", disk=rest, seconds=3)
+            await asyncio.to_thread(go.wait)
             await turn.drop()
         else:
             await turn.say(f"I heard {turn.text or f'{len(turn.audio)} bytes'}.")
+
+    return go
 
 
 def test_a_typed_question_is_seen_from_all_sides(model, open_page, address):
@@ -264,16 +280,22 @@ def test_what_is_typed_before_the_session_stands_is_sent_when_it_does(model, ope
 
 
 def test_a_call_is_followed_until_it_is_cancelled_or_lost_with_the_line(model, open_page):
-    scripted(model)
+    go = scripted(model)
     dev = open_page()
+    running = dev.page.locator('.row.call[data-state="running"]')
     dev.say("scan sda")
-    dev.page.locator('.row.call[data-state="running"]').wait_for()
+    running.wait_for()
     dev.page.locator('.row.call[data-state="finished"]').wait_for()
     assert dev.page.locator(".row.call .ticks i").count() == 3
     dev.say("cancel sda")
+    running.wait_for()
+    go.set()
     dev.page.locator('.row.call[data-state="cancelled"]').wait_for()
     dev.wait("Never mind.")
+    go.clear()
     dev.say("drop sda")
+    running.wait_for()
+    go.set()
     dev.page.locator('.row.call[data-state="lost"]').wait_for()
     dev.wait("connected again")
     dev.wait("I heard [Result of scan")  # what the session tells the model of the lost call
@@ -338,19 +360,66 @@ def test_the_open_microphone_interrupts_the_model(model, open_page):
     dev.idle()
 
 
-def test_what_the_camera_sees_goes_to_the_model(model, open_page):
+@pytest.mark.parametrize("kind", ["camera", "screen"])
+def test_what_a_camera_or_the_screen_shows_goes_to_the_model_until_it_is_switched_off(model, open_page, kind):
+    """Chromium's pretend devices: a moving picture for the camera, and for the screen."""
     scripted(model)
     dev = open_page()
-    camera = dev.button("Camera")
-    camera.click()
+    button = dev.button(kind.capitalize())
+    button.click()
+    preview = dev.page.locator("#preview")
+    preview.wait_for()
+    dev.until(f"document.getElementById('{kind}').ariaPressed === 'true'")
+    dev.until("document.getElementById('preview').videoWidth > 0")
+    dev.happens(lambda: len(pictures(model)) >= 2, "two pictures came")
+    image = pictures(model)[-1]
+    assert image["mimeType"] == "image/jpeg"
+    width, height = jpeg_size(base64.b64decode(image["data"]))
+    assert max(width, height) <= 1024
+    shown = dev.page.evaluate("[preview.videoWidth / preview.videoHeight]")[0]
+    assert width / height == pytest.approx(shown, rel=0.02)
+    button.click()
+    preview.wait_for(state="hidden")
+    came = len(pictures(model))
+    dev.page.wait_for_timeout(1300)  # a picture a second would have come
+    assert len(pictures(model)) <= came + 1  # one may have been on its way
+
+
+def test_a_screen_that_its_user_stops_sharing_is_off_on_the_page_too(model, open_page):
+    scripted(model)
+    dev = open_page()
+    dev.button("Screen").click()
     dev.page.locator("#preview").wait_for()
+    dev.page.evaluate(
+        "preview.srcObject.getVideoTracks()[0].dispatchEvent(new Event('ended'))"  # the browser's own “Stop sharing”
+    )
+    dev.wait("the screen was switched off")
+    dev.until("document.getElementById('screen').ariaPressed === 'false'")
+    assert dev.page.locator("#preview").is_hidden()
+
+
+def test_one_picture_at_a_time_the_other_takes_its_place(model, open_page):
+    scripted(model)
+    dev = open_page()
+    dev.button("Camera").click()
     dev.until("document.getElementById('camera').ariaPressed === 'true'")
-    deadline = time.monotonic() + 10
-    while not any("video" in frame.message.get("realtimeInput", {}) for frame in list(model.frames)):
-        assert time.monotonic() < deadline, "no picture came"
-        dev.page.wait_for_timeout(50)
-    camera.click()
-    dev.until("document.getElementById('preview').hidden")
+    dev.button("Screen").click()
+    dev.until("document.getElementById('screen').ariaPressed === 'true'")
+    assert dev.button("Camera").get_attribute("aria-pressed") == "false"
+
+
+def pictures(model: FakeLiveServer) -> list[dict[str, str]]:
+    inputs = [frame.message.get("realtimeInput", {}) for frame in list(model.frames)]
+    return [each["video"] for each in inputs if "video" in each]
+
+
+def jpeg_size(data: bytes) -> tuple[int, int]:
+    """Width and height, from the frame header (ITU T.81, B.2.2)."""
+    at = 2
+    while data[at + 1] not in (0xC0, 0xC2):
+        at += 2 + int.from_bytes(data[at + 2 : at + 4])
+    height, width = int.from_bytes(data[at + 5 : at + 7]), int.from_bytes(data[at + 7 : at + 9])
+    return width, height
 
 
 def test_a_device_that_is_not_there_is_told_and_the_rest_goes_on(model, open_page):

@@ -22,7 +22,7 @@ from pydantic import (
 )
 from pydantic_core import PydanticSerializationError, to_json
 
-from livetools.protocol.errors import LiveToolsError, SessionClosed
+from livetools.protocol.errors import LiveToolsError, SessionClosed, ToolDefinitionError
 from livetools.protocol.events import AudioChunk, Event, HandleUpdate, UnknownMessage, UsageUpdate, VideoChunk
 
 #: Hz of the microphone's sound that a page sends: 16-bit little-endian mono PCM.
@@ -264,13 +264,17 @@ def encode_video(chunk: VideoChunk) -> str:
 
 
 def ending(error: Exception | None) -> Ended:
-    """The message for the end of a session. The text of an error that is not ours is not sent."""
+    """The message for the end of a session. The text of an error that is not ours is not sent.
+
+    Nor is that of a tool that cannot be declared, which names files and functions of the server.
+    """
     if error is None:
         return {"type": "ended", "error": None, "message": "the session is over", "retryable": False}
+    ours = isinstance(error, LiveToolsError) and not isinstance(error, ToolDefinitionError)
     return {
         "type": "ended",
-        "error": type(error).__name__ if isinstance(error, LiveToolsError) else "ServerFailed",
-        "message": str(error) if isinstance(error, LiveToolsError) else "the server failed",
+        "error": type(error).__name__ if ours else "ServerFailed",
+        "message": str(error) if ours else "the server failed",
         "retryable": isinstance(error, SessionClosed) and error.retryable,
     }
 

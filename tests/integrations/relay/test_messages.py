@@ -31,7 +31,7 @@ from livetools.integrations.relay.messages import (
     ending,
     read_command,
 )
-from livetools.protocol.errors import QuotaExceeded
+from livetools.protocol.errors import QuotaExceeded, ToolDefinitionError
 
 
 def told(event: Any) -> dict[str, Any]:
@@ -117,8 +117,12 @@ def test_the_end_is_told_with_our_own_words_only():
     assert ending(closed) == {
         "type": "ended", "error": "QuotaExceeded", "message": str(closed), "retryable": True,
     }  # fmt: skip
-    unknown = ending(RuntimeError("postgres://user:password@host"))
-    assert (unknown["error"], unknown["message"]) == ("ServerFailed", "the server failed")
+    for error in (
+        RuntimeError("postgres://user:password@host"),
+        ToolDefinitionError("/srv/app/tools.py:12: pay_out(amount) cannot be declared"),
+    ):
+        told = ending(error)
+        assert (told["error"], told["message"]) == ("ServerFailed", "the server failed")
 
 
 @given(st.text())

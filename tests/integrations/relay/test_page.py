@@ -57,14 +57,16 @@ async def test_what_another_page_goes_on_with_is_not_written_here():
         app.done.set()
 
 
-async def test_a_page_that_does_not_read_is_closed_after_its_time():
+async def test_a_page_that_does_not_read_is_closed_after_its_time(caplog):
     app = App(write_timeout=0.05)
     async with browser(app) as tab:
         tab.reads = anyio.Event()
         app.log.add('{"type": "event"}')
         async with anyio.create_task_group() as group:
             group.start_soon(app.page.write, app.log, 0)
-            await anyio.sleep(0.08)  # it gives up writing, and writes why
+            with anyio.fail_after(5):
+                while "did not read" not in caplog.text:
+                    await anyio.sleep(0.005)  # it gives up writing, and writes why
             tab.reads.set()
         assert (await tab.closed()).code == TOO_SLOW
         app.done.set()

@@ -62,7 +62,7 @@ export class Composer {
         this.preview.hidden = stream === null;
         this.preview.srcObject = stream;
         if (stream !== null)
-            void this.preview.play();
+            this.preview.play().catch(() => { }); // it may be switched off before it plays
         for (const [name, button] of Object.entries(this.videos))
             setAttribute(button, "aria-pressed", String(name === kind));
     }

@@ -69,7 +69,7 @@ export class Composer {
     this.seen = kind;
     this.preview.hidden = stream === null;
     this.preview.srcObject = stream;
-    if (stream !== null) void this.preview.play();
+    if (stream !== null) this.preview.play().catch(() => {}); // it may be switched off before it plays
     for (const [name, button] of Object.entries(this.videos)) setAttribute(button, "aria-pressed", String(name === kind));
   }
 

@@ -19,7 +19,7 @@ export interface HeaderActions {
 }
 
 const LINES: Record<LineState, string> = {
-  closed: "not connected",
+  closed: "offline",
   connecting: "connecting…",
   ready: "connected",
   reconnecting: "page reconnecting…",
@@ -68,13 +68,21 @@ export class Header {
   }
 
   update(state: State): void {
-    const away = this.page === "ready" && state.line === "reconnecting";
     const badge = byId("line");
-    setAttribute(badge, "data-line", away ? "reconnecting" : this.page === "ready" ? "connected" : this.page);
-    setAttribute(badge, "title", (away ? state.lineNote : this.reason) || null);
-    setText(byId("line-text"), away ? "reconnecting…" : LINES[this.page]);
+    const [line, words, why] = this.standing(state);
+    setAttribute(badge, "data-line", line);
+    setAttribute(badge, "title", why || null);
+    setText(byId("line-text"), words);
     setText(byId("latency"), state.latency === null ? "–" : `${state.latency} ms`);
     setText(byId("tokens"), COUNT.format(state.tokens));
     setText(byId("price"), state.cost === null ? "price unknown" : `$${state.cost.toFixed(state.cost < 1 ? 4 : 2)}`);
+  }
+
+  /** The state that the dot shows, its words, and the reason. The session may end, or lose its model, before this page does. */
+  private standing(state: State): [string, string, string] {
+    if (state.line === "ended") return ["ended", LINES.ended, state.lineNote];
+    if (this.page !== "ready") return [this.page, LINES[this.page], this.reason];
+    if (state.line === "reconnecting") return ["reconnecting", "reconnecting…", state.lineNote];
+    return ["connected", LINES.ready, this.reason];
   }
 }
