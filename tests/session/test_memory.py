@@ -10,6 +10,7 @@ import pytest
 from livetools.protocol.errors import ConnectFailed
 from livetools.protocol.outbox import Pong
 from livetools.session.memory import MemoryTransport
+from livetools.session.order import UNANSWERED
 from livetools.session.transport import Gone, SendWithPing, Transport
 
 pytestmark = pytest.mark.anyio
@@ -98,3 +99,16 @@ async def test_what_the_other_end_had_received_when_it_spoke_can_be_asked() -> N
         for spoke_knowing in (False, True):
             await client.receive()
             assert bool(behind()) is spoke_knowing
+
+
+async def test_no_more_pings_wait_for_a_server_that_reads_nothing_than_on_a_websocket() -> None:
+    pair = MemoryTransport()
+    async with pair.dial("", {}) as client:
+        server = await pair.accept()
+        assert None not in [await ask(client) for _ in range(UNANSWERED)]
+        assert (
+            await ask(client) is None
+        )  # or each word of the model would be weighed against every one of them
+        for _ in range(UNANSWERED + 1):
+            await server.receive()
+        assert await ask(client) is not None
