@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import shlex
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
@@ -49,3 +50,30 @@ async def test_a_function_runs_where_it_is_told_to_and_its_result_comes_back(exe
         async with livetools.connect("gemini-3.8-live", tools=[quote], **options) as session:
             said = str(await session.ask("go"))
     assert said == shlex.quote("it's") + " and True"
+
+
+def leave() -> None:
+    """End the process that this runs in."""
+    os._exit(1)
+
+
+@pytest.mark.parametrize("how", ["a worker that dies", "an executor that was shut down"])
+async def test_a_dead_worker_or_executor_is_an_error_for_the_model(how: str) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    executor: Executor = (
+        ThreadPoolExecutor(1) if how.startswith("an") else ProcessPoolExecutor(1, mp_context=spawn)
+    )
+    if how.startswith("an"):
+        executor.shutdown()
+    server = FakeLiveServer()
+
+    @server.model
+    async def model(turn: Turn) -> None:
+        await turn.say(str(await turn.call("leave")))
+
+    async with server:
+        options: dict[str, Any] = server.options
+        tool = livetools.Tool(leave, executor=executor)
+        async with livetools.connect("gemini-3.8-live", tools=[tool], **options) as session:
+            assert "leave failed" in str(await session.ask("go"))
+    executor.shutdown()
