@@ -1,4 +1,5 @@
-"""Traces and metrics of function calls, in OpenTelemetry's GenAI conventions (as of 2026-11, in development).
+"""Traces and metrics of sessions, turns and function calls, in OpenTelemetry's GenAI conventions (2026-11, in
+development).
 
 ::
 
@@ -6,45 +7,40 @@
 
     async with livetools.connect(model, tools=tools, hooks=[opentelemetry.tracing()]) as session: ...
 
-Each run of a tool is a span ``execute_tool NAME``, below the one that was current when the session was opened, and a
-value of the histogram ``gen_ai.execute_tool.duration``. The span is current while the tool runs, in threads too: what
-the tool traces itself hangs below it. Calls that no tool served (unknown, refused, over the limit) have none. Needs
-the extra ``livetools[otel]``, and an SDK of your choice to send what is recorded.
+A session is a span ``invoke_agent``, below the one that was current when it was opened; a turn of the model is a span
+``realtime_inference MODEL`` below that, from the end of what the user said to the end of the answer; a run of a tool is
+a span ``execute_tool NAME`` below the turn that has called it. The tool's span is current while it runs, in threads and
+executors too, other processes included: what the tool traces itself hangs below it. Reconnections, goAway,
+interruptions, dropped input and stalls are events of these spans; tokens by kind, price and the time to the first sound
+are attributes, and metrics as well. Calls that no tool served (unknown, refused, over the limit) have no span.
+
+Needs the extra ``livetools[otel]``, and an SDK of your choice to send what is recorded.
 """
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Mapping
-from contextvars import Token
+from collections.abc import Callable, Mapping
+from contextvars import ContextVar, Token
+from functools import partial
 from typing import Any, NamedTuple
 
+from livetools.protocol import price
 from livetools.protocol.events import Call
-from livetools.tools import Hooks
+from livetools.session.session import Session
+from livetools.tools import Hooks, SessionLike
 
 try:
-    from opentelemetry import context, metrics, trace
+    from opentelemetry import context, metrics, propagate, trace
 except ImportError as error:
     raise ImportError("tracing needs OpenTelemetry: pip install 'livetools[otel]'") from error
 
-BUCKETS = (
-    0.01,
-    0.02,
-    0.04,
-    0.08,
-    0.16,
-    0.32,
-    0.64,
-    1.28,
-    2.56,
-    5.12,
-    10.24,
-    20.48,
-    40.96,
-    81.92,
-)  # the conventions'
-CANCELLED = "cancelled"  # error.type of a call that was taken back
+from .telemetry.attributes import CANCELLED, Attributes, as_json, of_call
+from .telemetry.conversation import Conversation
+from .telemetry.instruments import Instruments
+
+#: The session that a handler serves, as each tracer knows it: it is set where the session is opened, and inherited.
+_CONVERSATION: ContextVar[Mapping[int, Conversation]] = ContextVar("livetools_conversation")
 
 
 def tracing(
@@ -53,12 +49,16 @@ def tracing(
     *,
     capture_content: bool = False,
 ) -> Hooks:
-    """Hooks that record every run of a tool; one object serves any number of sessions and toolsets.
+    """Hooks that record a session, its turns and every run of a tool; one object serves any number of sessions.
 
-    Providers: the global ones if ``None``. ``capture_content`` adds what may be private: the arguments, the response,
-    the texts of errors and their tracebacks. Without it there are names, ids, times, and in ``error.type`` the class of
-    what was raised, or ``cancelled`` for a call that was taken back (whose status is not an error).
+    In the ``hooks`` of a :class:`~livetools.Toolset` they record the runs of its tools alone.
+
+    Providers: the global ones if ``None``. ``capture_content`` adds what may be private: what the user and the model
+    say, the instructions, arguments and responses, the texts of a tool's errors and their tracebacks. Without it there
+    are names, ids, times, counts, and in ``error.type`` the class of what was raised, or ``cancelled`` for a call that
+    was taken back (whose status is not an error).
     """
+    price.load()  # now, and not in the middle of a conversation
     return _Tracing(
         trace.get_tracer("livetools", tracer_provider=tracer_provider),
         metrics.get_meter("livetools", meter_provider=meter_provider),
@@ -77,32 +77,36 @@ class _Run(NamedTuple):
 class _Tracing(Hooks):
     def __init__(self, tracer: trace.Tracer, meter: metrics.Meter, capture_content: bool) -> None:
         self._tracer, self._content = tracer, capture_content
-        self._duration = meter.create_histogram(
-            "gen_ai.execute_tool.duration",
-            unit="s",
-            description="The duration of a single tool execution.",
-            explicit_bucket_boundaries_advisory=BUCKETS,
-        )
+        self._instruments = Instruments(meter)
         self._runs: dict[int, _Run] = {}  # by id(call): two sessions may use one id at once
 
+    def on_session(self, session: SessionLike) -> Conversation | None:
+        if not isinstance(session, Session):
+            return None
+        conversation = Conversation(session, self._tracer, self._instruments, self._content)
+        _CONVERSATION.set({**_CONVERSATION.get({}), id(self): conversation})
+        context.attach(conversation.context)  # of the session's own task, and of the handlers in it
+        return conversation
+
     def before(self, call: Call) -> None:
-        attributes = {
-            "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": call.name,
-            "gen_ai.tool.type": "function",
-            "gen_ai.tool.call.id": call.id,
-        }
+        if id(call) in self._runs:  # these hooks are the session's and the toolset's
+            return
+        attributes = of_call(call)
         if self._content:
-            attributes["gen_ai.tool.call.arguments"] = _json(call.args)
+            attributes["gen_ai.tool.call.arguments"] = as_json(dict(call.args))
+        conversation = _CONVERSATION.get({}).get(id(self))
+        parent = None if conversation is None else conversation.context_of(call)
         wall, began = time.time_ns(), time.perf_counter_ns()
-        span = self._tracer.start_span(f"execute_tool {call.name}", attributes=attributes, start_time=wall)
+        span = self._tracer.start_span(
+            f"execute_tool {call.name}", parent, attributes=attributes, start_time=wall
+        )
         token = context.attach(trace.set_span_in_context(span))
         self._runs[id(call)] = _Run(call, span, token, wall, began)
 
     def after(self, call: Call, response: Mapping[str, Any]) -> None:
         run = self._runs.get(id(call))
         if run is not None and self._content:
-            run.span.set_attribute("gen_ai.tool.call.result", _json(response))
+            run.span.set_attribute("gen_ai.tool.call.result", as_json(dict(response)))
         self._end(call)
 
     def on_error(self, call: Call, error: Exception) -> None:
@@ -117,19 +121,32 @@ class _Tracing(Hooks):
     def on_cancel(self, call: Call) -> None:
         self._end(call, CANCELLED)
 
+    def elsewhere(self, call: Call, function: Callable[..., Any]) -> Callable[..., Any]:
+        run = self._runs.get(id(call))
+        if run is None:
+            return function
+        carrier: dict[str, str] = {}
+        propagate.inject(carrier, trace.set_span_in_context(run.span))
+        return partial(_below, carrier, function)
+
     def _end(self, call: Call, error_type: str | None = None) -> None:
         run = self._runs.pop(id(call), None)
         if run is None:
             return
         taken = time.perf_counter_ns() - run.began
-        attributes = {"gen_ai.tool.name": call.name, "gen_ai.tool.type": "function"}
+        attributes: Attributes = {"gen_ai.tool.name": call.name, "gen_ai.tool.type": "function"}
         if error_type is not None:
             attributes["error.type"] = error_type
             run.span.set_attribute("error.type", error_type)
-        self._duration.record(taken / 1e9, attributes)  # while the span is current, for exemplars
+        self._instruments.tool.record(taken / 1e9, attributes)  # while the span is current, for exemplars
         run.span.end(run.wall + taken)
         context.detach(run.token)
 
 
-def _json(value: Mapping[str, Any]) -> str:
-    return json.dumps(dict(value), ensure_ascii=False, default=str)
+def _below(carrier: Mapping[str, str], function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:
+    """Run a part of a tool in another process, below the tool's span."""
+    token = context.attach(propagate.extract(carrier))
+    try:
+        return function(*args, **keywords)
+    finally:
+        context.detach(token)

@@ -15,6 +15,7 @@ from .calls import Calls
 from .connection import Connection
 from .expected import Exchange
 from .input_queue import InputQueue, Item
+from .latency import Histogram
 from .outbox import Frame, Outbox, Receipt, Write
 from .quiet import Quiet
 from .replies import Reply
@@ -34,11 +35,12 @@ class Dispatch:
         outbox: Outbox,
         connection: Connection,
         quiet: Quiet,
+        answered: Histogram,
     ) -> None:
         self.plan, self.outbox = plan, outbox
         self.calls, self.turns, self.input, self.connection = calls, turns, input, connection
         self.control: list[bytes] = []  # ahead of all else on a session that has just begun
-        self.quiet = quiet
+        self.quiet, self.answered = quiet, answered
         self.unasked: list[Item] = []  # what the model is to say unasked, in its order
         self.since = inf  # something waits for a quiet moment since then; inf: nothing
         self.conversing = False  # a turn was prompted: no more seeding on 3.1
@@ -143,14 +145,16 @@ class Dispatch:
         replies = self.calls.replies.frames(link)
         for reply in replies:
             for answer in reply.answers:
-                record = answer.record
+                record, last = answer.record, answer.last
+                if last:
+                    self.answered.add(now - record.since)
                 turn = turns.answered(
                     record.run,
                     record.ends_turn,
                     answer.scheduling,
                     now,
                     stood_still=stood_still,
-                    last=answer.last,
+                    last=last,
                 )
                 spoken_of = answer.spoken_of  # else the pong must do
                 latest = at_latest if spoken_of else inf

@@ -335,6 +335,10 @@ class TurnComplete:
 
     ``status`` is ``interactionStatus`` where the model sends one: with ``IN_PROGRESS`` it thinks on.
 
+    ``first_output`` and ``last_output`` are the seconds from the end of what the user said or typed to the first sound
+    or word of the turn, and to the last; ``None`` where nobody had spoken, or nothing was said. Events that differ in
+    them alone are equal.
+
     ::
 
         case TurnComplete(reason=None):
@@ -346,6 +350,8 @@ class TurnComplete:
     reason: str | None = None
     status: str | None = None
     waiting_for_input: bool = False
+    first_output: float | None = field(default=None, compare=False)
+    last_output: float | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,6 +28,7 @@ from .errors import LocalProtocolError
 from .events import Call, Event, Interrupted, Reconnected, TurnComplete, Usage
 from .expected import Exchange
 from .input_queue import InputQueue, Item
+from .latency import Latency
 from .link import Line, On, ReconnectPolicy
 from .outbox import Frame, Outbox, Receipt
 from .parking import Parking
@@ -67,20 +68,10 @@ class Machine:
         self.outbox = Outbox(plan.transparent)
         self.input = InputQueue(plan.gate, self.outbox, self._tell, manual=plan.manual, realtime=realtime)
         self.connection = Connection(plan, reconnect, random, self, self._tell, self._actions.append)
-        self.quiet = Quiet()
-        self.dispatch = Dispatch(
-            plan, self.calls, self.turns, self.input, self.outbox, self.connection, self.quiet
-        )
-        self.reception = Reception(
-            self.calls,
-            self.turns,
-            self.input,
-            self.outbox,
-            self.connection,
-            self.quiet,
-            self._tell,
-            plan.model,
-        )
+        self.quiet, self.latency = Quiet(), Latency()
+        shared = self.calls, self.turns, self.input, self.outbox, self.connection, self.quiet
+        self.dispatch = Dispatch(plan, *shared, self.latency.call)
+        self.reception = Reception(*shared, self.latency, self._tell, plan.model)
         self.parking = Parking(
             self.calls, self.turns, self.input, self.outbox, self.dispatch, self.connection, self.quiet
         )
@@ -125,6 +116,7 @@ class Machine:
             "calls_made": self.calls.counted,
             "input_dropped": sum(self.input.dropped.values()),
             "backlog": self.input.backlog,
+            "latency": self.latency.stats(),
         }
 
     # Inputs from the network
@@ -215,6 +207,7 @@ class Machine:
             )
         self._now = now
         self.quiet.user(start, now)
+        self.latency.user(start, now)
         self.input.activity(start, outgoing.activity(start))
 
     def end_audio(self, now: float, rate: int | None = None) -> None:
@@ -229,6 +222,7 @@ class Machine:
                 " close the session. Leave the activity() block to end what is said"
             )
         self._now = now
+        self.latency.user(False, now)
         self.input.put(Item("end", outgoing.audio_stream_end()))
         if rate is not None:
             for frame in outgoing.silence(self.plan.closing_silence, rate):
@@ -243,6 +237,7 @@ class Machine:
             self.input.put(Item("cut", outgoing.cut_off()))
         self.turns.interrupted(now)
         self.quiet.cut_off(now)
+        self.latency.cut_off()
         self._tell(Interrupted())
         self.reception.muted = True
 
@@ -426,7 +421,8 @@ class Machine:
         self.calls.lose(now, unread)
         if self.turns.lost(now, again=self.input.lose(unread, self.turns.exchange)):
             self._tell(Interrupted())
-            self._tell(TurnComplete("CONNECTION_REPLACED"))
+            self.latency.cut_off()
+            self._tell(self.reception.timed(TurnComplete("CONNECTION_REPLACED")))
         self.reception.muted = False
         self.reception.sound.clear()
 
@@ -463,6 +459,8 @@ class Machine:
             item.receipt.fail(self._ended())
         else:
             self.input.put(item)
+            if item.prompts:
+                self.latency.user(False, now)
         return item.receipt
 
     def _ended(self) -> Exception:

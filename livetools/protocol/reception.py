@@ -29,6 +29,7 @@ from .events import (
 )
 from .frames import ResumptionUpdate, ServerMessage, SetupComplete, parse
 from .input_queue import InputQueue
+from .latency import PERCEIVED, Latency
 from .link import On
 from .outbox import Entry, Outbox
 from .pcm import SAMPLE, Samples
@@ -54,12 +55,13 @@ class Reception:
         outbox: Outbox,
         connection: Connection,
         quiet: Quiet,
+        latency: Latency,
         tell: Callable[[Event], None],
         model: str,
     ) -> None:
         self.model = model  # whose tokens are counted
         self.calls, self.turns, self.input, self.connection = calls, turns, input, connection
-        self.outbox, self.quiet = outbox, quiet
+        self.outbox, self.quiet, self.latency = outbox, quiet, latency
         self.tell = tell
         self.setup = SetupComplete()  # what the service has told of the session at its start
         self.muted = False  # the user has cut this turn off: nothing more of it is told
@@ -124,6 +126,7 @@ class Reception:
             self.sound.clear()
             self.turns.interrupted(now)
             self.quiet.cut_off(now)
+            self.latency.cut_off()
             if not self.muted:
                 self.tell(event)
         elif type(event) in SPOKEN:
@@ -134,12 +137,16 @@ class Reception:
             self.turns.content(now, seconds)
             self.quiet.said(now, seconds)
             if heard is not None and not self.muted:
+                if type(heard) in PERCEIVED:
+                    self.latency.output(now)
                 self.tell(heard)
         else:
             if isinstance(event, InputTranscript):
                 self.quiet.said(now)
+                self.latency.heard(now)
             elif isinstance(event, VoiceActivity):
                 self.quiet.user(event.kind == "start", now)
+                self.latency.user(event.kind == "start", now)
             self.tell(event)
 
     def _whole(self, chunk: AudioChunk) -> AudioChunk | None:
@@ -156,7 +163,7 @@ class Reception:
 
     def _marked(self, event: Event, now: float) -> None:
         if isinstance(event, TurnComplete):
-            self.tell(event)
+            self.tell(self.timed(event))
             self.turns.complete(event.status, now)
             self.connection.moved(now)
             self._ended(None)
@@ -166,9 +173,14 @@ class Reception:
         else:
             self.tell(event)
 
+    def timed(self, end: TurnComplete) -> TurnComplete:
+        """With the times of the turn that ends, as far as they are known; a filler ends none."""
+        times = None if end.status == "IN_PROGRESS" else self.latency.turn_ended()
+        return end if times is None else replace(end, first_output=times[0], last_output=times[1])
+
     def _ended(self, told: TurnComplete | None) -> None:
         if told is not None:
-            self.tell(told)
+            self.tell(self.timed(told))
         self.muted = False
         self.sound.clear()
         self.excused = True

@@ -26,6 +26,7 @@ from .handle_store import HandleStore, Keeper
 from .handlers import Handlers
 from .host import Host
 from .listener import Listener
+from .observers import Observers
 from .session_driver import SessionDriver
 from .sockets import Sockets
 from .transport import Dialer
@@ -54,6 +55,7 @@ class Assembly:
     transcript: Transcript = field(init=False)
     listeners: list[Listener] = field(default_factory=list)
     guardrails: Guardrails | None = None  # of a session that runs, if its hooks want to know what is said
+    observers: Observers | None = None  # of a session that runs
     grace: float = 6.0  # seconds for the end: longer than a closing handshake
 
     def __post_init__(self) -> None:
@@ -76,12 +78,14 @@ class Assembly:
         drivers: list[SessionDriver] = []
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
+            self.observers = observers = Observers(self.hooks, session)
             driver = self._driver(host, group, session)
             drivers.append(driver)
             self.guardrails = Guardrails(self.hooks, session, self.plan.transcribed) or None
             try:
                 await self._run(driver, group, ready)
             finally:
+                observers.ended(driver.error)
                 for listener in list(self.listeners):
                     listener.end()
 
@@ -90,6 +94,8 @@ class Assembly:
 
     async def _run(self, driver: SessionDriver, group: TaskGroup, ready: Callable[[], None]) -> None:
         guardrails = self.guardrails
+        if self.observers:
+            driver.taps.append(self.observers.tap)
         if guardrails is not None:
             driver.taps.append(guardrails.tap)
             group.start_soon(guardrails.run)

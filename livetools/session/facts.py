@@ -74,12 +74,20 @@ class SessionFacts:
         return self._running().machine.parking.parked
 
     def stats(self) -> dict[str, Any]:  # plain values
-        """Who owes what, by name: open calls, what is expected from the model, threads in use, what was lost."""
+        """Who owes what, by name: open calls, what is expected from the model, threads in use, what was lost; and how
+        long it takes.
+
+        ``latency`` holds ``first_output`` and ``last_output`` (from the end of what the user says or types to the first
+        sound or word of the answer, and to the last) and ``call`` (from its arrival to its answer), each with
+        ``count``, and ``mean``, ``p50``, ``p90``, ``p99``, ``max`` in seconds. ``history_dropped`` counts the steps of
+        the transcript that ``max_history`` has cost.
+        """
         driver = self._running()
         return {
             **driver.machine.stats(),
             **driver.workers.stats(),
             "events_dropped": driver.inbox.dropped,
+            "history_dropped": self.transcript.dropped,
         }
 
     def _running(self) -> SessionDriver:
@@ -103,6 +111,8 @@ class SessionFacts:
     def _said(self, text: str) -> None:
         """The user says this in text."""
         self.transcript.user_text(text)
+        if self._assembly.observers:
+            self._assembly.observers.typed(text)
         if self._assembly.guardrails is not None:
             self._assembly.guardrails.typed(text)
 

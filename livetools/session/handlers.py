@@ -135,13 +135,24 @@ class Handlers:
                 value = await self._in_thread(job, tool, partial(handler, *positional, **keyword))
         return value if type(value) is Outcome else outcome(value, self.key, tool.options["max_result_bytes"])
 
-    async def _in_thread(self, job: Job, tool: Tool, function: Callable[[], Any]) -> Any:
+    async def _in_thread(self, job: Job, tool: Tool, function: partial[Any]) -> Any:
         executor = tool.options["executor"]
         if executor is None:
             most = tool.options["max_result_bytes"]
             value = await self.threaded(job, partial(copy_context().run, self._made, function, most))
             return await value if inspect.isawaitable(value) else value
-        return await self._submitted(job, executor.submit(function.func, *function.args, **function.keywords))  # type: ignore[attr-defined]  # a partial: other processes take no closures
+        run = self._elsewhere(job, function.func, isinstance(executor, futures.ThreadPoolExecutor))
+        return await self._submitted(job, executor.submit(run, *function.args, **function.keywords))
+
+    def _elsewhere(self, job: Job, function: Callable[..., Any], thread: bool) -> Callable[..., Any]:
+        """What the tool's own executor runs: with the context variables of the call, which threads can be given; other
+        processes take no closures, and get what hooks make of them."""
+        if thread:
+            return partial(copy_context().run, function)
+        for hook in (*self.hooks, *job.tool.hooks):
+            if (wrap := getattr(hook, "elsewhere", None)) is not None:
+                function = wrap(job.call, function)
+        return function
 
     def _made(self, function: Callable[[], Any], most: int | None) -> Any:
         """The outcome of a sync function, put into words in its thread: a lazy or a large result takes time."""

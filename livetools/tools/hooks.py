@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Mapping
-from typing import Any, Protocol
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
-from livetools.protocol.events import Call, InputTranscript, OutputTranscript
+from livetools.protocol.events import Call, Event, InputTranscript, OutputTranscript
+
+if TYPE_CHECKING:
+    from .context import SessionLike
+
+
+class Observer(Protocol):
+    """Follows one session from its first dial to its end: what :meth:`Hooks.on_session` returns.
+
+    Each is called in the session's loop, on the path of what it is told of: it must not wait.
+    """
+
+    def event(self, event: Event) -> None:
+        """Something has happened; the user is told next."""
+        ...
+
+    def typed(self, text: str) -> None:
+        """The user has sent a text."""
+        ...
+
+    def ended(self, error: Exception | None) -> None:
+        """The session is over, by itself or for this error. Nothing follows."""
+        ...
 
 
 class Hooks(Protocol):
@@ -40,6 +62,21 @@ class Hooks(Protocol):
     def on_cancel(self, call: Call) -> Awaitable[None] | None:
         """The call was taken back; nothing is sent for it."""
         return None
+
+    def on_session(self, session: SessionLike) -> Observer | None:
+        """The session is about to be dialled. What is returned follows it to its end.
+
+        Context variables that are set here are seen by the session's handlers. Only a session's own hooks are asked.
+        """
+        return None
+
+    def elsewhere(self, call: Call, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The tool runs on an executor of its own, perhaps in another process, which inherits no context variables.
+
+        What is returned runs in the place of ``function``, with its arguments; it must be picklable where the executor
+        pickles.
+        """
+        return function
 
     def on_input(self, transcript: InputTranscript) -> Awaitable[None] | None:
         """The user has said (or typed) this: of speech each piece, as the service transcribes it.

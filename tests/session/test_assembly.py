@@ -79,3 +79,11 @@ async def test_what_the_plan_warns_of_is_logged_when_the_session_opens(
         async with opened(model="some-model"):
             pass
     assert "nothing is known of the model 'some-model'" in caplog.text
+
+
+async def test_latency_is_in_the_stats(opened: Opened) -> None:
+    async with opened() as line:
+        stats = line.session.stats()["latency"]
+    assert {name: times["count"] for name, times in stats.items()} == dict.fromkeys(
+        ("first_output", "last_output", "call"), 0
+    )

@@ -120,6 +120,8 @@ export interface TurnComplete extends Stamp {
     reason: string | null;
     status: string | null;
     waiting_for_input: boolean;
+    first_output: number | null;
+    last_output: number | null;
 }
 /** Tokens of the turn. */
 export interface UsageUpdate extends Stamp {

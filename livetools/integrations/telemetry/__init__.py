@@ -1,0 +1,1 @@
+"""The parts of ``livetools.integrations.opentelemetry``."""

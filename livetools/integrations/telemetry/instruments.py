@@ -1,0 +1,52 @@
+"""The metrics of sessions, in OpenTelemetry's GenAI conventions."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from opentelemetry import metrics
+
+from livetools.protocol.events import Usage
+
+from .attributes import Attributes, by_kind
+
+#: The conventions' boundaries of durations, in seconds, and of tokens.
+SECONDS: Final = tuple(0.01 * 2**n for n in range(14))
+TOKENS: Final = tuple(4**n for n in range(14))
+
+
+class Instruments:
+    """One set of instruments, for any number of sessions."""
+
+    def __init__(self, meter: metrics.Meter) -> None:
+        def seconds(name: str, description: str) -> metrics.Histogram:
+            return meter.create_histogram(
+                name, unit="s", description=description, explicit_bucket_boundaries_advisory=SECONDS
+            )
+
+        self.tool = seconds("gen_ai.execute_tool.duration", "The duration of a single tool execution.")
+        self.turn = seconds(
+            "gen_ai.client.operation.duration", "From the end of what the user says to the end of the turn."
+        )
+        self.first_output = seconds(
+            "gen_ai.client.operation.time_to_first_chunk",
+            "From the end of what the user says to the first sound or word of the answer.",
+        )
+        self.session = seconds("gen_ai.invoke_agent.duration", "The duration of a session.")
+        self._tokens = meter.create_histogram(
+            "gen_ai.client.token.usage",
+            unit="{token}",
+            description="Number of input and output tokens used.",
+            explicit_bucket_boundaries_advisory=TOKENS,
+        )
+        self._cost = meter.create_counter(
+            "livetools.cost", unit="{USD}", description="The price of the tokens, where it is known."
+        )
+
+    def used(self, usage: Usage, attributes: Attributes) -> None:
+        """Count the tokens of a turn, and their price."""
+        for kind, modality, count in by_kind(usage):
+            labels = {**attributes, "gen_ai.token.type": kind, "gen_ai.token.modality": modality}
+            self._tokens.record(count, labels)
+        if (cost := usage.cost) is not None:
+            self._cost.add(cost, attributes)
