@@ -15,6 +15,8 @@ from urllib.parse import urlsplit
 
 import anyio
 
+from .wake import on_trio
+
 STAGGER = 0.25  # seconds
 
 #: What to look at when a dial stands still, by how far it got. ``where`` is host and port.
@@ -77,6 +79,11 @@ def is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def can_stagger() -> bool:
+    """Whether asyncio can be asked to try several addresses. trio does it unasked; uvloop cannot."""
+    return not on_trio() and isinstance(asyncio.get_running_loop(), asyncio.BaseEventLoop)
 
 
 async def connected(host: str, port: int) -> socket.socket:

@@ -24,7 +24,7 @@ from urllib.parse import urlsplit
 
 from livetools.protocol.errors import ConfigError
 
-from .dialling import connected, is_address, named, reached
+from .dialling import STAGGER, can_stagger, connected, is_address, named, reached
 from .endpoint import is_loopback
 from .secrecy import Sealed, Secrets
 from .transport import Transport
@@ -89,6 +89,8 @@ class WebSocket:
                 target = parse_uri(url)
                 if options.proxy is None and not on_trio() and not is_address(target.host):
                     options.all["sock"] = await connected(target.host, target.port)
+                elif options.proxy is not None and can_stagger():
+                    options.all["happy_eyeballs_delay"] = STAGGER  # of the proxy's addresses
                 client = opening(url, options.all)
                 connection = await client.__aenter__()
         except Exception as error:

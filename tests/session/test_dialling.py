@@ -10,6 +10,7 @@ from typing import Any
 
 import anyio
 import pytest
+from support.raw import Raw, raw_server
 
 from livetools import ConnectFailed, LiveToolsError, SetupTimeout, WebSocket, connect
 from livetools.session.dialling import is_address, named
@@ -140,6 +141,19 @@ async def test_a_proxy_that_is_silent_is_named_without_its_password() -> None:
     assert isinstance(error, SetupTimeout)
     assert f"service.invalid:443 did not get through the proxy 127.0.0.1:{port}" in str(error)
     assert "secret" not in str(error)
+
+
+def refuse(line: Raw) -> None:
+    line.request()
+    line.sock.sendall(b"HTTP/1.1 403 Forbidden\r\n\r\n")
+
+
+async def test_a_silent_address_of_a_proxy_does_not_use_up_the_time_of_the_next() -> None:
+    with raw_server(refuse) as url:
+        port = int(url.rsplit(":", 1)[1])
+        with black_hole(port=port), resolves_to("127.0.0.2", "127.0.0.1"):
+            error = await failure("wss://service.invalid", proxy=f"http://{HOST}:{port}", timeout=4)
+    assert "the proxy refused to connect to service.invalid:443 (HTTP 403)" in str(error)
 
 
 async def test_a_service_that_does_not_complete_the_setup() -> None:
