@@ -22,7 +22,7 @@ from .events import (
     ToolProgress,
     ToolStarted,
 )
-from .ledger import OPEN, SERVED, Asked, Effect, Move, Pending, Phase, Record, State, move, told
+from .ledger import SERVED, Asked, Effect, Ledger, Move, Phase, Record, State, told
 from .outbox import Entry
 from .partial_calls import PartialCalls
 from .replies import Answer, Replies, silent
@@ -39,17 +39,16 @@ class Calls:
 
     def __init__(self, plan: Plan, tell: Callable[[Event], None], act: Callable[[Action], None]) -> None:
         self.plan, self._tell, self._act = plan, tell, act
-        self.records: dict[int, Record] = {}  # by run: what may still settle
+        self.ledger = Ledger()
+        self.records, self.pending, self._move = self.ledger.records, self.ledger.pending, self.ledger.move
         self.by_id: dict[str | int, Record] = {}  # of this session; by run where the server gave no id
-        self.pending = Pending()
-        self.replies = Replies(plan, self.pending, self._move)
+        self.replies = Replies(plan, self.ledger)
         self.texts: list[Record] = []  # whose results can no longer go out as answers
         self.lost: list[Record] = []  # the calls that the last link took with it
         self.excused: list[Record] = []  # those answered with an error; again, if this link is lost too
         self.partial = PartialCalls()
         self.counted = 0
         self.closed = False
-        self._runs: dict[str, list[int]] = {}  # of each id in the records, the newest last
         self._slots = Slots()
         self._shared = SharedRuns()
         self._deadlines = Deadlines(self.records)
@@ -75,8 +74,9 @@ class Calls:
             else:
                 continue  # a duplicate
             members.append(record)
-        self.replies.expect(link, members)
-        moved = [(record, self._move(record, Move.REOFFER)) for record in again] if again else []
+        if self.replies.grouped:
+            self.replies.expect(members)
+        moved = [(record, self._move(record, Move.REOFFER)) for record in again] if again else ()
         for record, effects in moved:
             self._perform(record, effects, now)
             if record.state is State.OWED and record.background:
@@ -107,7 +107,8 @@ class Calls:
         if record.undo and record.started:
             self._undo(record, outcome.result)
         self._conclude(record, outcome, now)
-        self._fill(now)
+        if self._slots.waiting:
+            self._fill(now)
 
     def approve(self, run: int, now: float) -> bool:
         """Let a waiting call run; False if it does not wait."""
@@ -134,7 +135,7 @@ class Calls:
         self.partial.cancel(ids)
         known = [record for record in map(self.by_id.get, ids) if record is not None]
         for record in known:
-            self.replies.retract(record)
+            record.taken_back = record.link
             self.excused = [r for r in self.excused if r is not record]
             self._perform(record, self._move(record, Move.CANCEL), now)
         self._fill(now)
@@ -217,12 +218,11 @@ class Calls:
 
     def blocking(self) -> bool:
         """Whether a call is open for which the model stands still."""
-        return self.pending.blocking > 0
+        return self.ledger.blocking > 0
 
     def run_of(self, id: str) -> int | None:
         """The run of a call that may still settle, by its id."""
-        runs = self._runs.get(id)
-        return runs[-1] if runs else None
+        return self.ledger.run_of(id)
 
     def wanted(self, run: int) -> bool:
         """Whether the outcome of this run still counts for a call: for its own, or for one that shares it."""
@@ -241,10 +241,9 @@ class Calls:
         call = Call(one.id or f"unnamed-{run}", one.name, one.args)
         policy = self.plan.policies.get(one.name)
         ends_turn = self.plan.strange_ends_turn if policy is None else policy.ends_turn
-        record = Record(run, call, bool(one.id), policy, link, now, ends_turn)
-        self.records[run] = self.by_id[key] = record
-        self.pending.enter(record)
-        self._runs.setdefault(call.id, []).append(run)
+        blocks = policy is None or policy.behavior == "BLOCKING"
+        record = self.by_id[key] = Record(run, call, bool(one.id), policy, link, now, ends_turn, blocks)
+        self.ledger.enter(record)
         if len(self.by_id) - len(self.records) > 2 * REMEMBERED:
             done = [key for key, r in self.by_id.items() if r.run not in self.records]
             for old in done[:-REMEMBERED]:
@@ -313,33 +312,11 @@ class Calls:
 
     # What moves entail
 
-    def _move(self, record: Record, what: Move) -> tuple[Effect, ...]:
-        effects = move(record, what)
-        run, state = record.run, record.state
-        if state in OPEN:
-            self.pending.enter(record)
-        else:
-            if run in self.pending:
-                self.pending.leave(record)
-            if state is not State.DETACHED and not record.running and run in self.records:
-                self._forget(record)
-        if run in self._slots.held and state not in SERVED and not record.followers:
-            self._slots.release(record)
-        return effects
-
-    def _forget(self, record: Record) -> None:
-        """Nothing can settle this call any more."""
-        del self.records[record.run]
-        runs = self._runs[record.call.id]
-        runs.remove(record.run)
-        if not runs:
-            del self._runs[record.call.id]
-        if record.policy is not None and record.policy.join:
-            self._shared.forget(record)
-
     def _conclude(self, record: Record, outcome: Outcome, now: float) -> None:
         """The outcome of a run, for every call that shares it."""
         followers = shared_runs.dissolve(record) if record.followers else ()
+        if record.policy is not None and record.policy.join:
+            self._shared.forget(record)
         self._settle(record, outcome, now)
         for one in followers:
             self._settle(one, outcome, now)
@@ -359,6 +336,8 @@ class Calls:
 
     def _stop(self, record: Record, now: float, yielded: Outcome | None) -> None:
         record.phase = Phase.NOTHING
+        if record.policy is not None and record.policy.join:
+            self._shared.forget(record)
         if (leader := shared_runs.leave(record)) is not None:  # it was the last who wanted the run of another
             leader.undo = leader.undo or self._undoable(leader)
             self._slots.release(leader)
@@ -366,8 +345,10 @@ class Calls:
         if not record.running:
             for one in shared_runs.dissolve(record):  # it had not begun: they go on without it
                 self._begin(one, now)
-        elif not record.followers and (record.policy is None or record.policy.cancellable):
-            self._act(Stop(record.run, record.call))
+        elif not record.followers:
+            self._slots.release(record)
+            if record.policy is None or record.policy.cancellable:
+                self._act(Stop(record.run, record.call))
 
     def _finished(self, record: Record, now: float, yielded: Outcome | None) -> None:
         outcome = record.outcome

@@ -156,7 +156,8 @@ class Dispatch:
                     stood_still=stood_still,
                     last=last,
                 )
-                spoken_of = answer.spoken_of  # else the pong must do
+                # whether the model's words will say that it was read; else the pong must do
+                spoken_of = answer.kind != "yield" and answer.scheduling != "SILENT"
                 latest = at_latest if spoken_of else inf
                 followed = self.outbox.wrote(answer, write, None, turn if spoken_of else None, latest)
                 if followed:
@@ -169,7 +170,7 @@ class Dispatch:
         """Whether any word of the model that stands still is proof: it speaks in the only turn there is."""
         if self.input.streams:
             return False
-        ends_turn = self.calls.pending.ending > 0
+        ends_turn = self.calls.ledger.ending > 0
         return self.turns.upmost <= (not ends_turn)
 
     def _input(self, items: list[Item], link: int, write: Write, now: float) -> list[Frame]:

@@ -159,6 +159,7 @@ class Record:
     link: int
     since: float
     ends_turn: bool = False  # the model ends its turn at the call, and begins another at the answer
+    blocks: bool = False  # the model stands still until it is answered
     state: State = State.OWED
     group: int = 0  # the message that asked for it, where its calls are answered together
     phase: Phase = Phase.NOTHING
@@ -168,6 +169,7 @@ class Record:
     undo: bool = False  # undo when it settles
     undone: bool = False
     delivered: bool = False  # its result has gone as text
+    taken_back: int | None = None  # the link on which the server cancelled it
     outcome: Outcome | None = None
     kept: list[Mapping[str, Any]] = field(
         default_factory=list
@@ -186,40 +188,62 @@ class Record:
         """Whether it was answered at once that it is under way."""
         return self.policy is not None and self.policy.background
 
-    @property
-    def takes_slot(self) -> bool:
-        """Whether its handler counts against the limit of the session."""
-        return self.policy is None or (self.policy.takes_slot and not self.policy.background)
 
-    @property
-    def blocks(self) -> bool:
-        """Whether the model stands still until it is answered."""
-        return self.policy is None or self.policy.behavior == "BLOCKING"
-
-
-class Pending(dict[int, Record]):
-    """The calls that the server waits for, by run, in their order; those that are asked about are counted."""
+class Ledger:
+    """The debts of a session. ``records``: the calls that may still settle, ``pending``: those that the server waits
+    for, both by run. :meth:`move` keeps them.
+    """
 
     def __init__(self) -> None:
-        super().__init__()
-        self.blocking = 0  # calls for which the model stands still
-        self.ending = 0  # calls that end the model's turn
-        self.left: set[int] | None = None  # the runs that left; kept only for who sets it, and drains it
+        self.records: dict[int, Record] = {}
+        self.pending: dict[int, Record] = {}  # in the order in which they came
+        self.blocking = 0  # pending calls for which the model stands still
+        self.ending = 0  # pending calls that end the model's turn
+        self.left: set[int] | None = (
+            None  # runs that are not pending any more; kept only for who sets and drains it
+        )
+        self._runs: dict[str, list[int]] = {}  # of each id in the records, the newest last
 
     def enter(self, record: Record) -> None:
-        """The server waits for this call. Nothing, if that is known."""
-        if record.run not in self:
-            self[record.run] = record
-            self.blocking += record.blocks
-            self.ending += record.ends_turn
+        """A call came."""
+        self.records[record.run] = record
+        self._runs.setdefault(record.call.id, []).append(record.run)
+        self._await(record)
 
-    def leave(self, record: Record) -> None:
-        """The server waits no longer. Nothing, if it did not."""
-        if self.pop(record.run, None) is not None:
+    def move(self, record: Record, what: Move) -> tuple[Effect, ...]:
+        """Move a call; what is not in the table does nothing and entails nothing."""
+        record.state, effects = TABLE.get((record.state, what)) or (record.state, ())
+        run, state = record.run, record.state
+        if state in OPEN:
+            if run not in self.pending:
+                self._await(record)
+            return effects
+        if self.pending.pop(run, None) is not None:
             self.blocking -= record.blocks
             self.ending -= record.ends_turn
             if self.left is not None:
-                self.left.add(record.run)
+                self.left.add(run)
+        if state is not State.DETACHED and not record.running and run in self.records:
+            self._forget(record)
+        return effects
+
+    def run_of(self, id: str) -> int | None:
+        """The run of a call that may still settle, by its id."""
+        runs = self._runs.get(id)
+        return runs[-1] if runs else None
+
+    def _await(self, record: Record) -> None:
+        self.pending[record.run] = record
+        self.blocking += record.blocks
+        self.ending += record.ends_turn
+
+    def _forget(self, record: Record) -> None:
+        """Nothing can settle this call any more."""
+        del self.records[record.run]
+        runs = self._runs[record.call.id]
+        runs.remove(record.run)
+        if not runs:
+            del self._runs[record.call.id]
 
 
 def told(record: Record, now: float) -> dict[str, object]:
@@ -232,12 +256,3 @@ def told(record: Record, now: float) -> dict[str, object]:
         "running": record.running,
         "seconds": now - record.since,
     }
-
-
-def move(record: Record, what: Move) -> tuple[Effect, ...]:
-    """Move a call; what is not in the table does nothing and entails nothing."""
-    entry = TABLE.get((record.state, what))
-    if entry is None:
-        return ()
-    record.state, effects = entry
-    return effects

@@ -62,7 +62,7 @@ class Machine:
         self._actions: list[Action] = []
         self._events: list[Event] = []
         self.calls = Calls(plan, self._tell, self._actions.append)
-        self.calls.pending.left = set()  # drained after each input
+        self.calls.ledger.left = set()  # drained after each input
         self.turns = Turns(plan.stall_timeout, plan.status_signal)
         realtime = plan.text_channel == "realtime"
         self.outbox = Outbox(plan.transparent)
@@ -323,7 +323,7 @@ class Machine:
             return inf
         if (self._ending and self._done()) or (self.input.untold and self._flowing()):
             return self._now
-        turns = self.turns.wake_at(self.calls.pending.blocking > 0)
+        turns = self.turns.wake_at(self.calls.ledger.blocking > 0)
         quiet = self.dispatch.wake_at(self._now) if self.dispatch.since < inf else inf
         parking = self.parking.wake_at(self._now) if self.parking.until < inf else inf
         return min(self.calls.wake_at(), turns, self.connection.wake_at(), quiet, parking)
@@ -490,15 +490,15 @@ class Machine:
     def _left(self, left: set[int], now: float) -> None:
         """Nothing is owed any more for these calls: the exchange waits for its own no longer."""
         pending, exchange = self.calls.pending, self.turns.exchange
-        pending.left = set()
         for run in left & exchange.calls if exchange is not None else ():
             if run not in pending:
                 self.turns.closed(run, now)
+        left.clear()
 
     def _after(self, now: float) -> None:
         """What follows from any input."""
         self._now = now
-        if left := self.calls.pending.left:
+        if left := self.calls.ledger.left:
             self._left(left, now)
         if self.input.untold and self._flowing():
             self.input.tell()

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from . import outgoing
-from .ledger import Effect, Move, Record, State
+from .ledger import Ledger, Move, Record, State
 from .outbox import Entry
 from .terms import CallPolicy, Plan
 
@@ -47,65 +47,56 @@ class Answer(Entry):
         """Whether the server waits for nothing more."""
         return self.kind in ("answer", "acknowledgement")
 
-    @property
-    def spoken_of(self) -> bool:
-        """Whether the model is expected to speak of it, so that its words say that it was read."""
-        return self.kind != "yield" and self.scheduling != "SILENT"
-
 
 @dataclass(slots=True, eq=False)
 class Reply:
-    """A message of answers. It is made when it is written: one that was taken back while it waited is left out."""
+    """A message of answers. It is made when it is written: what the server took back while it waited is left out."""
 
     answers: list[Answer]
     format: Callable[[Sequence[Mapping[str, Any]]], bytes]
-    made: bool = False
+    made: bytes | None = None
     dropped: Callable[[], None] | None = field(default=None, kw_only=True)  # called if nothing is left of it
 
     def make(self) -> bytes | None:
         """The frame; ``None``: nothing is left to say."""
-        self.made = True
-        if self.answers:
-            return self.format([answer.body for answer in self.answers])
-        if self.dropped is not None:
-            self.dropped()
-        return None
+        if self.made is None:
+            bodies = [answer.body for answer in self.answers if not _taken_back(answer.record)]
+            if bodies:
+                self.made = self.format(bodies)
+            elif self.dropped is not None:
+                self.dropped()
+        return self.made
 
-    def retract(self, record: Record) -> None:
-        """Leave this one out, if it is not too late."""
-        if not self.made:
-            self.answers = [answer for answer in self.answers if answer.record is not record]
+
+def _taken_back(record: Record) -> bool:
+    """Whether the server has cancelled this call, on the link that it stands on: nothing more is sent for it."""
+    return record.taken_back == record.link
 
 
 class Replies:
     """The queue of answers. ``frames`` empties it: what is taken counts as handed to the socket."""
 
-    def __init__(
-        self, plan: Plan, pending: Mapping[int, Record], move: Callable[[Record, Move], tuple[Effect, ...]]
-    ) -> None:
+    def __init__(self, plan: Plan, ledger: Ledger) -> None:
         self.grouped = plan.reply_format == "client_content" or plan.reply_batching == "batch"
         self.format = (
             outgoing.content_response if plan.reply_format == "client_content" else outgoing.tool_response
         )
-        self._pending = pending  # calls that the server waits for, by run
-        self._move = move
+        self._ledger = ledger
         self.queue: deque[Record | list[Record] | Answer] = deque()
         self._groups: dict[
             int, list[Record]
         ] = {}  # calls of one message that are answered together, by its number
         self._messages = 0
-        self._waiting: list[Reply] = []  # taken; the writer may not have come to them
 
     def __bool__(self) -> bool:
         return bool(self.queue)
 
-    def expect(self, link: int, members: list[Record]) -> None:
-        """These were asked for in one message."""
-        if self.grouped:
-            self._messages += 1
-            self._groups[self._messages] = members
-            for record in members:
-                record.group = self._messages
+    def expect(self, members: list[Record]) -> None:
+        """These were asked for in one message, and are answered together."""
+        self._messages += 1
+        self._groups[self._messages] = members
+        for record in members:
+            record.group = self._messages
 
     def reply(self, record: Record) -> None:
         """The answer of this call is ready."""
@@ -138,13 +129,6 @@ class Replies:
         body = _body(record, {key: outgoing.under_way(record.call.name)})
         self.queue.append(Answer("acknowledgement", record, body))
 
-    def retract(self, record: Record) -> None:
-        """The server took the call back: nothing more is sent for it."""
-        kept = [e for e in self.queue if not (isinstance(e, Answer) and e.record is record)]
-        self.queue = deque(kept)
-        for reply in self._waiting:
-            reply.retract(record)
-
     def late(self, record: Record, key: str) -> str:
         """The result of a call that can no longer go out as an answer, in words; empty: there is none."""
         outcome, call = record.outcome, record.call
@@ -169,6 +153,8 @@ class Replies:
         answered: list[Record] = []
         unacknowledged: list[Record] = []
         for answer in (*unread, *(entry for entry in self.queue if isinstance(entry, Answer))):
+            if _taken_back(answer.record):
+                continue
             if answer.kind == "acknowledgement":
                 unacknowledged.append(answer.record)
             elif answer.response is not None:
@@ -182,49 +168,46 @@ class Replies:
         """Nothing that waits goes out any more."""
         self.queue.clear()
         self._groups.clear()
-        self._waiting = []
 
     def frames(self, link: int) -> list[Reply]:
         """What is ready for this link."""
         unnamed: list[Record] = []
-        replies: list[list[Answer]] = []
+        replies: list[Reply] = []
         while self.queue:
             entry = self.queue.popleft()
-            if isinstance(entry, Record):
+            if type(entry) is Record:
                 if entry.link != link or entry.state is not State.READY:
                     continue
                 if entry.named:
-                    replies.append([self._write(entry)])
+                    replies.append(Reply([self._write(entry)], self.format))
                 else:
                     unnamed.append(entry)
             elif isinstance(entry, list):
                 ready = [m for m in entry if m.link == link and m.state is State.READY]
                 if ready:
-                    replies.append([self._write(m) for m in ready])
-            elif entry.record.link == link and entry.record.state in INTERIM[entry.kind]:
+                    replies.append(Reply([self._write(m) for m in ready], self.format))
+            elif isinstance(entry, Answer) and _may_go(entry, link):
                 entry.record.yielded = entry.record.yielded or entry.kind == "yield"
-                replies.append([entry])
+                replies.append(Reply([entry], self.format))
         if unnamed:
-            replies += self._in_order(unnamed)
-        new = [Reply(answers, self.format) for answers in replies]
-        self._waiting = [reply for reply in self._waiting if not reply.made] + new
-        return new
+            replies += [Reply([self._write(record)], self.format) for record in self._in_order(unnamed)]
+        return replies
 
-    def _in_order(self, ready: list[Record]) -> list[list[Answer]]:
+    def _in_order(self, ready: list[Record]) -> list[Record]:
         """Answers without an id: those that no open call of the same name precedes; the others wait on."""
-        replies: list[list[Answer]] = []
+        first: list[Record] = []
         open_calls: dict[str, int] = {}  # the first of each name
         for name in {record.call.name for record in ready}:
-            for r in self._pending.values():  # in the order of their runs
+            for r in self._ledger.pending.values():  # in the order of their runs
                 if not r.named and r.state is State.OWED and r.call.name == name:
                     open_calls[name] = r.run
                     break
         for record in sorted(ready, key=lambda r: r.run):
             if record.run < open_calls.get(record.call.name, record.run + 1):
-                replies.append([self._write(record)])
+                first.append(record)
             else:
                 self.queue.append(record)
-        return replies
+        return first
 
     def _write(self, record: Record) -> Answer:
         policy, outcome = record.policy, record.outcome
@@ -235,11 +218,22 @@ class Replies:
             if policy.streams and outcome.scheduling is None and not outcome.response:
                 scheduling = "SILENT"  # the end of a generator says nothing of its own
         continues = False if policy is not None and policy.streams else None
-        self._move(record, Move.WRITE)
-        body = _body(
-            record, outcome.response, scheduling=scheduling, will_continue=continues, parts=outcome.parts
+        self._ledger.move(record, Move.WRITE)
+        body = outgoing.function_response(
+            record.call.id if record.named else None,
+            record.call.name,
+            outcome.response,
+            scheduling=scheduling,
+            will_continue=continues,
+            parts=outcome.parts,
         )
         return Answer("answer", record, body, scheduling)
+
+
+def _may_go(answer: Answer, link: int) -> bool:
+    """Whether a response that is not the last one still goes out, on this link."""
+    record = answer.record
+    return record.link == link and record.state in INTERIM[answer.kind] and not _taken_back(record)
 
 
 def _body(
@@ -248,7 +242,6 @@ def _body(
     *,
     scheduling: str | None = None,
     will_continue: bool | None = None,
-    parts: Sequence[Mapping[str, Any]] = (),
 ) -> dict[str, Any]:
     return outgoing.function_response(
         record.call.id if record.named else None,
@@ -256,7 +249,6 @@ def _body(
         response,
         scheduling=scheduling,
         will_continue=will_continue,
-        parts=parts,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from itertools import count
 
 from .ledger import SERVED, Phase, Record
@@ -20,7 +20,7 @@ class Slots:
     """
 
     def __init__(self) -> None:
-        self._running: Counter[str] = Counter()  # handlers of a tool
+        self._running: dict[str, int] = {}  # handlers of a tool
         self.held: set[int] = set()  # to be read: runs that hold a slot of the session
         self.waiting: dict[str, deque[tuple[int, Record]]] = {}  # to be read: the queue of each tool
         self._numbers = count()
@@ -28,15 +28,17 @@ class Slots:
     def free(self, record: Record, most: int | None) -> bool:
         """Whether the handler of this call may start, in a session of ``most`` slots."""
         policy = record.policy
-        if most is not None and len(self.held) >= most and record.takes_slot:
+        if policy is None:
+            return True
+        if most is not None and len(self.held) >= most and policy.takes_slot and not policy.background:
             return False
-        limit = policy.concurrency if policy is not None else None
-        return limit is None or self._running[record.call.name] < limit
+        return policy.concurrency is None or self._running.get(record.call.name, 0) < policy.concurrency
 
     def start(self, record: Record) -> None:
         """The handler starts."""
-        self._running[record.call.name] += 1
-        if record.takes_slot:
+        name, policy = record.call.name, record.policy
+        self._running[name] = self._running.get(name, 0) + 1
+        if policy is None or (policy.takes_slot and not policy.background):
             self.held.add(record.run)
 
     def release(self, record: Record) -> bool:
@@ -48,9 +50,9 @@ class Slots:
     def end(self, record: Record) -> None:
         """The handler has ended."""
         self.held.discard(record.run)
-        self._running[record.call.name] -= 1
-        if not self._running[record.call.name]:
-            del self._running[record.call.name]
+        left = self._running.pop(record.call.name) - 1
+        if left:
+            self._running[record.call.name] = left
 
     def wait(self, record: Record) -> None:
         """No slot is free."""

@@ -92,20 +92,18 @@ class Driver(ABC, Generic[M]):
         try:
             while self._again:
                 self._again = False
-                outputs = self.machine.outputs(self.writer.free())
-                if outputs is not None:
-                    self._carry_out(outputs)
+                outputs = self.machine.outputs(not self.writer.writing)
+                if outputs is None:
+                    continue
+                for action in outputs.actions:
+                    self.perform(action)
+                for event in outputs.events:
+                    self.show(event)
+                if outputs.frames:
+                    self.writer.take(outputs.frames)
+                self.alarm.set(outputs.wake_at)
         finally:
             self._stepping = False
-
-    def _carry_out(self, outputs: Outputs) -> None:
-        for action in outputs.actions:
-            self.perform(action)
-        for event in outputs.events:
-            self.show(event)
-        if outputs.frames:
-            self.writer.take(outputs.frames)
-        self.alarm.set(outputs.wake_at)
 
     async def follow(self) -> None:
         """What follows from an input of a task that may wait. Cancelling takes nothing back."""
@@ -120,7 +118,8 @@ class Driver(ABC, Generic[M]):
     def background(self) -> None:
         """What follows from an input of a task that must not wait for a socket."""
         self.step()
-        self.writer.leave()
+        if self.writer.waiting:
+            self.writer.leave()
 
     def perform(self, action: Action) -> None:
         """Do what the machine wants done at once."""
@@ -173,7 +172,8 @@ class Driver(ABC, Generic[M]):
             outcome = self.hand_off(run, outcome)
         self.machine.settled(run, outcome, self.clock.now())
         self.step()
-        await self.writer.flush()
+        if self.writer.waiting:
+            await self.writer.flush()
 
     async def progress(self, run: int, value: object, yielded: Outcome | None) -> None:
         """A handler reported."""

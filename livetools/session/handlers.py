@@ -56,12 +56,14 @@ class Desk(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A call on its way. ``future`` is set while a thread or an executor has it."""
+    """A call on its way. ``context``: for a handler that takes one. ``future`` is set while a thread or an executor
+    has it.
+    """
 
     run: int
     call: Call
     tool: Tool
-    context: ToolContext[Any]
+    context: ToolContext[Any] | None
     streams: bool  # yields go out one by one
     future: Future[Any] | None = None
     stopped: bool = False
@@ -70,7 +72,8 @@ class Job:
     def stop(self) -> bool:
         """Tell the handler; True if it must be cancelled from outside, for it runs in the loop."""
         self.stopped = True
-        self.context.mark_cancelled()
+        if self.context is not None:
+            self.context.mark_cancelled()
         if self.future is not None:
             self.future.cancel()  # if no thread took it up it never runs; else the context tells it
             return False

@@ -95,15 +95,13 @@ class _Backlog:
             if kind is TurnComplete:
                 self._turn = self.count
 
-    def head(self) -> deque[Entry]:
-        """The queue that the next event stands in; empty, where none waits."""
-        if self._urgent:
-            return self._urgent
-        media, others = self._media, self._others
-        return media if media and (not others or media[0][0] < others[0][0]) else others
-
-    def pop(self, queue: deque[Entry]) -> Event:
-        """Take the first event of this queue."""
+    def pop(self) -> Event:
+        """Take the next event; one waits."""
+        queue, media = self._urgent, self._media
+        if not queue:
+            queue = self._others
+            if media and (not queue or media[0][0] < queue[0][0]):
+                queue = media
         _, event, weight = queue.popleft()
         self.size -= weight
         return event
@@ -129,7 +127,7 @@ class _Backlog:
         dropped = 0
         for queue in (self._media, self._urgent, self._others):
             while self.size > bound and queue and queue[0][0] < self.count:
-                self.pop(queue)
+                self.size -= queue.popleft()[2]
                 dropped += 1
         return dropped
 
@@ -187,7 +185,7 @@ class Inbox:
         """The next event, if one waits and nobody else need run before it is handed out."""
         self._iterated = True
         backlog = self._backlog
-        return backlog.pop(backlog.head()) if backlog.size and not self._slice.over else None
+        return backlog.pop() if backlog.size and not self._slice.over else None
 
     async def get(self) -> Event | None:
         """The next event; ``None`` at the end. Cancelling loses nothing.
@@ -199,21 +197,18 @@ class Inbox:
         if backlog.size:
             await self._slice.share()
         while not backlog.size and not self._closed:
-            await self._wait()
-        return backlog.pop(backlog.head()) if backlog.size else None
-
-    async def _wait(self) -> None:
-        if self._awaited:
-            raise ConcurrencyError(
-                "two loops iterate over one session: each event would reach only one of them."
-                " Iterate once, and hand the events on"
-            )
-        self._awaited = True
-        try:
-            await self._wake.wait()
-        finally:
-            self._awaited = False
-        self._slice.rested()
+            if self._awaited:
+                raise ConcurrencyError(
+                    "two loops iterate over one session: each event would reach only one of them."
+                    " Iterate once, and hand the events on"
+                )
+            self._awaited = True
+            try:
+                await self._wake.wait()
+            finally:
+                self._awaited = False
+            self._slice.rested()
+        return backlog.pop() if backlog.size else None
 
     def _shed(self) -> None:
         if not self.dropped:

@@ -79,15 +79,23 @@ class PushConnection(Noting, ClientConnection):
 
     def advance(self) -> None:
         """Give away what has come, but not for longer than others can wait."""
-        cutter, inflow = self.inflow.cutter, self.inflow
+        inflow, protocol = self.inflow, self.protocol
         until = time.monotonic() + SLICE
         with as_task(inflow.reader):
-            while cutter is not None and (item := self._next(cutter)) is not None:
+            # nothing is read behind a close
+            while inflow.cutter is not None and protocol.close_rcvd is None and protocol.parser_exc is None:
+                try:
+                    item = inflow.cutter.next()
+                except Unlawful as error:
+                    self._fail(error)
+                    break
+                if item is None:
+                    break
                 if type(item) is bytes:
                     self._message(item)
                 else:
                     self._pass_on(item)
-                if (inflow.full and inflow.ending is None) or time.monotonic() > until:
+                if (inflow.feed is None and inflow.full) or time.monotonic() > until:
                     return self._pause()
         if inflow.ending is not None:
             ending, inflow.ending = inflow.ending, None
@@ -97,16 +105,10 @@ class PushConnection(Noting, ClientConnection):
             self.transport.resume_reading()
         return None
 
-    def _next(self, cutter: Cutter) -> bytes | None:
-        if self.protocol.state is not OPEN and (self.protocol.close_rcvd or self.protocol.parser_exc):
-            return None  # nothing is read behind a close
-        try:
-            return cutter.next()
-        except Unlawful as error:
-            self.protocol.fail(error.code, error.reason)
-            self.protocol.parser_exc = error
-            self._pass_on(b"")
-            return None
+    def _fail(self, error: Unlawful) -> None:
+        self.protocol.fail(error.code, error.reason)
+        self.protocol.parser_exc = error
+        self._pass_on(b"")
 
     def _upgrading(self, data: bytes) -> bytes:
         """Give ``websockets`` its response, and return what came behind it."""
@@ -129,7 +131,7 @@ class PushConnection(Noting, ClientConnection):
             )  # nothing, where it is closed
 
     def _message(self, message: bytes) -> None:
-        self.order.message()
+        self.order.messages += 1
         inflow = self.inflow
         if inflow.feed is None:
             if inflow.left:
@@ -149,7 +151,7 @@ class PushConnection(Noting, ClientConnection):
         if not self.inflow.paused:
             self.inflow.paused = True
             self.transport.pause_reading()
-        if not self.inflow.full or self.inflow.ending is not None:
+        if self.inflow.feed is not None or not self.inflow.full:
             self.loop.call_soon(self.advance)
 
     def leave(self) -> None:
@@ -164,11 +166,6 @@ class PushConnection(Noting, ClientConnection):
         self.inflow.news.set()
 
     # What goes
-
-    @property
-    def writable(self) -> bool:
-        """Whether nothing waits in front of the next frame."""
-        return not self.paused and self.protocol.state is OPEN and not self.transport.is_closing()
 
     async def write(self, data: bytes) -> None:
         """Hand it to the kernel. Raises ``ConnectionClosed``. Completes though its caller is cancelled."""
@@ -225,7 +222,8 @@ class _Inflow:
 
     @property
     def full(self) -> bool:
-        return self.feed is None and not self.left and len(self.waiting) > WAITING
+        """Whether reading is paused: more waits than a queue should hold, and somebody may still take it."""
+        return self.ending is None and not self.left and len(self.waiting) > WAITING
 
     def fail(self, error: Exception) -> None:
         """Whoever listened has raised this."""
@@ -243,15 +241,14 @@ class AsyncioAdapter(Adapter[PushConnection]):
 
     @property
     def writable(self) -> bool:
-        """See :data:`~.transport.Putting`."""
-        return self._connection.writable
+        """See :class:`~.transport.Putting`."""
+        connection = self._connection
+        is_open = not connection.paused and connection.protocol.state is OPEN
+        return is_open and not connection.transport.is_closing()
 
     def put(self, message: bytes) -> bool:
-        """See :data:`~.transport.Putting`."""
-        connection = self._connection
-        if not connection.writable:
-            return False
-        connection.transport.write(frame(TEXT, message, next(self._masks)))
+        """See :class:`~.transport.Putting`."""
+        self._connection.transport.write(frame(TEXT, message, next(self._masks)))
         return True
 
     async def listen(self, feed: Callable[[bytes], None]) -> Gone:

@@ -37,7 +37,7 @@ class Order(Messages):
 
     def __init__(self) -> None:
         self.taken = 0
-        self._messages = 0
+        self.messages = 0  # that came whole
         self._pings: list[Ping] = []
         self._numbers: Iterator[int] = itertools.count(1)
 
@@ -49,10 +49,6 @@ class Order(Messages):
         self._pings.append(ping)
         return ping
 
-    def message(self) -> None:
-        """A whole message came."""
-        self._messages += 1
-
     def came(self, event: object) -> None:
         """Something came. A pong answers the pings before its own too (RFC 6455, 5.5.3)."""
         if not isinstance(event, Frame):
@@ -60,12 +56,12 @@ class Order(Messages):
         if event.opcode is Opcode.PONG:
             self._answered(bytes(event.data))
         elif event.fin and event.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
-            self.message()
+            self.messages += 1
 
     def _answered(self, payload: bytes) -> None:
         if any(ping.payload == payload for ping in self._pings):  # else nobody has asked for it
             answered = None
             while answered != payload:
                 ping = self._pings.pop(0)
-                ping.answered(self._messages)
+                ping.answered(self.messages)
                 answered = ping.payload

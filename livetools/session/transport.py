@@ -66,11 +66,11 @@ class Putting(Protocol):
 
     @property
     def writable(self) -> bool:
-        """Whether it would take one now."""
+        """Whether it would take one now: nothing waits in front of it, and the line stands."""
         ...
 
     def put(self, frame: bytes) -> bool:
-        """Write it, whole; False: it was not taken.
+        """Write it, whole. Asked only while :attr:`writable`; False: the line is gone all the same.
 
         It may wait in a buffer for the kernel, which ends within the write timeout.
         """

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 class Wake(Protocol):
     """A flag with one waiter: ``set`` is remembered until the next ``wait`` takes it.
 
-    Belongs to the loop it was made on; ``set`` from another thread is an error. Cancelling ``wait`` loses
-    nothing: a flag that was set stays set.
+    Belongs to the loop it was made on; ``set`` from another thread is an error. Cancelling ``wait`` before ``set``
+    loses nothing; what was set while somebody waited has been taken, so whoever waits again looks first.
     """
 
-    async def wait(self) -> None: ...
+    def wait(self) -> Awaitable[None]: ...
 
     def set(self) -> None: ...
 
@@ -116,19 +116,20 @@ class _AsyncioWake:
         self._future: asyncio.Future[None] | None = None
         self._is_set = False
 
-    async def wait(self) -> None:
-        if not self._is_set:
-            self._future = self._loop.create_future()
-            try:
-                await self._future
-            finally:
-                self._future = None
-        self._is_set = False
+    def wait(
+        self,
+    ) -> Awaitable[None]:  # the future itself: a coroutine around it would be resumed with the waiter
+        future = self._future = self._loop.create_future()
+        if self._is_set:
+            self._is_set = False
+            future.set_result(None)
+        return future
 
     def set(self) -> None:
-        self._is_set = True
         if self._future is not None and not self._future.done():
             self._future.set_result(None)
+        else:
+            self._is_set = True
 
 
 class _TrioWake:

@@ -27,13 +27,17 @@ from livetools.tools.results import error_outcome
 from .handlers import Desk, Handlers, Job, cancelled, is_of_the_user, note
 from .host import can_start_eagerly
 from .secrecy import detail, place
-from .wake import Wake, make_wake, this_task, was_cancelled
+from .wake import Wake, make_wake, this_task
 
 log = logging.getLogger("livetools.calls")
 
 IDLE = 64  # workers that wait for a call, as many as run at once; more are let go
 CLEAN_UP = 2.0  # seconds at the end for handlers to stop, and as much for what undoes them
 
+
+GENERATORS = frozenset(
+    {"generator", "async_generator"}
+)  # kinds of handlers whose yields may go out one by one
 
 EAGER = True  # handlers are stepped at once where the loop can; off, workers serve them
 
@@ -97,8 +101,8 @@ class Workers:
 
     def start(self, run: int, call: Call, tool: Tool) -> None:
         """Run the handler of this call; its outcome is reported once."""
-        context = self._context_of(run, call, tool)
-        job = Job(run, call, tool, context, self._desk.streams(run))
+        context = self._context_of(run, call, tool) if tool.takes_context else None
+        job = Job(run, call, tool, context, tool.kind in GENERATORS and self._desk.streams(run))
         if self._start_eagerly is not None:
             worker = self._busy[run] = _Worker(job)
             return self._start_eagerly(self._serve(worker, job), self._context.copy())
@@ -178,7 +182,7 @@ class Workers:
         with worker.scope:
             SERVING.set(job)  # the context is this call's alone
             done = await self._handlers.execute(job)
-            if not worker.scope.cancel_called:
+            if not (job.stopped and worker.scope.cancel_called):
                 worker.job = None
                 return await self._settle(job, done, began)
         return await self._settle(job, done or cancelled(), began)
@@ -196,11 +200,11 @@ class Workers:
                 token = SERVING.set(job)
                 done = await self._handlers.execute(job)
                 SERVING.reset(token)
-                if worker.scope.cancel_called:
+                if job.stopped and worker.scope.cancel_called:
                     break
                 worker.job = None
                 await self._settle(job, done, began)
-                if _used(base, task) or len(self._idle) >= IDLE:
+                if len(self._idle) >= IDLE or _used(base, task):
                     return
                 self._idle.append(worker)
         if worker.job is not None:
@@ -209,7 +213,8 @@ class Workers:
     async def _settle(self, job: Job, done: Outcome, began: float) -> None:
         del self._busy[job.run]
         self._ended.set()
-        note(job.call, done, time.perf_counter() - began)
+        if done.error is not None or log.isEnabledFor(logging.INFO):
+            note(job.call, done, time.perf_counter() - began)
         done.began = job.began
         reason = self._desk.reason(job.run) if job.stopped else None
         await self._desk.settled(job.run, done)
@@ -277,7 +282,7 @@ def _counts(worker: _Worker) -> bool:
 def _used(base: Context, task: asyncio.Task[object] | None) -> bool:
     """Whether a call left something in the worker that ran it: context variables, a cancellation."""
     try:
-        return was_cancelled(task) or copy_context() != base
+        return (task is not None and task.cancelling() > 0) or copy_context() != base
     except Exception:  # two values of a variable that will not be compared
         return True
 

@@ -37,66 +37,60 @@ class Writer:
     def __init__(self, owner: Owner) -> None:
         self.log = FrameLog.wanted()
         self._owner = owner
-        self._out = _NONE
-        self._writing = False
-        self._more = False  # the machine may have frames that nobody has taken yet
+        self.waiting = _NONE  # to be read: frames that were taken, and must be sent
+        self.writing = False  # to be read: a task is at it; what the machine has meanwhile it takes itself
         self._left = False  # a task of the writer's own is on its way
         self._slice = TimeSlice()
-
-    def free(self) -> bool:
-        """Whether frames may be taken; if not, the task that writes takes them later."""
-        self._more = self._more or self._writing
-        return not self._writing
 
     def take(self, frames: list[Frame]) -> None:
         """Write at once what may be, and keep the rest for :meth:`flush`."""
         for frame in frames:
-            if self._out or not self._put(frame):
-                if self._out is _NONE:
-                    self._out = deque()
-                self._out.append(frame)
+            if self.waiting or not self._put(frame):
+                if self.waiting is _NONE:
+                    self.waiting = deque()
+                self.waiting.append(frame)
 
     def leave(self) -> None:
         """Let a task of the writer's own write what was taken."""
-        if (self._out or self._more) and not self._writing and not self._left:
+        if self.waiting and not self.writing and not self._left:
             self._left = True
             self._owner.spawn(self._finish)
 
     def forget(self, link: int) -> None:
         """This connection is gone: the machine writes again what it owes."""
-        self._out = deque(frame for frame in self._out if frame.link != link)
+        if self.waiting:
+            self.waiting = deque(frame for frame in self.waiting if frame.link != link)
 
     async def flush(self) -> None:
         """Write everything, unless somebody is at it already. Cancelling loses nothing: a task goes on with it."""
-        if self._writing or not (self._out or self._more):
+        if self.writing or not self.waiting:
             return
         try:
             await self._write_out()
         except BaseException:
+            self._owner.step()
             self.leave()
             raise
 
     async def _finish(self) -> None:
         self._left = False
-        if not self._writing:
+        if not self.writing:
             await self._write_out()
 
     async def _write_out(self) -> None:
-        while self._out or self._more:
-            self._writing = True
+        while self.waiting:
+            self.writing = True
             try:
-                while self._out:
-                    await self._send(self._out.popleft())
+                while self.waiting:
+                    await self._send(self.waiting.popleft())
                     await self._slice.share()
             finally:
-                self._writing = False
-            if self._more:
-                self._more = False
-                self._owner.step()
+                self.writing = False
+            self._owner.step()  # what the machine has had meanwhile
 
     def stream(self, link: int | None, media: bytes) -> bool:
         """Write media at once, past the machine's queues; False: something is in front of it."""
-        if link is None or self._writing or self._out or not PUT:
+        if link is None or self.writing or self.waiting or not PUT:
             return False
         transport: Any = self._owner.transport(link)
         if not getattr(transport, "writable", False):
@@ -107,20 +101,20 @@ class Writer:
 
     def _put(self, frame: Frame) -> bool:
         """Write it if nobody waits for the socket to take it, and the socket takes it; False: it must be sent."""
-        if frame.receipt is not None or (frame.write is not None and frame.write.asks) or not PUT:
+        message, write = frame.message, frame.write
+        if frame.receipt is not None or (write is not None and write.asks) or not PUT:
             return False
         transport: Any = self._owner.transport(frame.link)
         if transport is None or not getattr(transport, "writable", False):
             return False
-        data = frame.make()
+        data = message if type(message) is bytes else frame.make()
         if data is not None:
             if self.log is not None:
                 self.log.sent(frame.link, data)
             if not transport.put(data):
                 return True  # it is gone: its reader says so
-        elif frame.write is not None:
-            frame.write.pong = None  # no ping went behind what was written before
-        _handed(frame)
+        if write is not None:
+            write.handed = True
         return True
 
     async def _send(self, frame: Frame) -> None:

@@ -287,6 +287,11 @@ class Tool:
             return (), dict(args)
         return self._signature.bind(args, context)
 
+    @property
+    def takes_context(self) -> bool:
+        """Whether the handler has a parameter for a :class:`ToolContext`."""
+        return self._signature is not None and self._signature.context is not None
+
     def context(
         self,
         *,

@@ -96,6 +96,11 @@ class Validator:
         ``3.0``, ``null`` for a parameter that has a default. What is strict is read by the rules of JSON. Raises
         ``InvalidArguments``.
         """
+        if self._rest is None and not self._strict:
+            try:
+                return self._adapter.validator.validate_python(dict(args))  # type: ignore[no-any-return]  # a dict by construction
+            except ValidationError:
+                pass  # it is looked at again
         if self._rest is None:
             return self._fitted(name, self._adapter, bool(self._strict), dict(args))
         own = {k: v for k, v in args.items() if k in self._arguments}

@@ -12,7 +12,7 @@ from support.driver import plan
 from support.world import BEGINNINGS, World, explore
 
 from livetools.protocol.events import Call
-from livetools.protocol.ledger import TABLE, Effect, Move, Record, State, move
+from livetools.protocol.ledger import TABLE, Effect, Ledger, Move, Record, State
 from livetools.protocol.terms import CallPolicy, Plan
 
 PLAIN = CallPolicy("tool", timeout=60, undo=True)
@@ -36,8 +36,9 @@ def record(state: State) -> Record:
 
 @pytest.mark.parametrize(("state", "what"), list(product(State, Move)), ids=lambda v: v.name)
 def test_every_pair_of_state_and_move_does_what_the_table_says(state: State, what: Move) -> None:
-    one = record(state)
-    effects = move(one, what)
+    one, ledger = record(state), Ledger()
+    ledger.enter(one)
+    effects = ledger.move(one, what)
     assert (one.state, effects) == TABLE.get((state, what), (state, ()))
 
 
