@@ -51,7 +51,7 @@ class Calls:
         self.closed = False
         self._slots = Slots()
         self._shared = SharedRuns()
-        self._deadlines = Deadlines(self.records)
+        self.deadlines = Deadlines(self.records)
 
     # Inputs
 
@@ -191,7 +191,7 @@ class Calls:
             self._perform(record, self._move(record, Move.CLOSE), now)
         self.replies.clear()
         self.by_id.clear()
-        self._deadlines.clear()
+        self.deadlines.clear()
         self.texts.clear()
 
     def give_up(self) -> None:
@@ -202,7 +202,7 @@ class Calls:
 
     def tick(self, now: float) -> None:
         """Answer the calls whose time is up."""
-        for record in self._deadlines.expired(now):
+        for record in self.deadlines.expired(now):
             outcome = refusals.expired(record)
             if record.phase in (Phase.APPROVAL, Phase.RESPONSE):
                 self._conclude(record, outcome, now)
@@ -214,7 +214,7 @@ class Calls:
 
     def wake_at(self) -> float:
         """When ``tick`` has something to do; deadlines of calls that are over are dropped on the way."""
-        return self._deadlines.next()
+        return self.deadlines.next()
 
     def blocking(self) -> bool:
         """Whether a call is open for which the model stands still."""
@@ -261,11 +261,11 @@ class Calls:
             self._perform(record, self._move(record, Move.ACK), now)
         leader = self._shared.join(record) if policy.join else None
         if leader is not None:
-            return self._deadlines.set(record, leader.deadline)
+            return self.deadlines.set(record, leader.deadline)
         if not policy.approval:
             return self._admit(record, now)
         record.phase = Phase.APPROVAL
-        self._deadlines.set(record, now + policy.approval_timeout)
+        self.deadlines.set(record, now + policy.approval_timeout)
         return self._act(AskApproval(record.run, record.call, record.tool))
 
     def _hold(self, record: Record) -> None:
@@ -281,24 +281,20 @@ class Calls:
         assert policy is not None
         if not policy.handled:
             record.phase = Phase.RESPONSE
-            self._begin_time(record, now)
+            self.deadlines.set(record, inf if policy.timeout is None else now + policy.timeout)
         elif self._slots.free(record, self.plan.max_concurrency):
             self._start(record, now)
         else:
-            self._deadlines.set(record, inf)
+            self.deadlines.set(record, inf)
             self._slots.wait(record)
 
     def _start(self, record: Record, now: float) -> None:
         record.phase = Phase.HANDLER
         record.running = record.started = True
         self._slots.start(record)
-        self._begin_time(record, now)
-        self._act(Start(record.run, record.call, record.tool))
-
-    def _begin_time(self, record: Record, now: float) -> None:
-        """The time of the tool begins."""
         timeout = record.policy.timeout if record.policy is not None else None
-        self._deadlines.set(record, inf if timeout is None else now + timeout)
+        self.deadlines.set(record, inf if timeout is None else now + timeout)
+        self._act(Start(record.run, record.call, record.tool))
 
     def _fill(self, now: float) -> None:
         """Give the slots that are free to those who wait."""
@@ -314,8 +310,9 @@ class Calls:
 
     def _conclude(self, record: Record, outcome: Outcome, now: float) -> None:
         """The outcome of a run, for every call that shares it."""
-        followers = shared_runs.dissolve(record) if record.followers else ()
+        followers: Sequence[Record] = ()
         if record.policy is not None and record.policy.join:
+            followers = shared_runs.dissolve(record)
             self._shared.forget(record)
         self._settle(record, outcome, now)
         for one in followers:
@@ -326,7 +323,8 @@ class Calls:
         if record.state in SERVED:
             unread = refusals.unread_media(record, outcome) if outcome.parts else None
             record.outcome = unread or outcome
-        self._perform(record, self._move(record, Move.SETTLE), now)
+        for effect in self._move(record, Move.SETTLE):
+            PERFORM[effect](self, record, now, None)
 
     def _perform(
         self, record: Record, effects: tuple[Effect, ...], now: float, yielded: Outcome | None = None

@@ -16,9 +16,10 @@ from .connection import Connection
 from .expected import Exchange
 from .input_queue import InputQueue, Item
 from .latency import Histogram
+from .link import USABLE
 from .outbox import Frame, Outbox, Receipt, Write
 from .quiet import Quiet
-from .replies import Reply
+from .replies import LAST, Reply
 from .terms import Plan
 from .turns import Turns
 
@@ -83,33 +84,35 @@ class Dispatch:
     def frames(self, now: float) -> list[Frame]:
         """What is written now, in this order."""
         frames: list[Frame] = []
-        if self.connection.setups:
-            frames += [Frame(link, data) for link, data in self.connection.setups]
-            self.connection.setups = []
-        if not self.connection.usable:
+        calls, input, connection = self.calls, self.input, self.connection
+        if connection.setups:
+            frames += [Frame(link, data) for link, data in connection.setups]
+            connection.setups = []
+        if connection.link.line not in USABLE:
             return frames
-        link, write = self.connection.link.current, Write()
+        late = calls.texts or self.unasked or self.since < inf
+        if not (self.control or input.queue or calls.replies.queue or late):
+            return frames
+        link, write = connection.link.current, Write()
         if self.control:
             frames += [Frame(link, data) for data in self.control]
             self.control = []
             self.connection.moved(now)
-        if frames:
+        if frames and self.outbox.transparent:
             self._number(frames)
-        if (
-            self.input.queue
-        ):  # a change goes ahead of the answers: with them the model goes on as what it is then
-            frames += self._input(self.input.changes(), link, write, now)
-        if self.calls.replies.queue:
+        if input.queue:  # a change goes ahead of the answers: with them the model goes on as what it is then
+            frames += self._input(input.changes(), link, write, now)
+        if calls.replies.queue:
             answers = [Frame(link, reply) for reply in self._answers(link, write, now)]
-            self._number(answers)
+            if self.outbox.transparent:
+                self._number(answers)
             frames += answers
-        if self.input.queue:
-            frames += self._input(self.input.take(self.calls.blocking()), link, write, now)
-        if self._unasked(now):
-            frames += self._input(self.input.take(self.calls.blocking()), link, write, now)
+        if input.queue:
+            frames += self._input(input.take(calls.blocking()), link, write, now)
+        if late and self._unasked(now):
+            frames += self._input(input.take(calls.blocking()), link, write, now)
         if frames:
-            last = frames[-1]
-            frames[-1] = Frame(last.link, last.message, last.receipt, write)
+            frames[-1].write = write
         return frames
 
     def _unasked(self, now: float) -> bool:
@@ -136,16 +139,19 @@ class Dispatch:
         """Count the messages that are not the user's, for transparent replay."""
         for frame in frames:
             number = self.outbox.count()
-            if isinstance(frame.message, Reply) and self.outbox.transparent:
+            if isinstance(frame.message, Reply):
                 frame.message.dropped = partial(self.outbox.unwritten, number)
 
     def _answers(self, link: int, write: Write, now: float) -> list[Reply]:
-        turns, stood_still = self.turns, self.calls.blocking()
-        at_latest = -inf if stood_still and self._alone() else inf
-        replies = self.calls.replies.frames(link)
+        turns, ledger = self.turns, self.calls.ledger
+        stood_still = ledger.blocking > 0
+        # where the model stands still, speaks in the only turn there is and hears nothing, any word of it is proof
+        alone = stood_still and not self.input.streams and turns.upmost <= (ledger.ending == 0)
+        at_latest = -inf if alone else inf
+        replies, moved = self.calls.replies.frames(link), False
         for reply in replies:
             for answer in reply.answers:
-                record, last = answer.record, answer.last
+                record, last = answer.record, answer.kind in LAST
                 if last:
                     self.answered.add(now - record.since)
                 turn = turns.answered(
@@ -159,19 +165,13 @@ class Dispatch:
                 # whether the model's words will say that it was read; else the pong must do
                 spoken_of = answer.kind != "yield" and answer.scheduling != "SILENT"
                 latest = at_latest if spoken_of else inf
-                followed = self.outbox.wrote(answer, write, None, turn if spoken_of else None, latest)
-                if followed:
-                    self.connection.moved(now)
-                if followed and latest > turns.ends:
-                    write.ask()
+                if self.outbox.wrote(answer, write, None, turn if spoken_of else None, latest):
+                    moved = True
+                    if latest > turns.ends:
+                        write.ask()
+        if moved:
+            self.connection.moved(now)
         return replies
-
-    def _alone(self) -> bool:
-        """Whether any word of the model that stands still is proof: it speaks in the only turn there is."""
-        if self.input.streams:
-            return False
-        ends_turn = self.calls.ledger.ending > 0
-        return self.turns.upmost <= (not ends_turn)
 
     def _input(self, items: list[Item], link: int, write: Write, now: float) -> list[Frame]:
         turns = self.turns

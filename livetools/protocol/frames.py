@@ -19,6 +19,7 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
+from pydantic_core import from_json
 
 from .salvage import salvage
 
@@ -256,12 +257,37 @@ class _Frame(_Noticed):
 
 def parse(data: bytes | str) -> ServerMessage:
     """Read one frame. Never raises: what cannot be read is in ``unknown`` of the message returned."""
+    if isinstance(data, bytes) and b'"toolCall"' in data[:24]:
+        message = _only_calls(data)
+        if message is not None:
+            return message
     try:
         frame = _Frame.model_validate_json(data)
     except ValueError:  # pydantic's ValidationError among them
         rest, broken = salvage(_Frame, data, _vital)
         return ServerMessage(unknown=broken) if rest is None else _message(rest, broken)
     return _message(frame, [])
+
+
+def _only_calls(data: bytes) -> ServerMessage | None:
+    """A message that is plain calls and nothing else, as nearly all with calls are; ``None``: it is read in full."""
+    try:
+        frame = from_json(data)
+    except ValueError:
+        return None
+    if type(frame) is not dict or len(frame) != 1 or type(tool_call := frame.get("toolCall")) is not dict:
+        return None
+    if len(tool_call) != 1 or type(entries := tool_call.get("functionCalls")) is not list:
+        return None
+    calls: list[FunctionCall] = []
+    for entry in entries:
+        if type(entry) is not dict or len(entry) != 3:
+            return None
+        id, name, args = entry.get("id"), entry.get("name"), entry.get("args")
+        if type(id) is not str or type(name) is not str or type(args) is not dict or not (id and name):
+            return None
+        calls.append(FunctionCall(id, name, args))
+    return ServerMessage(calls=calls)
 
 
 def _vital(message: Mapping[str, Any]) -> dict[str, Any]:
@@ -320,11 +346,6 @@ def _read_content(content: ServerContent, message: ServerMessage) -> None:
 
 def _read_calls(raw: object, message: ServerMessage) -> None:
     for entry in _listed(raw):
-        if type(entry) is dict and len(entry) == 3:  # as nearly every call is: a third of the time
-            id, name, args = entry.get("id"), entry.get("name"), entry.get("args")
-            if type(id) is str and type(name) is str and type(args) is dict and id and name:
-                message.calls.append(FunctionCall(id, name, args))
-                continue
         if isinstance(entry, dict):
             call = FunctionCall(
                 _text(entry.get("id")), _text(entry.get("name")) or "", _args(entry.get("args"))

@@ -326,7 +326,9 @@ class Machine:
         turns = self.turns.wake_at(self.calls.ledger.blocking > 0)
         quiet = self.dispatch.wake_at(self._now) if self.dispatch.since < inf else inf
         parking = self.parking.wake_at(self._now) if self.parking.until < inf else inf
-        return min(self.calls.wake_at(), turns, self.connection.wake_at(), quiet, parking)
+        link = self.connection.link
+        line = self.connection.wake_at() if link.line is Line.LEAVING else link.due
+        return min(self.calls.deadlines.next(), turns, line, quiet, parking)
 
     # Outputs
 
@@ -335,18 +337,20 @@ class Machine:
 
         ``write``: frames are taken too, and count as handed to their sockets; without it they stay here.
         """
-        frames = self.frames() if write else []
+        frames = self.dispatch.frames(self._now) if write and not self.closed else []
         wake_at = self.wake_at()
-        if not (frames or self._actions or self._events or wake_at != self._told_wake_at):
+        if self._exchange is not None and self._exchange.changed:
             self._notify()
+        if not (frames or self._actions or self._events or wake_at != self._told_wake_at):
             return None
         self._told_wake_at = wake_at
-        return Outputs(self.actions(), self.events(), frames, wake_at)
+        actions, events = self._actions.copy(), self._events.copy()
+        self._actions.clear()
+        self._events.clear()
+        return Outputs(actions, events, frames, wake_at)
 
     def actions(self) -> list[Action]:
         """What must be done at once."""
-        if not self._actions:
-            return []
         actions = self._actions.copy()
         self._actions.clear()
         return actions
@@ -354,15 +358,13 @@ class Machine:
     def events(self) -> list[Event]:
         """What the user sees."""
         self._notify()
-        if not self._events:
-            return []
         events = self._events.copy()
         self._events.clear()
         return events
 
     def frames(self) -> list[Frame]:
         """What is written now, in this order; what is taken counts as handed to its socket."""
-        return self.dispatch.frames(self._now) if not self.closed and self.dispatch else []
+        return [] if self.closed else self.dispatch.frames(self._now)
 
     # What the connection asks and tells
 
@@ -487,19 +489,19 @@ class Machine:
     def _done(self) -> bool:
         return self.turns.idle and not self.calls.pending and not self.calls.texts and self.connection.usable
 
-    def _left(self, left: set[int], now: float) -> None:
+    def _left(self, exchange: Exchange, left: set[int], now: float) -> None:
         """Nothing is owed any more for these calls: the exchange waits for its own no longer."""
-        pending, exchange = self.calls.pending, self.turns.exchange
-        for run in left & exchange.calls if exchange is not None else ():
-            if run not in pending:
+        for run in left & exchange.calls:
+            if run not in self.calls.pending:
                 self.turns.closed(run, now)
-        left.clear()
 
     def _after(self, now: float) -> None:
         """What follows from any input."""
         self._now = now
         if left := self.calls.ledger.left:
-            self._left(left, now)
+            if self.turns.exchange is not None:
+                self._left(self.turns.exchange, left, now)
+            left.clear()
         if self.input.untold and self._flowing():
             self.input.tell()
         if self.closed:

@@ -31,7 +31,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, auto
 from math import inf
-from typing import NamedTuple, Protocol, TypeAlias
+from typing import Protocol, TypeAlias
 
 from .expected import Expected
 
@@ -165,7 +165,8 @@ class Message(Protocol):
     def make(self) -> bytes | None: ...  # None: nothing is left to write
 
 
-class Frame(NamedTuple):
+@dataclass(slots=True)
+class Frame:
     """What is written to which socket, who waits for that, and the write that ends with it."""
 
     link: int
@@ -321,9 +322,13 @@ class Outbox:
         """
         if not self._sent:
             return []
-        read = [e for e in self._sent if (answers or e.run is None) and e.output(ends)]
+        read: list[Entry] = []
+        kept: list[Entry] = []
+        for entry in self._sent:
+            now_read = (answers or entry.run is None) and entry.output(ends)
+            (read if now_read else kept).append(entry)
         if read:
-            self._sent = [entry for entry in self._sent if not entry.read]
+            self._sent = kept
         return read
 
     def drop(self, runs: Collection[int]) -> None:

@@ -26,6 +26,10 @@ INTERIM: Mapping[str, frozenset[State]] = {
 }
 
 
+#: Responses after which the server waits for nothing more.
+LAST = frozenset({"answer", "acknowledgement"})
+
+
 @dataclass(slots=True, eq=False)
 class Answer(Entry):
     """A function response: an answer, an acknowledgement, a yield, or a word that the call waits.
@@ -45,7 +49,7 @@ class Answer(Entry):
     @property
     def last(self) -> bool:
         """Whether the server waits for nothing more."""
-        return self.kind in ("answer", "acknowledgement")
+        return self.kind in LAST
 
 
 @dataclass(slots=True, eq=False)
@@ -60,7 +64,7 @@ class Reply:
     def make(self) -> bytes | None:
         """The frame; ``None``: nothing is left to say."""
         if self.made is None:
-            bodies = [answer.body for answer in self.answers if not _taken_back(answer.record)]
+            bodies = [a.body for a in self.answers if a.record.taken_back != a.record.link]
             if bodies:
                 self.made = self.format(bodies)
             elif self.dropped is not None:

@@ -2,8 +2,9 @@
 
 A live session tells things as they happen; ``generateContent`` and a seeded session want them in a fixed
 order: a function-call turn follows a user or a function-response turn, and is followed at once by one content
-with as many function responses as it had calls. The transcript keeps *steps* (something said, or a batch of
-calls) and makes that list of them when it is asked. The rules of placing:
+with as many function responses as it had calls. What happens is only noted: most conversations are never asked for.
+When one is, or more was noted than may be kept, each note is placed among the *steps* (something said, or a batch of
+calls), of which that list is made. The rules of placing:
 
 - A response stands with its call, however late it came. What the model said meanwhile follows.
 - Calls that started with nothing between them are one batch. Words spoken just before share its content.
@@ -19,6 +20,7 @@ import json
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import count, takewhile
 from typing import Any, TextIO, overload
 
@@ -40,8 +42,18 @@ from .steps import Batch, Content, Part, Said, Slot, Step, only_texts, render
 CANCELLED = {"error": "cancelled"}
 LOST = {"error": "cancelled: the connection that asked was lost"}
 
+FLAT = 64  # what a step weighs beside its text
+AT_ONCE = 8  # notes that are placed for each that comes, past the bound
+
 # Ends a seed for models that want the last turn to be the user's (2.5: pipecat#4355).
 CONTINUED = "(The connection was replaced. The conversation goes on from here.)"
+
+
+@dataclass(frozen=True, slots=True)
+class _Typed:
+    """The user sent a text."""
+
+    text: str
 
 
 class Transcript(Sequence[Content]):
@@ -55,8 +67,10 @@ class Transcript(Sequence[Content]):
 
     def __init__(self, *, max_bytes: int = 1 << 20, transcribed: bool = False) -> None:
         self.max_bytes, self.transcribed = max_bytes, transcribed
-        self.dropped = 0
+        self._dropped = 0
         self.on_full: Callable[[], object] | None = None  # called when the first step goes
+        self._noted: deque[tuple[Event | _Typed, int]] = deque()  # what is not placed yet, with its weight
+        self._noted_weight = 0
         self._steps: deque[Step] = deque()
         self._slots: dict[str, tuple[Slot, Batch]] = {}  # the newest of each id, with its batch
         self._unnamed = (f"without id {n}" for n in count())  # keys for calls that have none
@@ -66,7 +80,8 @@ class Transcript(Sequence[Content]):
         self._batch: Batch | None = None  # still takes calls
         self._aside: list[Said] = []  # text beside speech, in the turn that runs
         self._spoken = False  # that turn has a transcript
-        self._listeners: dict[type, Callable[[Any], object]] = {  # each by the very type it takes
+        self._place: dict[type, Callable[[Any], object]] = {  # each by the very type it takes
+            _Typed: self._on_typed,
             TextChunk: self._on_model_text,
             OutputTranscript: self._on_model_text,
             InputTranscript: self._on_heard,
@@ -83,14 +98,14 @@ class Transcript(Sequence[Content]):
     def user_text(self, text: str) -> None:
         """The user sent ``text``; it begins a new exchange."""
         if text:
-            self._end()
-            self._say("user", {"text": text})
+            self.event(_Typed(text))
 
     def user_content(self, turns: Iterable[Mapping[str, Any]]) -> None:
         """The user sent turns, or a history. Function calls and responses in them are paired like all others.
 
         A function response without a call to answer has no lawful place and is left out.
         """
+        self._place_all()
         for turn in turns:
             role = "model" if turn.get("role") == "model" else "user"
             said: Said | None = None
@@ -115,11 +130,39 @@ class Transcript(Sequence[Content]):
 
     # what the session tells
 
-    def event(self, event: Event) -> None:
+    def event(self, event: Event | _Typed) -> None:
         """Take note of an event. One that says nothing of the conversation (audio, usage) costs a look-up."""
-        listener = self._listeners.get(type(event))
-        if listener is not None:
-            listener(event)
+        if type(event) not in self._place:
+            return
+        if isinstance(event, ToolFinished):
+            weight = _weigh(event.response)
+        elif isinstance(event, ToolStarted):
+            weight = _weigh(event.call.args)
+        else:
+            weight = FLAT + len(getattr(event, "text", ""))
+        self._noted.append((event, weight))
+        self._noted_weight += weight
+        if self._noted_weight + self._weight > self.max_bytes:
+            self._place_oldest()
+
+    def _place_oldest(self) -> None:
+        """Place a few for each that comes: the bound is passed by little, and nobody waits for all at once."""
+        for _ in range(min(AT_ONCE, len(self._noted))):
+            what, weight = self._noted.popleft()
+            self._noted_weight -= weight
+            self._place[type(what)](what)
+
+    def _place_all(self) -> deque[Step]:
+        """All steps, what was noted since the last time among them."""
+        for what, _ in self._noted:
+            self._place[type(what)](what)
+        self._noted.clear()
+        self._noted_weight = 0
+        return self._steps
+
+    def _on_typed(self, typed: _Typed) -> None:
+        self._end()
+        self._say("user", {"text": typed.text})
 
     def _on_model_text(self, event: TextChunk | OutputTranscript) -> None:
         if not event.text:
@@ -226,7 +269,7 @@ class Transcript(Sequence[Content]):
         slot = Slot(id or next(self._unnamed), name, id, call)
         self._batch.slots.append(slot)
         self._slots[slot.key] = slot, self._batch
-        self._grow(self._batch, _weigh(call))
+        self._grow(self._batch, _weigh(call.args if isinstance(call, Call) else call))
         return slot
 
     def _mark(self, call: Call, response: Mapping[str, Any], *, final: bool) -> None:
@@ -268,14 +311,20 @@ class Transcript(Sequence[Content]):
     def _drop(self) -> None:
         step = self._steps.popleft()
         self._weight -= step.weight
-        self.dropped += 1
-        if self.dropped == 1 and self.on_full is not None:
+        self._dropped += 1
+        if self._dropped == 1 and self.on_full is not None:
             self.on_full()
         for slot in step.slots if isinstance(step, Batch) else ():
             if self._slot(slot.key) is slot:
                 del self._slots[slot.key]
 
     # what others read
+
+    @property
+    def dropped(self) -> int:
+        """How many steps went, past the bound."""
+        self._place_all()
+        return self._dropped
 
     def __len__(self) -> int:
         return len(self.contents)
@@ -291,12 +340,12 @@ class Transcript(Sequence[Content]):
         return iter(self.contents)
 
     def __bool__(self) -> bool:
-        return bool(self._steps)
+        return bool(self._place_all())
 
     def __repr__(self) -> str:
         """A line a content, so that it can be read where it is printed."""
         lines = (f"  {content['role']}: {_brief(content)}" for content in self.contents)
-        return "\n".join(("Transcript(", *lines, ")")) if self._steps else "Transcript()"
+        return "\n".join(("Transcript(", *lines, ")")) if self else "Transcript()"
 
     @property
     def contents(self) -> list[Content]:
@@ -304,7 +353,7 @@ class Transcript(Sequence[Content]):
 
         Every function call has its response in the content that follows; what is still open says so.
         """
-        return render(self._steps)
+        return render(self._place_all())
 
     def seed(
         self, texts_only: bool = False, ends_with_user: bool = False, max_bytes: int = 1 << 18
@@ -316,7 +365,7 @@ class Transcript(Sequence[Content]):
         256 KiB is about 64,000 tokens, half the window of a native-audio model (131,072).
         """
         steps: deque[Step] = deque()
-        for step in reversed(self._steps):
+        for step in reversed(self._place_all()):
             max_bytes -= step.weight
             if max_bytes < 0 and steps:
                 break
@@ -358,13 +407,9 @@ def _member(part: Mapping[str, Any], *names: str) -> Mapping[str, Any] | None:
     return next((part[name] for name in names if isinstance(part.get(name), Mapping)), None)
 
 
-def _weigh(part: object) -> int:
+def _weigh(part: Mapping[str, Any]) -> int:
     """About its size in bytes as JSON, with what wraps it. On the path of every call: flat values are not printed."""
-    if isinstance(part, Call):
-        part = part.args
-    if not isinstance(part, Mapping):
-        return len(repr(part)) + 64
-    size = 64 + 32 * len(part)
+    size = FLAT + 32 * len(part)
     for value in part.values():
         if type(value) is str:
             size += len(value)

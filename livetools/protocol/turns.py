@@ -302,7 +302,8 @@ class Turns:
         ``stood_still``: the call was BLOCKING, and the model goes on with the same turn.
         """
         turn = None
-        self.most = self.upmost + (ends_turn or not stood_still)
+        if ends_turn or not stood_still:
+            self.most = self.upmost + 1
         if scheduling != "SILENT" or not ends_turn:
             turn = self._mark(self._is_next(ends_turn))
             self._cutting = self._cutting or (scheduling == "INTERRUPT" and self.model is Model.SPEAKING)
@@ -324,7 +325,7 @@ class Turns:
 
     def closed(self, run: int, now: float) -> None:
         """Nothing is owed for this call any more (answered, cancelled, lost)."""
-        self._moved(now)
+        self._progress, self._stalled = now, False
         if self.exchange is not None:
             self.exchange.calls.discard(run)
             self._settle()
@@ -383,7 +384,8 @@ class Turns:
         """When ``tick`` has something to do; ``served``: a call is open that blocks the model."""
         if not self._queue and self.model is Model.QUIET:
             return inf
-        if self._patience == inf and not self.idle:  # nothing is in doubt
+        head = self._queue[0] if self._queue else None
+        if self._patience == inf and ((head is not None and head.until == inf) or not self.idle):  # no doubt
             return inf if served or self._stalled else self._silent_until()
         settles_at = self._settles_at()
         return settles_at if served else min(settles_at, self._stall_at())

@@ -18,7 +18,12 @@ from .wake import as_task, on_trio, this_task
 
 
 class Alarm(Protocol):
-    """Calls back at a time of the clock, in the loop, as a task of the session's."""
+    """Calls back at a time of the clock, in the loop, as a task of the session's.
+
+    By ``deadline``; never, where that is ``inf``.
+    """
+
+    deadline: float
 
     def set(self, deadline: float) -> None:
         """Call back by then. An alarm that is set for an earlier time stays, and may turn out to be needless."""
@@ -42,23 +47,23 @@ class _Handle:
     def __init__(self, clock: Clock, ring: Callable[[], None]) -> None:
         self._clock, self._ring = clock, ring
         self._loop, self._task = asyncio.get_running_loop(), this_task()
-        self._deadline = inf
+        self.deadline = inf
         self._timer: asyncio.TimerHandle | None = None
 
     def set(self, deadline: float) -> None:
-        if deadline < self._deadline:
+        if deadline < self.deadline:
             self.close()
-            self._deadline = deadline
+            self.deadline = deadline
             self._timer = self._loop.call_later(deadline - self._clock.now(), self._rings)
 
     def close(self) -> None:
-        self._deadline = inf
+        self.deadline = inf
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def _rings(self) -> None:
-        self._deadline, self._timer = inf, None
+        self.deadline, self._timer = inf, None
         with as_task(self._task):
             self._ring()
 
@@ -66,23 +71,23 @@ class _Handle:
 class _Sleeper:
     def __init__(self, clock: Clock, ring: Callable[[], None]) -> None:
         self._clock, self._ring = clock, ring
-        self._deadline = inf
+        self.deadline = inf
         self._nap: anyio.CancelScope | None = None
 
     async def run(self) -> None:
         while True:
             with anyio.CancelScope() as self._nap:
-                await self._clock.sleep_until(self._deadline)
+                await self._clock.sleep_until(self.deadline)
             cut_short, self._nap = self._nap.cancelled_caught, None
             if not cut_short:
-                self._deadline = inf
+                self.deadline = inf
                 self._ring()
 
     def set(self, deadline: float) -> None:
-        if deadline < self._deadline:
-            self._deadline = deadline
+        if deadline < self.deadline:
+            self.deadline = deadline
             if self._nap is not None:
                 self._nap.cancel()
 
     def close(self) -> None:
-        self._deadline = inf  # the task ends with its group
+        self.deadline = inf  # the task ends with its group

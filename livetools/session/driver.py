@@ -96,12 +96,16 @@ class Driver(ABC, Generic[M]):
                 if outputs is None:
                     continue
                 for action in outputs.actions:
-                    self.perform(action)
+                    if type(action) is Start:  # what nearly every action is
+                        self.workers.start(action.run, action.call, action.tool)
+                    else:
+                        self.perform(action)
                 for event in outputs.events:
                     self.show(event)
                 if outputs.frames:
                     self.writer.take(outputs.frames)
-                self.alarm.set(outputs.wake_at)
+                if outputs.wake_at < self.alarm.deadline:
+                    self.alarm.set(outputs.wake_at)
         finally:
             self._stepping = False
 
@@ -124,8 +128,6 @@ class Driver(ABC, Generic[M]):
     def perform(self, action: Action) -> None:
         """Do what the machine wants done at once."""
         match action:
-            case Start(run, call, tool):
-                self.workers.start(run, call, tool)
             case Stop(run):
                 self.workers.stop(run)
             case AskApproval(run, call, tool):

@@ -50,7 +50,7 @@ class Host:
 
     def __init__(self, name: str = "livetools") -> None:
         self._name = name
-        self._loop: object = None  # that it was started in
+        self.loop: object = None  # to be read: that it was started in
         self._ready = Latch()
         self._ended = Latch()
         self._scope: anyio.CancelScope | None = None
@@ -65,7 +65,7 @@ class Host:
         Raises what ``main`` raised before it was ready. Cancelling stops what was started, and awaits its
         end.
         """
-        self._loop = this_loop()
+        self.loop = this_loop()
         self._scope = anyio.CancelScope(shield=True)
         if on_trio():
             import trio
@@ -139,11 +139,11 @@ class Host:
 
         Another loop's futures are never woken: what waits would hang, and what is written would stay behind.
         """
-        if (here := this_loop()) is self._loop or self._loop is None:
+        if (here := this_loop()) is self.loop or self.loop is None:
             return
         used = "where no event loop runs" if here is None else f"in another one, {here!r}"
         raise ConcurrencyError(
-            f"the {self._name} belongs to the event loop that opened it, {self._loop!r}, and is used {used}."
+            f"the {self._name} belongs to the event loop that opened it, {self.loop!r}, and is used {used}."
             " Use it there: asyncio.run_coroutine_threadsafe(coroutine, loop), or trio.from_thread.run"
         )
 

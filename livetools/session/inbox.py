@@ -164,7 +164,7 @@ class Inbox:
         backlog.add(event, weight)
         if backlog.size > self._bound:
             self._shed()
-        if self._awaited:
+        if self._awaited and backlog.size == weight:  # else it was woken by what came before
             self._wake.set()
 
     def close(self) -> None:

@@ -76,7 +76,7 @@ class Workers:
         self._busy: dict[int, _Worker] = {}
         self._idle: list[_Worker] = []
         self._errands = 0
-        self._ended = make_wake()  # a handler or an errand did
+        self._ended: Wake | None = None  # set when a handler or an errand ends, once somebody waits for that
 
     def stats(self) -> dict[str, int]:
         """Handlers that run, threads in use, and functions that wait for a thread."""
@@ -165,6 +165,8 @@ class Workers:
 
     async def _next_end(self) -> None:
         """Until a handler or an errand has ended."""
+        if self._ended is None:
+            self._ended = make_wake()
         await self._ended.wait()
 
     def close(self) -> None:
@@ -212,7 +214,8 @@ class Workers:
 
     async def _settle(self, job: Job, done: Outcome, began: float) -> None:
         del self._busy[job.run]
-        self._ended.set()
+        if self._ended is not None:
+            self._ended.set()
         if done.error is not None or log.isEnabledFor(logging.INFO):
             note(job.call, done, time.perf_counter() - began)
         done.began = job.began
@@ -227,7 +230,8 @@ class Workers:
                 await function(*args)
             finally:
                 self._errands -= 1
-                self._ended.set()
+                if self._ended is not None:
+                    self._ended.set()
 
         self._errands += 1
         self._context.run(self._group.start_soon, run)

@@ -107,7 +107,7 @@ class Writer:
         transport: Any = self._owner.transport(frame.link)
         if transport is None or not getattr(transport, "writable", False):
             return False
-        data = message if type(message) is bytes else frame.make()
+        data = message if isinstance(message, bytes) else message.make()
         if data is not None:
             if self.log is not None:
                 self.log.sent(frame.link, data)

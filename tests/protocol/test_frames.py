@@ -445,6 +445,31 @@ def test_no_bytes_raise(data: bytes | str) -> None:
     assert isinstance(parse(data), ServerMessage)
 
 
+odd = st.fixed_dictionaries(
+    {"name": st.sampled_from(["f", "", 1, None])},
+    optional={
+        "id": st.sampled_from(["c1", "", 7, None]),
+        "args": st.dictionaries(st.text(max_size=3), anything, max_size=2) | anything,
+        "willContinue": st.booleans(),
+    },
+)
+
+
+@QUICK
+@given(
+    st.lists(odd | anything, max_size=3) | odd,
+    st.dictionaries(st.sampled_from(["functionCalls", "function_calls", "x"]), anything, max_size=1),
+    st.sampled_from(["", "}", "\n", " {}", ', "a": 1}']),
+    st.sampled_from([None, 2]),
+)
+def test_a_message_of_calls_alone_is_read_as_any_other(
+    calls: object, beside: dict[str, Any], behind: str, indent: int | None
+) -> None:
+    text = json.dumps({"toolCall": {"functionCalls": calls, **beside}}, indent=indent) + behind
+    at_once, in_full = parse(text.encode("utf-8", "surrogatepass")), parse(text)
+    assert at_once == in_full
+
+
 @given(st.dictionaries(fields, anything, max_size=4))
 @QUICK
 def test_no_json_under_the_known_names_raises(frame: dict[str, Any]) -> None:

@@ -364,6 +364,31 @@ def test_any_order_of_events_makes_a_lawful_conversation(history: list[Any], max
     assert Transcript.from_jsonl(file).contents == transcript.contents
 
 
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.lists(moves, max_size=25), st.sampled_from([300, 1000, 1 << 20]))
+def test_a_conversation_is_the_same_however_often_it_is_asked_for(history: list[Any], max_bytes: int):
+    noted, watched = Transcript(max_bytes=max_bytes), Transcript(max_bytes=max_bytes)
+    for move in history:
+        for transcript in (noted, watched):
+            if isinstance(move, str):
+                transcript.user_text(move)
+            elif isinstance(move, list):
+                transcript.user_content(move)
+            else:
+                transcript.event(move)
+        assert watched.contents is not None
+    assert noted.contents == watched.contents
+    assert noted.dropped == watched.dropped
+
+
+def test_what_nobody_asks_for_is_bounded_as_well():
+    transcript = Transcript(max_bytes=1000)
+    for n in range(500):
+        transcript.event(finished(Call(f"id{n}", "f")))
+        assert transcript._noted_weight + transcript._weight <= 1300
+    assert transcript.dropped > 400
+
+
 def beside_speech(*events: Event | str) -> list[Any]:
     """The contents of a session that asks for a transcript of the speech."""
     transcript = Transcript(transcribed=True)
