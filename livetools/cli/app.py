@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import errno
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
+import livetools
 from livetools.protocol.errors import LiveToolsError
 
 from .chat import chat
@@ -41,11 +42,29 @@ class Commands(TyperGroup):
 
 app = typer.Typer(
     cls=Commands,
-    help="Give a Gemini Live agent Python functions for hands.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def _tell_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"livetools {livetools.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_tell_version),
+    ] = False,
+) -> None:
+    """Give a Gemini Live agent Python functions for hands."""
+
+
 for command in (chat, voice, web, eval, serve, tools, check, record, replay, doctor):
     app.command()(command)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
+import livetools
 from livetools.cli import main as entry
 
 
@@ -16,6 +18,18 @@ def test_every_command_has_help(run):
     for name in ("chat", "tools", "check"):
         assert f"  {name} " in listed
         assert run(name, "--help").exit_code == 0
+
+
+def test_h_is_help_everywhere(run):
+    assert run("-h").stdout == run("--help").stdout
+    assert run("web", "-h").stdout == run("web", "--help").stdout
+
+
+def test_it_says_its_version_as_a_script_and_as_a_module(run):
+    assert run("--version").stdout == f"livetools {livetools.__version__}\n"
+    command = [sys.executable, "-m", "livetools", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == f"livetools {version('livetools')}\n"
 
 
 def test_without_its_extra_the_command_says_how_to_get_it(monkeypatch):
