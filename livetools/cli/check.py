@@ -36,6 +36,11 @@ def check(
         return
     if kind is not None and kind not in KINDS:
         raise typer.BadParameter(f"{kind!r} is not one of {', '.join(KINDS)}", param_hint="--kind")
+    if file.endswith((".py", ".pyi")):
+        refuse(
+            f"{file} is a Python program, and JSON is checked here: livetools tools {file} prints its declarations "
+            f"and what is doubtful in them; livetools tools {file} | livetools check checks them"
+        )
     text = _read(file)
     if is_empty(text):
         refuse(f"there is nothing to check in {'the standard input' if file == '-' else file}")

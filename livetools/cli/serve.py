@@ -6,7 +6,7 @@ import contextlib
 import math
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import anyio
 import typer
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 KEPT = 1000  # frames, calls and remarks that a server which runs for days remembers
 SHOWN = 20  # sessions in the table, the newest
+
+
+T = TypeVar("T")
 
 
 def serve(
@@ -121,32 +124,35 @@ def curl(server: FakeLiveServer) -> str:
 
 
 def _watch(server: FakeLiveServer, console: Console, lines: list[str], log: bool) -> None:
-    """Frames as they come, or, on a terminal, a table that lives; first the announcement."""
+    """The announcement; then remarks as they come, the frames if ``log`` asks for them, on a terminal else a table."""
 
     def begin() -> None:
         for line in lines:
             console.print(line, markup=False)
 
-    if log:
-        anyio.run(until_stopped, begin, _Follower(server, console).tick)
-    elif console.is_terminal:
-        with Live(get_renderable=lambda: table(server), console=console, refresh_per_second=4):
-            anyio.run(until_stopped, begin)
-    else:
-        anyio.run(until_stopped, begin)
+    follower = _Follower(server, console, frames=log)
+    living = Live(get_renderable=lambda: table(server), console=console, refresh_per_second=4)
+    with living if console.is_terminal and not log else contextlib.nullcontext():
+        anyio.run(until_stopped, begin, follower.tick)
 
 
 class _Follower:
-    """Prints the frames, and the server's remarks, that came since the last time."""
+    """Prints what came since the last time: the server's remarks, and the frames if they are wanted."""
 
-    def __init__(self, server: FakeLiveServer, console: Console) -> None:
-        self.server, self.console = server, console
+    def __init__(self, server: FakeLiveServer, console: Console, *, frames: bool) -> None:
+        self.server, self.console, self.frames = server, console, frames
 
     def tick(self) -> None:
-        frames, notes = [*self.server.frames], [*self.server.log]
-        del self.server.frames[: len(frames)], self.server.log[: len(notes)]
-        for line in (*map(str, frames), *(f"! {note}" for note in notes)):
+        frames = [*map(str, _taken(self.server.frames))] if self.frames else []
+        for line in (*frames, *(f"! {note}" for note in _taken(self.server.log))):
             self.console.print(harmless(line), markup=False)
+
+
+def _taken(entries: list[T]) -> list[T]:
+    """What stands in a list now, taken out of it, though another thread appends meanwhile."""
+    taken = [*entries]
+    del entries[: len(taken)]
+    return taken
 
 
 def table(server: FakeLiveServer) -> Table:

@@ -152,6 +152,11 @@ class Inbox:
         self._closed = False
         self.dropped = 0
 
+    @property
+    def iterated(self) -> bool:
+        """Whether somebody has ever asked for an event."""
+        return self._iterated
+
     def put(self, event: Event) -> None:
         """Take an event; never waits."""
         if type(event) is AudioChunk or type(event) is VideoChunk:

@@ -135,6 +135,18 @@ class SessionDriver(Driver[Machine]):
         receipt.notify = partial(_log_failure, receipt, agent)
         return outcome
 
+    async def approved(self, run: int, verdict: bool | str | None) -> None:
+        """As any driver; where a person must decide and no loop would tell one, say so: the call only waits."""
+        record = self.machine.calls.records.get(run)
+        if verdict is True and not self.inbox.iterated and record is not None and record.policy is not None:
+            log.warning(
+                "%s waits up to %g s for an approval, and nobody reads the session's events: approve it in a loop, "
+                "async for event in session, with: case ApprovalRequested(call): await session.approve(call)",
+                record.call.name,
+                record.policy.approval_timeout,
+            )
+        await super().approved(run, verdict)
+
     # What the sockets tell
 
     def opened(self, link: int) -> None:

@@ -13,6 +13,7 @@ from .wire import Frame
 logger = logging.getLogger("livetools.testing")
 
 SHOWN = 60  # frames in a failure's text
+FRAMES = "→ from the client, ← from the server"  # how a transcript begins
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,7 @@ class Log:
         Faults are errors of the model, which come first, calls left unanswered, answers after a
         cancellation, differences from a recording, and scripts that were not played out.
         """
+        __tracebackhide__ = True
         faults = [str(failure) for failure in self.errors]
         faults += [f"never answered: {call}" for call in self.unanswered()]
         faults += [f"answered after its cancellation: {call}" for call in self.late]
@@ -105,7 +107,7 @@ class Log:
 
     def transcript(self) -> str:
         """The last frames of both directions and the log, a line each, media cut."""
-        lines = [f"frames ({len(self.frames)}; → from the client, ← from the server):"]
+        lines = [f"frames ({len(self.frames)}; {FRAMES}):"]
         if len(self.frames) > SHOWN:
             lines.append(f"  … {len(self.frames) - SHOWN} earlier ones")
         lines += [f"  {frame}" for frame in self.frames[-SHOWN:]]

@@ -21,7 +21,6 @@ pytest loads this module in every project that has livetools installed: it impor
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import inspect
 import traceback
@@ -82,27 +81,27 @@ def _checked(function: Callable[..., Any], server: FakeLiveServer) -> Callable[.
 
         @functools.wraps(function)
         async def test(*args: Any, **kwargs: Any) -> None:
-            with _judged(server):
+            __tracebackhide__ = True
+            try:
                 await function(*args, **kwargs)
+            except Exception as error:
+                server.check(error)
+                raise
+            server.check()
 
         return test
 
     @functools.wraps(function)
     def sync_test(*args: Any, **kwargs: Any) -> None:
-        with _judged(server):
+        __tracebackhide__ = True
+        try:
             function(*args, **kwargs)
+        except Exception as error:
+            server.check(error)
+            raise
+        server.check()
 
     return sync_test
-
-
-@contextlib.contextmanager
-def _judged(server: FakeLiveServer) -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        server.check(error)
-        raise
-    server.check()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -111,8 +110,15 @@ def pytest_runtest_makereport(
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
     server = item.stash.get(_SERVER, None)
-    if report.failed and server is not None and server.frames:
+    if report.failed and server is not None and server.frames and not _shown(report):
         report.sections.append(("live server", server.service.log.transcript()))
         for failure in server.service.log.errors:
             report.sections.append((failure.who, "".join(traceback.format_exception(failure.error))))
     return report
+
+
+def _shown(report: pytest.TestReport) -> bool:
+    """Whether the failure's own text has the frames, and what raised, already."""
+    from .log import FRAMES
+
+    return FRAMES in report.longreprtext

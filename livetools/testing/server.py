@@ -14,6 +14,7 @@
 
 from __future__ import annotations
 
+import inspect
 import logging
 import random
 from collections.abc import Callable, Iterable, Mapping
@@ -27,6 +28,7 @@ from anyio.abc import ByteStream
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from websockets.http11 import Request
 
+from livetools.protocol.errors import ConfigError
 from livetools.protocol.profiles import ModelProfile
 from livetools.session.clock import Clock, SystemClock
 
@@ -59,6 +61,22 @@ LAST_ANSWERS = 0.25  # seconds that answers under way are given when the server 
 async def echo(turn: Turn) -> None:
     """The model of a server that has none: it says what it heard."""
     await turn.say(turn.text or f"I heard {len(turn.audio)} bytes of sound.")
+
+
+def require_async(function: object, parameter: str) -> None:
+    """Raise ``ConfigError`` for a function without ``async``: it would fail in the first turn, and far from here."""
+    __tracebackhide__ = True  # pytest shows the line of the decorator
+    written = inspect.unwrap(function) if callable(function) else None
+    called = written if inspect.isroutine(written) else getattr(written, "__call__", None)  # noqa: B004
+    anonymous = getattr(called, "__name__", "") == "<lambda>"  # it may return a coroutine
+    if inspect.iscoroutinefunction(called) or inspect.iscoroutinefunction(written) or anonymous:
+        return
+    name = getattr(function, "__name__", type(function).__name__)
+    code = getattr(written, "__code__", None)
+    place = f" ({code.co_filename}:{code.co_firstlineno})" if code is not None else ""
+    raise ConfigError(
+        f"{name}{place} is not a coroutine function, and the fake server awaits it: async def {name}({parameter}): ..."
+    )
 
 
 class _Switch(Generic[T]):
@@ -112,6 +130,8 @@ class FakeLiveServer(Address):
         clock: Clock | None = None,
         seed: int = 0,
     ) -> None:
+        if model is not None:
+            require_async(model, "turn")
         super().__init__(Port(host, port), tls)
         self.service = Service(
             model=model or echo,
@@ -130,6 +150,7 @@ class FakeLiveServer(Address):
             self._failed,
             secured=lambda: self.server_ssl,
             lag=lambda: self.service.faults.slow_pong,
+            note=lambda text: self.service.log.note(text),
         )
         self._thread: tuple[AbstractContextManager[BlockingPortal], BlockingPortal] | None = None
 
@@ -149,12 +170,20 @@ class FakeLiveServer(Address):
     # -- what it answers with
 
     def model(self, function: Model) -> Model:
-        """A decorator: this coroutine answers every user turn, one at a time a session."""
+        """A decorator: this coroutine answers every user turn, one at a time a session.
+
+        Raises ``ConfigError`` for a function without ``async``.
+        """
+        require_async(function, "turn")
         self.service.model, self.registry.script = function, None
         return function
 
     def conversation(self, function: Script) -> Script:
-        """A decorator: this coroutine, one a session, answers over turns and connections."""
+        """A decorator: this coroutine, one a session, answers over turns and connections.
+
+        Raises ``ConfigError`` for a function without ``async``.
+        """
+        require_async(function, "user")
         self.registry.script = function
         return function
 
@@ -232,6 +261,7 @@ class FakeLiveServer(Address):
 
         What a script raised comes before that, and what a model raised where it is why the client met an error.
         """
+        __tracebackhide__ = True  # pytest shows the test, not how it was judged
         if error is None or self.service.log.explains(error):
             self.assert_all_answered()
 
@@ -252,6 +282,7 @@ class FakeLiveServer(Address):
 
         ``error`` is what the test has raised, if it has.
         """
+        __tracebackhide__ = True
         if self._thread is not None:
             self._thread[1].call(self._rest)
         self._judge(error)

@@ -88,3 +88,11 @@ def test_nothing_is_told_in_one_line_and_exits_with_2(text, tmp_path):
         assert result.exit_code == 2
         assert result.stderr == f"livetools: there is nothing to check in {place}\n"
         assert result.stdout == ""
+
+
+def test_a_python_program_is_not_json_and_the_command_that_reads_it_is_named(tmp_path: Path):
+    file = tmp_path / "pizza.py"
+    file.write_text("def order(): ...")
+    result = run(str(file))
+    assert result.exit_code == 2
+    assert f"livetools tools {file}" in result.output.replace("\n", "")

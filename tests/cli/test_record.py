@@ -59,7 +59,9 @@ def test_a_conversation_is_written_down_without_the_key(recorded):
 def test_a_recording_is_played_to_a_client_that_says_the_same(recorded, program):
     player = program("replay", recorded, "--port", "0")
     assert ask(player.url(), "Weather in Oslo?") == "get_weather says: 12 °C, rain."
-    assert player.end()[0] == 0
+    status, out, _ = player.end()
+    assert status == 0
+    assert "played to the end: the client said what the recording has" in out
 
 
 def test_a_client_that_never_comes_is_told(recorded, program):

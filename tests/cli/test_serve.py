@@ -42,6 +42,14 @@ def test_it_serves_a_pretend_model_and_stops_cleanly(program):
     assert out.endswith("stopped\n")
 
 
+def test_tls_spoken_to_a_plain_port_is_told_with_the_option_that_helps(program):
+    served = program("serve", "--port", "0")
+    port = int(served.url().rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port)) as client:
+        client.sendall(b"\x16\x03\x01\x02\x00\x01")
+        assert "livetools serve --tls" in served.until("to a plain port")
+
+
 def test_a_polite_kill_is_a_clean_stop_too(program):
     served = program("serve", "--port", "0")
     served.url()

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
-from livetools import ApprovalRequested, Tool, ToolContext, ToolError, tool
+from livetools import ApprovalRequested, SessionStarted, Tool, ToolContext, ToolError, tool
 
 pytestmark = pytest.mark.anyio
 
@@ -127,3 +127,22 @@ async def test_a_tool_that_is_only_declared_may_want_an_approval(opened: Opened,
         with anyio.fail_after(5):
             while [c["waiting_for"] for c in line.session.stats()["calls"]] != ["session.respond"]:
                 await anyio.sleep(0.001)
+
+
+@pytest.mark.parametrize("read", [True, False])
+async def test_where_nobody_reads_events_the_log_says_what_a_call_waits_for(
+    opened: Opened, caplog: pytest.LogCaptureFixture, read: bool
+) -> None:
+    book = Tool(DECLARED, handler=lambda: "done", approval=True, approval_timeout=45.0)
+    async with opened([book]) as line:
+        if read:
+            await line.until(SessionStarted)
+        line.call(call())
+        await line.quiet()
+        waiting = await line.until(ApprovalRequested)
+        await line.session.refuse(waiting.call)
+    warnings = [record.getMessage() for record in caplog.records if "approval" in record.getMessage()]
+    told = (
+        "book waits up to 45 s for an approval, and nobody reads the session's events: approve it in a loop"
+    )
+    assert [warning.startswith(told) for warning in warnings] == ([] if read else [True])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -185,7 +186,7 @@ def test_a_script_that_raises_ends_the_test_at_once_and_the_report_shows_where(r
     )
     assert status == 1
     assert "AssertionError: the pretend model raised AttributeError" in output
-    assert 'await turn.say("never awaited")' in output.split("the pretend model -")[1]
+    assert re.search(r'> +await turn.say\("never awaited"\)', output)
 
 
 def test_tests_that_prove_nothing_fail_and_say_why(run):
@@ -264,3 +265,38 @@ sys.exit(", ".join(heavy) or 0)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("kind", ["sync", "async"])
+def test_what_a_model_raised_is_shown_once_and_without_the_fakes_own_frames(run, kind):
+    """The frames and the traceback of the model stand in the failure itself."""
+    status, output = run(f"""
+        @pytest.mark.anyio
+        {"async " if kind == "async" else ""}def test_it(live_server):
+            @live_server.model
+            async def model(turn):
+                raise KeyError("oops")
+
+            {"await app()" if kind == "async" else "import asyncio; asyncio.run(app())"}
+
+        @pytest.fixture
+        def anyio_backend():
+            return "asyncio"
+    """)
+    assert status == 1
+    assert output.count("frames (") == 1
+    assert output.count("KeyError: 'oops'") == 2  # what was raised, and the sentence that says by whom
+    assert "assert_all_answered()" not in output
+    assert "contextlib.py" not in output
+
+
+def test_a_model_without_async_is_refused_in_the_line_that_gives_it(run):
+    status, output = run("""
+        def test_it(live_server):
+            @live_server.model
+            def model(turn):
+                turn.say("hello")
+    """)
+    assert status == 1
+    assert "is not a coroutine function, and the fake server awaits it: async def model(turn): ..." in output
+    assert ">       @live_server.model" in output

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import ssl
 from contextlib import AsyncExitStack
@@ -9,6 +10,7 @@ from contextlib import AsyncExitStack
 import anyio
 import pytest
 
+from livetools import ConfigError
 from livetools.testing import FakeLiveServer
 
 pytestmark = pytest.mark.anyio
@@ -22,6 +24,52 @@ async def test_a_server_without_a_model_says_what_it_hears(dial, text_of):
         assert (
             text_of(await client.until("turnComplete")) == "Good morning, and what a long sentence this is."
         )
+
+
+def say(turn):
+    """A plain function."""
+
+
+class Plain:
+    """A callable that is not async."""
+
+    def __call__(self, turn):
+        """Say nothing."""
+
+
+@pytest.mark.parametrize("model", [say, Plain(), functools.partial(say)])
+async def test_a_model_without_async_is_refused_where_it_is_given(model):
+    server = FakeLiveServer()
+    for give in (server.model, server.conversation, FakeLiveServer):
+        with pytest.raises(ConfigError, match="is not a coroutine function"):
+            give(model)
+
+
+class Polite:
+    """A model that is an object."""
+
+    async def __call__(self, turn):
+        """Answer."""
+        await turn.say("Hello.")
+
+    async def method(self, turn, text="Hello."):
+        """Answer."""
+        await turn.say(text)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        Polite(),
+        Polite().method,
+        functools.partial(Polite().method, text="Hello."),
+        lambda turn: turn.say("Hello."),
+    ],
+)
+async def test_whatever_can_be_awaited_may_be_a_model(dial, text_of, model):
+    async with FakeLiveServer(model) as server, dial(server) as client:
+        await client.say("hi")
+        assert text_of(await client.until("turnComplete")) == "Hello."
 
 
 async def test_a_model_calls_a_function_and_speaks_of_the_answer(dial, text_of):

@@ -16,6 +16,14 @@ from .connection import Connection, Receiver
 
 HEAD_LIMIT = 64 * 1024  # bytes of a request's headers
 HEAD_TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n"
+TLS_HELLO = b"\x16\x03"  # a record of a handshake, of any version
+TLS_TO_PLAIN = (
+    "a client spoke TLS (https://, wss://) to a plain port: start the server with TLS (livetools serve --tls, or "
+    "FakeLiveServer(tls=True)), or let the client use http:// and ws://"
+)
+PLAIN_TO_TLS = (
+    "a client spoke plain HTTP to a port with TLS: let it use https:// and wss://, or start without TLS"
+)
 INTERNAL = "Internal error encountered."
 CLOSING = 0.25  # seconds that clients are given to answer the last close
 
@@ -25,7 +33,8 @@ class Acceptor:
 
     ``admit`` gives what takes the frames of a client for as long as its socket stands, ``http`` answers a plain
     request of which the head was read, ``failed`` is told what either raised. ``secured`` is the context of TLS, or
-    ``None``, ``lag`` the seconds that each frame waits before it is read; both are asked when a client comes.
+    ``None``, ``lag`` the seconds that each frame waits before it is read; both are asked when a client comes. ``note``
+    is told of clients that speak TLS where there is none, and of those that do not where there is.
     """
 
     def __init__(
@@ -35,8 +44,9 @@ class Acceptor:
         failed: Callable[[Exception], None],
         secured: Callable[[], ssl.SSLContext | None] = lambda: None,
         lag: Callable[[], float] = lambda: 0.0,
+        note: Callable[[str], None] = lambda text: None,
     ) -> None:
-        self._admit, self._http, self._failed = admit, http, failed
+        self._admit, self._http, self._failed, self._note = admit, http, failed, note
         self._secured, self._lag = secured, lag
         self.connections: set[Connection] = set()
         self._count = 0
@@ -48,11 +58,13 @@ class Acceptor:
             try:
                 secured = await self._secure(stream)
                 head = await _read_head(secured)
+                if head == TLS_HELLO:
+                    return self._note(TLS_TO_PLAIN)
                 if head is None:
                     await secured.send(HEAD_TOO_LONG)
-                    return
+                    return None
             except (anyio.BrokenResourceError, anyio.EndOfStream, anyio.ClosedResourceError, OSError):
-                return  # the client has gone, or does not speak TLS
+                return None  # the client has gone, or does not speak TLS
             if re.search(rb"\r\nupgrade:\s*websocket", head, re.IGNORECASE):
                 await self._websocket(secured, head)
             else:
@@ -64,7 +76,14 @@ class Acceptor:
         context = self._secured()
         if context is None:
             return stream
-        return await TLSStream.wrap(stream, server_side=True, ssl_context=context, standard_compatible=False)
+        try:
+            return await TLSStream.wrap(
+                stream, server_side=True, ssl_context=context, standard_compatible=False
+            )
+        except ssl.SSLError as error:
+            if error.reason in ("HTTP_REQUEST", "WRONG_VERSION_NUMBER"):
+                self._note(PLAIN_TO_TLS)
+            raise
 
     async def _websocket(self, stream: ByteStream, head: bytes) -> None:
         self._count += 1
@@ -95,10 +114,15 @@ class Acceptor:
 
 
 async def _read_head(stream: ByteStream) -> bytes | None:
-    """The bytes up to the end of the request's headers, and what came with them; ``None`` if they never end."""
+    """The bytes up to the end of the request's headers, and what came with them; ``None`` if they never end.
+
+    ``TLS_HELLO`` alone where TLS begins.
+    """
     head = b""
     while b"\r\n\r\n" not in head:
         if len(head) > HEAD_LIMIT:
             return None
         head += await stream.receive()
+        if head.startswith(TLS_HELLO):
+            return TLS_HELLO
     return head

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
+import re
 
 import anyio
 import pytest
@@ -23,6 +25,29 @@ async def test_a_socket_that_says_nothing_sensible_harms_nobody(dial, data, tls)
         async with dial(server) as client:
             await client.say("hello")
             await client.until("turnComplete")
+
+
+@pytest.mark.parametrize(
+    ("tls", "data", "told"),
+    [
+        (
+            False,
+            b"\x16\x03\x01\x02\x00\x01",
+            r"spoke TLS \(.*\) to a plain port: .*livetools serve --tls",
+        ),
+        (True, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", "spoke plain HTTP to a port with TLS: .*https://"),
+    ],
+)
+async def test_a_client_that_speaks_tls_where_there_is_none_is_told_of_and_the_other_way_round(
+    tls, data, told
+):
+    async with FakeLiveServer(tls=tls) as server:
+        async with await anyio.connect_tcp("127.0.0.1", server.port) as stream:
+            await stream.send(data)
+            with contextlib.suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+                while True:
+                    await stream.receive()
+        assert [line for line in server.log if re.search(told, line)]
 
 
 async def test_an_upgrade_that_is_none_is_answered_in_http():
