@@ -63,7 +63,7 @@ except ImportError as error:
 
 from livetools.protocol import price
 from livetools.protocol.errors import ConfigError, LiveToolsError, SessionClosed
-from livetools.session.agents import AgentLike, is_agent, open_agent
+from livetools.session.agents import AgentLike, adjust, is_agent, open_agent
 from livetools.session.clock import Clock, SystemClock
 from livetools.session.handle_store import HandleStore
 from livetools.session.wake import on_trio
@@ -115,8 +115,8 @@ def relay(
 
     ``greeting``: what the model is told when the line is up, so that it speaks first (``"Greet the caller."``); a
     conversation that goes on is not greeted again. ``idle``: seconds of silence of both sides after which the model
-    asks whether somebody is there; as many later the session ends. For that the service has to tell when
-    somebody speaks: have ``input_audio_transcription`` in the agent's config.
+    asks whether somebody is there; as many later the session ends. That somebody speaks is known by the
+    words of it: ``input_audio_transcription`` joins the agent's config.
 
     ``origins``: pages that may come (``["https://example.org"]``); ``None``: those of the very place that the
     websocket comes to, scheme, host and port. Behind a proxy that ends TLS, name them, or let the server trust
@@ -263,6 +263,8 @@ class Relay:
     ) -> Conversation:
         key = session_key(token, deps)
         session = open_agent(self._agent, deps=deps, handle_store=store)
+        if self._options.idle is not None:
+            adjust(session, transcribe=True)  # or nobody would know that the user speaks
         options = replace(self._options, greeting=None) if resumed else self._options
 
         def forget() -> None:

@@ -609,6 +609,17 @@ async def test_who_says_nothing_is_asked_once_and_then_the_session_ends(server):
         assert (await page.closed()).code == 1000
 
 
+@pytest.mark.parametrize("idle", [None, 60.0])
+async def test_whoever_may_be_taken_for_gone_is_heard_in_words(server, idle):
+    """Silence is told by transcripts: they are asked for, whatever the agent's config says beside them."""
+    config = {"output_audio_transcription": {}, "temperature": 0.5}
+    async with browser(relay(agent_of(server, config=config), idle=idle, linger=0)) as page:
+        await page.until("ready")
+    setup = server.sessions[0].setup
+    assert ("inputAudioTranscription" in setup) == (idle is not None)
+    assert setup["generationConfig"]["temperature"] == 0.5
+
+
 async def test_speech_of_another_rate_is_announced_and_the_picture_of_an_avatar_is_passed_on(server):
     @server.model
     async def model(turn):

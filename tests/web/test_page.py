@@ -309,6 +309,37 @@ def test_a_call_is_followed_until_it_is_cancelled_or_lost_with_the_line(model, o
     assert len(looks) == len(set(looks.values())) == 3  # told apart without their colours
 
 
+def test_the_pages_own_line_is_lost_and_found_with_what_was_typed_meanwhile(model, open_page):
+    scripted(model)
+    dev = open_page()
+    sockets: list[Any] = []
+    refusing = threading.Event()
+
+    def line(socket: Any) -> None:
+        sockets.append(socket)
+        if refusing.is_set():
+            socket.close(code=3000, reason="no network")
+        else:
+            socket.connect_to_server()
+
+    dev.page.route_web_socket(re.compile("/live/$"), line)
+    dev.page.reload()
+    dev.connected()
+    dev.say("one")
+    dev.wait("I heard one.")
+    refusing.set()
+    sockets[-1].close(code=3000, reason="no network")
+    dev.page.locator('#line[data-line="reconnecting"]').wait_for()
+    assert dev.button("Hold to talk").is_disabled()
+    dev.say("two")
+    dev.happens(lambda: len(sockets) >= 3, "it tried again")
+    refusing.clear()
+    dev.wait("I heard two.")
+    dev.connected()
+    assert len(model.sessions) == 1
+    assert dev.page.locator(".item.user").count() == 2
+
+
 def test_the_model_is_stopped_and_silent_at_once(model, open_page):
     scripted(model)
     dev = open_page()
@@ -528,7 +559,12 @@ def check(dev: Dev) -> None:
     ] == []
     background = dev.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert re.fullmatch(r"rgb\(\d+, \d+, \d+\)", background)
-    names = [
-        each.get_attribute("aria-label") or each.inner_text() for each in dev.page.get_by_role("button").all()
-    ]
-    assert len([name for name in names if name.startswith("Stop")]) == 1
+    cards = dev.page.locator(".question:visible").count()
+    for verb, buttons in (("Stop", 1), ("Approve", cards), ("Refuse", cards)):
+        named = re.compile(f"^{verb}", re.IGNORECASE)
+        roles = ("button", "textbox", "link", "checkbox", "switch", "combobox", "tab", "menuitem", "option")
+        counts = {role: dev.page.get_by_role(role, name=named).count() for role in roles}
+        assert {role: count for role, count in counts.items() if count} == (
+            {"button": buttons} if buttons else {}
+        )
+    assert dev.page.get_by_role("textbox", name="Message").count() == 1

@@ -119,6 +119,8 @@ function noteEvent(state, entry) {
             return note(state, `connected again${entry.state_restored ? "" : ", to a session that begins anew"}`, time);
         case "Stalled":
             return note(state, `waiting for ${entry.waiting_for} since ${Math.round(entry.seconds)} s`, time, "warning");
+        case "HandedOff":
+            return note(state, `handed off to ${entry.name ?? "another agent"}`, time);
         case "InputDropped":
             return note(state, `input was not sent: ${entry.reason}`, time, "warning");
         default:
