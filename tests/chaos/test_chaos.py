@@ -36,6 +36,21 @@ def test_no_call_and_no_text_is_lost_however_the_line_breaks(seed: int) -> None:
     assert len(chaos.server.calls) > 100
 
 
+@pytest.mark.parametrize("seed", range(3000, 3010))
+def test_nothing_is_lost_while_one_agent_after_another_takes_over(seed: int) -> None:
+    chaos = Chaos(seed, turns=100, hand_offs=0.1)
+    run(("asyncio", "trio")[seed % 2], chaos.run, seed=seed)
+    assert sum(chaos.cuts.values()) > 5
+    assert len(chaos.updates) > 3
+    assert len(chaos.announced) > len(chaos.updates)  # tools said so, too
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3010, 3210))
+def test_nor_in_two_hundred_conversations_more(seed: int) -> None:
+    run(("asyncio", "trio")[seed % 2], Chaos(seed, hand_offs=0.1).run, seed=seed)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(SEEDS, 1000 + SEEDS))
 def test_a_thousand_conversations_more(seed: int) -> None:

@@ -12,14 +12,14 @@ import json
 import random
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import anyio
 
 import livetools
-from livetools import ReconnectPolicy, ToolError, tool
+from livetools import Agent, HandedOff, ReconnectPolicy, ToolError, ToolResult, tool
 from livetools.protocol.events import (
     ApprovalRequested,
     Call,
@@ -76,10 +76,16 @@ class Chaos:
     events: list[Event] = field(default_factory=list)
     sent: list[str] = field(default_factory=list)  # texts whose send_text or ask returned
     replies: Counter[str] = field(default_factory=Counter)
+    hand_offs: float = (
+        0.0  # share of the turns before which another agent takes over, and of the tools that say so
+    )
+    announced: list[str | None] = field(default_factory=list)  # agents that HandedOff named
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
         self.numbers = itertools.count(1)
+        self.agents = itertools.count(1)
+        self.updates: list[str | None] = []  # agents whom session.update said to be in office
         self.calm = False
         self.model, self.config = self.random.choice(MODELS)
         self.options: dict[str, Any] = {
@@ -126,6 +132,8 @@ class Chaos:
 
     async def talk(self, session: livetools.Session, text: str) -> None:
         """One turn of the user, in one way or another."""
+        if self.hand_offs and self.random.random() < self.hand_offs:
+            await self.take_over(session)
         way = self.random.random()
         if way < 0.2:
             for _ in range(self.random.randrange(1, 10)):
@@ -150,26 +158,40 @@ class Chaos:
             await session.interrupt()
         await anyio.sleep(self.random.choice((0.0, 0.1, 3.0)))
 
+    async def take_over(self, session: livetools.Session) -> None:
+        """Another agent goes on with the conversation."""
+        agent = self.agent()
+        with anyio.fail_after(PATIENCE):
+            await session.update(agent)
+        self.updates.append(agent.name)
+
+    def agent(self) -> Agent:
+        """An agent with other instructions, and functions of its own that have the same names."""
+        name = f"agent {next(self.agents)}"
+        return Agent(f"You are {name}.", self.tools(), name=name)
+
     async def calm_down(self, session: livetools.Session) -> None:
         """Nothing goes wrong any more: what is owed comes, and the session answers."""
         self.calm = True
         self.server.faults = type(self.server.faults)()
         self.line.swallow = self.line.late = 0.0
         await anyio.sleep(120)
-        with anyio.fail_after(PATIENCE):
-            try:
-                reply = await session.ask("last words.")
-            except (
-                livetools.NoAnswer
-            ):  # the model's end of a call went down with its line before anybody read it
-                reply = await session.ask("last words.")
-        assert "last words." in str(reply), f"the session does not answer any more: {reply!r}"
+        reply = await self.last_words(session) or await self.last_words(session)
+        assert "last words." in reply, f"the session does not answer any more: {reply!r}"
         await anyio.sleep(60)
+
+    async def last_words(self, session: livetools.Session) -> str:
+        """The answer to them. It may be empty, once: the end of a turn that went down with its line comes with it."""
+        with anyio.fail_after(PATIENCE), contextlib.suppress(livetools.NoAnswer):
+            return str(await session.ask("last words."))
+        return ""
 
     async def listen(self, session: livetools.Session) -> None:
         async for event in session:
             if isinstance(event, ToolStarted | ToolFinished | ToolCancelled | ToolLost):
                 self.events.append(event)
+            elif isinstance(event, HandedOff):
+                self.announced.append(event.name)
             elif isinstance(event, ApprovalRequested):
                 await self.decide(session, event.call)
 
@@ -186,6 +208,7 @@ class Chaos:
     async def answer(self, turn: Turn) -> None:
         """One turn of the pretend model."""
         self.heard[turn.text] += 1
+        self.instructed = instructions(turn.setup)
         del turn.session.history[:-20]  # the fake counts its tokens anew at each turn
         chance = random.Random(f"{self.seed} {turn.text} {self.heard[turn.text]}")
         await self.maybe_cut(turn, chance, 0.05)
@@ -197,7 +220,10 @@ class Chaos:
         await self.maybe_cut(turn, chance, 0.03)
 
     async def call(self, turn: Turn, chance: random.Random) -> None:
-        kinds = chance.choices(KINDS, k=chance.choice((1, 1, 1, 2, 3)))
+        if self.hand_offs and chance.random() < self.hand_offs:
+            kinds = ["hand_over"]
+        else:
+            kinds = chance.choices(KINDS, k=chance.choice((1, 1, 1, 2, 3)))
         calls = await turn.session.ask(turn, [(kind, {"n": next(self.numbers)}) for kind in kinds])
         if not self.calm and chance.random() < 0.1:  # the same again, on the other channel or on this one
             entries = [{"id": call.id, "name": call.name, "args": call.args} for call in calls]
@@ -341,8 +367,15 @@ class Chaos:
         return [
             fast, slow, stuck, failing, refusing, stream, self.thread(), self.steps(),
             tool(cancellable=False)(stubborn), tool(behavior="background")(background),
-            tool(approval=True, approval_timeout=APPROVAL_TIMEOUT)(asking),
+            tool(approval=True, approval_timeout=APPROVAL_TIMEOUT)(asking), self.hand_over(),
         ]  # fmt: skip
+
+    def hand_over(self) -> Callable[[int], ToolResult]:
+        def hand_over(n: int) -> ToolResult:
+            self.runs[n] += 1
+            return ToolResult("handed over", handoff=self.agent())
+
+        return hand_over
 
     def thread(self) -> Callable[[int], int]:
         def thread(n: int) -> int:
@@ -374,6 +407,7 @@ class Chaos:
         assert not twice, f"run twice: {twice}"
         self.check_cancelled()
         self.check_texts()
+        self.check_agents(session)
         self.crossed_ids = {
             found for c in self.line.crossings for _, frame in c.log for found in re.findall(ID, frame)
         }
@@ -395,6 +429,14 @@ class Chaos:
                 self.read.update(set(texts(frame.message)))
         missing = [text for text in self.sent if not self.read[text]]
         assert not missing, f"texts were lost: {missing}"
+
+    def check_agents(self, session: livetools.Session) -> None:
+        """Each agent that took over was told of, once, and the model speaks as the last one."""
+        twice = [name for name, times in Counter(self.announced).items() if times > 1]
+        assert not twice, f"told twice: {twice}"
+        missing = set(self.updates) - set(self.announced)
+        assert not missing, f"not told: {missing}"
+        assert self.instructed == instructions(session.plan.setup), f"the model is another: {self.instructed}"
 
     def check_events(self) -> None:
         """Each call that was told of came to an end that was told, too."""
@@ -454,6 +496,7 @@ class Chaos:
             "background": lambda: "under way" in str(response) or response == {"output": 2 * n},
             "stream": lambda: not error,
             "steps": lambda: not error,
+            "hand_over": lambda: response == {"output": "handed over"},
             "asking": lambda: "approved" in error or response == {"output": 2 * n},
         }.get(call.name, lambda: response == {"output": 2 * n})()
         assert expected, f"a wrong answer: {call}: {call.responses}"
@@ -468,6 +511,12 @@ class Chaos:
                 elif answered and what == "received":
                     return True
         return False
+
+
+def instructions(setup: Mapping[str, Any]) -> str | None:
+    """The system instruction of a setup."""
+    parts = setup.get("systemInstruction", {}).get("parts") or [{}]
+    return parts[0].get("text")
 
 
 async def take_back(session: FakeSession, call: FakeCall) -> None:
