@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any
 
 from livetools.testing.wire import Frame
 
@@ -40,28 +39,42 @@ async def test_the_conversation(live_server):
 '''
 
 DECIDE = '''
-
-REFUSED = {refused!r}
+{constants}
 
 
 async def decide(session):
-    """Approve what was approved then, refuse what was refused."""
+    """Do what the person did then."""
     async for event in session:
-        if isinstance(event, livetools.ApprovalRequested):
-            call = event.call
-            refused = (call.name, dict(call.args)) in REFUSED
-            await (session.refuse(call) if refused else session.approve(call))'''
+        match event:{cases}'''
+
+APPROVE = """
+            case livetools.ApprovalRequested(call):
+                refused = (call.name, dict(call.args)) in REFUSED
+                await (session.refuse(call) if refused else session.approve(call))"""
+
+ANSWER = """
+            case livetools.ToolStarted(call):
+                for told in [each for each in ANSWERS if each[:2] == (call.name, dict(call.args))][:1]:
+                    ANSWERS.remove(told)
+                    await session.respond(call, told[2])"""
 
 
 @dataclass(frozen=True, slots=True)
 class Subject:
     """Who was talked to: the target and the options of the command; ``asks_approval``: a tool may wait for a person;
-    ``origin``: where the conversation comes from, for the head of the test."""
+    ``declared_only``: functions that a person answers; ``origin``: where the conversation comes from, for the head of
+    the test."""
 
     target: str | None
     choices: Choices = field(default_factory=Choices)
     asks_approval: bool = False
+    declared_only: frozenset[str] = frozenset()
     origin: str = "as it was held on the page of `livetools web`"
+
+    @property
+    def asks_person(self) -> bool:
+        """Whether a person decides something while the conversation is held."""
+        return self.asks_approval or bool(self.declared_only)
 
 
 def as_test(frames: Iterable[Frame], subject: Subject) -> str:
@@ -79,21 +92,20 @@ def as_test(frames: Iterable[Frame], subject: Subject) -> str:
         title=f"A conversation with {about}".replace("\\", "/").replace('"', "'"),
         origin=subject.origin.replace("\\", "/").replace('"', "'"),
         imports="\n".join(imports),
-        constants="\n".join(constants)
-        + (DECIDE.format(refused=_decided(script)) if subject.asks_approval else ""),
+        constants="\n".join(constants) + (_deciding(subject, script) if subject.asks_person else ""),
         events=", ".join(names),
         made=", ".join(["anyio.Event()"] * len(names)),
         script="\n".join(f"        {line}" for line in script.lines),
         choices=_choices(subject.choices),
-        deciding=", anyio.create_task_group() as group" if subject.asks_approval else "",
-        asking="\n".join(f"        {line}" for line in _asking(script, subject.asks_approval)),
+        deciding=", anyio.create_task_group() as group" if subject.asks_person else "",
+        asking="\n".join(f"        {line}" for line in _asking(script, subject.asks_person)),
     )
 
 
 def _head(subject: Subject) -> tuple[list[str], list[str]]:
     """The imports, and the constants below them: the target stands with its whole path, wherever the test lies."""
     imports = ["import anyio", "import pytest", ""]
-    if subject.asks_approval:
+    if subject.asks_person:
         imports.append("import livetools")
     imports.append("from livetools.cli.agent import Choices, sessions")
     if subject.choices.config is not None:
@@ -118,8 +130,21 @@ def _written(value: object) -> str:
     return f"Path({str(value.resolve())!r})" if isinstance(value, Path) else repr(value)
 
 
-def _decided(script: Script) -> list[tuple[str, dict[str, Any]]]:
-    return [(name, dict(args)) for name, args in script.refused]
+def _deciding(subject: Subject, script: Script) -> str:
+    """The part of the person: what was refused, and what was answered in the place of a function."""
+    constants, cases = [], ""
+    if subject.asks_approval:
+        constants.append(f"REFUSED = {[(name, dict(args)) for name, args in script.refused]!r}")
+        cases += APPROVE
+    if subject.declared_only:
+        told = [
+            (name, dict(args), dict(body))
+            for name, args, body in script.answered
+            if name in subject.declared_only
+        ]
+        constants.append(f"ANSWERS = {told!r}  # name, arguments, response")
+        cases += ANSWER
+    return DECIDE.format(constants="\n".join(["", *constants]), cases=cases)
 
 
 def _past(script: Script) -> list[int]:

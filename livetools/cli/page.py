@@ -101,7 +101,8 @@ class _Page:
         self._open, self._about = open_session, about
         self._probe = open_session()  # asked for what it would declare, never opened
         asks_approval = any(policy.approval for policy in self._probe.plan.policies.values())
-        self._subject = Subject(about.target, about.choices, asks_approval)
+        declared_only = frozenset(name for name, handled in self._probe.tools.items() if not handled)
+        self._subject = Subject(about.target, about.choices, asks_approval, declared_only)
 
     def agent(self, *, handle_store: HandleStore | None = None, **options: object) -> Session:
         """A session whose frames go to the history that the relay hands over as its store."""

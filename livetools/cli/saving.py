@@ -118,8 +118,9 @@ def test_of(file: Path, target: str | None) -> str:
             f"{file} calls {', '.join(missing)}, which {have}: livetools replay --as-test {file} FILE.py"
         )
     approval = any(policy.approval for policy in session.plan.policies.values())
+    declared_only = frozenset(name for name, handled in session.tools.items() if not handled)
     try:
-        return as_test(frames, Subject(target, choices, approval, f"as {file.name} has it"))
+        return as_test(frames, Subject(target, choices, approval, declared_only, f"as {file.name} has it"))
     except ValueError as error:
         raise ConfigError(f"{file}: {error}") from None
 

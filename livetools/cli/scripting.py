@@ -7,7 +7,7 @@ typed, by its transcript: whoever plays it has no voice.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from keyword import iskeyword
 from typing import Any
 
@@ -42,11 +42,12 @@ class Question:
 
 @dataclass(slots=True)
 class Script:
-    """The lines of the model's part, the questions of the user's, and the calls that were refused."""
+    """The lines of the model's part, the questions of the user's, and the calls: refused, and answered with what."""
 
     lines: list[str] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
     refused: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    answered: list[tuple[str, Mapping[str, Any], Mapping[str, Any]]] = field(default_factory=list)
 
 
 def script_of(frames: Iterable[Frame]) -> Script:
@@ -89,7 +90,9 @@ class _Reader:
     def script(self) -> Script:
         """What was written, up to the last question that was answered."""
         lines, questions = self._whole
-        return Script(self._script.lines[:lines], self._script.questions[:questions], self._script.refused)
+        return replace(
+            self._script, lines=self._script.lines[:lines], questions=self._script.questions[:questions]
+        )
 
     # What the client sent
 
@@ -155,6 +158,7 @@ class _Reader:
         failed = isinstance(body, Mapping) and "error" in body
         if failed and str(body["error"]).startswith(NOT_APPROVED):
             self._script.refused.append((name, args))
+        self._script.answered.append((name, args, body))
         answer = variable.replace("call", "answer")
         self._write(f"{answer} = await turn.answer({variable})")
         self._write(f'assert "error" {"in" if failed else "not in"} {answer}')

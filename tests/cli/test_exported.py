@@ -17,7 +17,9 @@ from livetools import (
     OutputTranscript,
     Reconnected,
     Session,
+    ToolError,
     ToolFinished,
+    ToolStarted,
     TurnComplete,
 )
 from livetools.cli.agent import Choices
@@ -31,7 +33,7 @@ from livetools.testing.wire import Frame
 AGENT = '''
 import asyncio, functools
 import livetools
-from livetools import ToolError, tool
+from livetools import Tool, ToolError, tool
 
 def get_weather(city: str) -> str:
     """Current weather in a city."""
@@ -63,8 +65,11 @@ async def count(to: int):
     for number in range(to):
         yield number
 
+lamp = Tool({"name": "set_lamp", "description": "Set a lamp.", "parameters": {"type": "OBJECT", "properties": {
+    "room": {"type": "STRING"}}}})
+
 agent = functools.partial(
-    livetools.connect, "gemini-3.8-live", tools=[get_weather, get_time, erase, slow, brew, count],
+    livetools.connect, "gemini-3.8-live", tools=[get_weather, get_time, erase, slow, brew, count, lamp],
     config={"output_audio_transcription": {}, "input_audio_transcription": {}},
 )
 
@@ -117,6 +122,24 @@ async def approvals(session: Session, server: FakeLiveServer) -> None:
         group.cancel_scope.cancel()
 
 
+async def answered(session: Session, server: FakeLiveServer) -> None:
+    """A person answers for a function without a handler, and once that it failed."""
+
+    @server.model
+    async def model(turn):
+        await turn.say(str(await turn.call("set_lamp", room=turn.text)))
+
+    async def answer():
+        for value in ("warm", ToolError("no bulb"), {"lit": True}):
+            event = await until(session, ToolStarted)
+            await session.respond(event.call, value)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(answer)
+        for room in ("kitchen", "attic", "kitchen"):
+            await session.ask(room)
+
+
 async def interrupted(session: Session, server: FakeLiveServer) -> None:
     speaking = anyio.Event()
 
@@ -133,7 +156,9 @@ async def interrupted(session: Session, server: FakeLiveServer) -> None:
     await speaking.wait()
     await session.send_text("stop")
     await until(session, Interrupted)
-    await until(session, TurnComplete)
+    while "silent" not in (await until(session, OutputTranscript)).text:
+        pass
+    await until(session, TurnComplete)  # of the answer: that of the interrupted turn came before
 
 
 async def counted(session: Session, server: FakeLiveServer) -> None:
@@ -215,7 +240,7 @@ async def lost(session: Session, server: FakeLiveServer) -> None:
     await session.ask("and?")
 
 
-CONVERSATIONS = [plain, approvals, interrupted, counted, in_the_background, stopped, spoken, lost]
+CONVERSATIONS = [plain, approvals, answered, interrupted, counted, in_the_background, stopped, spoken, lost]
 
 
 async def record(conversation: Callable[..., object], agent: object) -> FrameHistory:
@@ -241,7 +266,10 @@ def test_what_was_said_and_called_can_be_held_again(tmp_path):
     for conversation in CONVERSATIONS:
         name = "barista" if conversation is in_the_background else "agent"
         history = anyio.run(record, conversation, scope[name])
-        subject = Subject(f"{file}:{name}", asks_approval=conversation is approvals)
+        declared_only = frozenset({"set_lamp"} if conversation is answered else ())
+        subject = Subject(
+            f"{file}:{name}", asks_approval=conversation is approvals, declared_only=declared_only
+        )
         source = as_test(history.frames(), subject)
         (tmp_path / f"test_{conversation.__name__}.py").write_text(source, encoding="utf-8")
     result = run_pytest(tmp_path)
