@@ -222,7 +222,7 @@ def cell(entry: tuple[Enum | None, tuple[Enum, ...]] | None, state: Enum) -> str
 
 def outbox_tables() -> str:
     """What makes an entry of the outbox read, and what becomes of one that was not."""
-    states, events_ = list(outbox.State), list(outbox.On)
+    states, events_ = list(outbox.State), list(outbox.Evidence)
     marks = [
         row(f"**{on.name}**", *("READ" if (state, on) in outbox.READ_BY else "" for state in states))
         for on in events_
@@ -232,7 +232,7 @@ def outbox_tables() -> str:
         [
             f"In `livetools/protocol/outbox.py`: {first(outbox.__doc__)}",
             table(["", *(state.name for state in states)], marks),
-            members(outbox, outbox.On),
+            members(outbox, outbox.Evidence),
             "When a connection is lost, what was not read meets the fate of its kind. Other kinds are forgotten: "
             "media is stale, and activity marks are invalid without their audio.",
             table(["Kind", "Fate"], fates),

@@ -99,7 +99,7 @@ def prove_outbox() -> None:
 
 def changed_outbox() -> Iterator[tuple[str, str, Any]]:
     """What is changed, in which table of the outbox, and to what."""
-    for state, on in product(outbox.State, outbox.On):
+    for state, on in product(outbox.State, outbox.Evidence):
         if state is not outbox.State.READ:  # it stays read
             yield f"{state.name} {on.name} the other way round", "READ_BY", outbox.READ_BY ^ {(state, on)}
     for kind, fate in outbox.FATES.items():

@@ -22,7 +22,7 @@ from .errors import (
     SetupTimeout,
 )
 from .events import Event, Reconnecting
-from .link import HANDLE, READABLE, USABLE, Do, Line, Link, On, ReconnectPolicy
+from .link import HANDLE, READABLE, USABLE, Link, LinkEffect, LinkEvent, LinkState, ReconnectPolicy
 from .terms import Plan
 
 #: Seconds that a planned move waits for a pong, and how often it looks.
@@ -82,20 +82,20 @@ class Connection:
     @property
     def usable(self) -> bool:
         """Whether frames may be written to the current socket."""
-        return self.link.line in USABLE
+        return self.link.state in USABLE
 
     def reads(self, link: int) -> bool:
         """Whether a frame of this socket counts: it is the current one, and has not ended."""
-        return link == self.link.current and self.link.line in READABLE
+        return link == self.link.current and self.link.state in READABLE
 
     # Inputs
 
     def opened(self, link: int, now: float) -> None:
         """A socket stands, its upgrade done."""
         if link == self.link.current:
-            self._do(On.OPENED, now)
+            self._do(LinkEvent.OPENED, now)
         elif link == self.link.next:
-            self._do(On.NEXT_OPENED, now)
+            self._do(LinkEvent.NEXT_OPENED, now)
         elif link in self._alive:
             self._act(Hangup(link))
 
@@ -103,11 +103,11 @@ class Connection:
         """A socket ended, or could not be opened."""
         self._alive.discard(link)
         if link == self.link.current:
-            self._do(On.GONE, now, close)
+            self._do(LinkEvent.GONE, now, close)
         elif link == self.link.next:
-            self._do(On.NEXT_GONE, now, close)
+            self._do(LinkEvent.NEXT_GONE, now, close)
 
-    def on(self, what: On, now: float, time_left: float | None = None) -> None:
+    def on(self, what: LinkEvent, now: float, time_left: float | None = None) -> None:
         """CONNECT, COMPLETE, GO_AWAY or CLOSE."""
         self._do(what, now, None, time_left)
 
@@ -123,27 +123,27 @@ class Connection:
         """The service will cut this connection; ``inf``: we want another one, at the next quiet moment."""
         self.away, self._away_at = True, now
         if self.link.policy is not None:
-            self.on(On.GO_AWAY, now, time_left)
+            self.on(LinkEvent.GO_AWAY, now, time_left)
 
     def tick(self, now: float) -> None:
-        """Do what is due."""
+        """Act on the time: what was to happen by now."""
         if self.link.due <= now:
             self.link.due = inf
-            self._do(On.DUE, now, LATE)
+            self._do(LinkEvent.DUE, now, LATE)
         self.settle(now)
 
     def settle(self, now: float) -> None:
         """Move, if one is planned and the moment is quiet."""
-        if self.link.line is not Line.LEAVING or self._quiet_at() > now:
+        if self.link.state is not LinkState.LEAVING or self._quiet_at() > now:
             return
         if now < self._away_at + PONG and self._owner.snapshot().asked:
             self.link.not_before = now + LOOK
         else:
-            self._do(On.QUIET, now)
+            self._do(LinkEvent.QUIET, now)
 
     def wake_at(self) -> float:
         """When ``tick`` has something to do."""
-        return min(self.link.due, self._quiet_at()) if self.link.line is Line.LEAVING else self.link.due
+        return min(self.link.due, self._quiet_at()) if self.link.state is LinkState.LEAVING else self.link.due
 
     # Inside
 
@@ -155,7 +155,9 @@ class Connection:
         follows = not self.plan.resumption or self.handle_at >= snapshot.ended_at
         return max(link.not_before, -inf if follows else snapshot.ended_at + HANDLE)
 
-    def _do(self, on: On, now: float, close: Close | None = None, time_left: float | None = None) -> None:
+    def _do(
+        self, on: LinkEvent, now: float, close: Close | None = None, time_left: float | None = None
+    ) -> None:
         for what in self.link.move(on):
             DO[what](self, now, close or Close(), time_left)
 
@@ -166,7 +168,7 @@ class Connection:
         if self.link.may_dial():
             self.link.next = self._number(now)
         else:
-            self.link.line = Line.LEAVING  # out of dials: the old socket is used to its end
+            self.link.state = LinkState.LEAVING  # out of dials: the old socket is used to its end
 
     def _number(self, now: float) -> int:
         link = self.link.number(now, self.plan.setup_timeout)
@@ -235,7 +237,7 @@ class Connection:
 
     def _judge(self, close: Close) -> tuple[LiveToolsError | None, str]:
         """The error of a close (``None``: a clean end), and whether it is worth another dial."""
-        line, phase = self.link.line, self.phase()
+        line, phase = self.link.state, self.phase()
         if phase in ("connect", "setup") and close is LATE and not self.stood:
             return self._too_late(), "no"
         if close.error is not None:
@@ -245,7 +247,7 @@ class Connection:
             final = isinstance(error, (RemoteProtocolError, SetupRejected))
             final = final or (isinstance(error, SessionClosed) and not error.retryable)
             return error, "no" if final else "yes"
-        planned = self.away or self._owner.snapshot().calls or line is Line.SWAPPING
+        planned = self.away or self._owner.snapshot().calls or line is LinkState.SWAPPING
         if close.code == 1000 and phase not in ("connect", "setup"):
             if not planned:
                 return None, "no"
@@ -262,16 +264,16 @@ class Connection:
 
     def phase(self) -> str:
         """What was going on, for errors."""
-        line = self.link.line
-        if line in (Line.NEW, Line.DIALING, Line.WAITING):
+        line = self.link.state
+        if line in (LinkState.NEW, LinkState.DIALING, LinkState.WAITING):
             return "connect"
-        if line is Line.SETUP:
+        if line is LinkState.SETUP:
             return "setup"
         snapshot = self._owner.snapshot()
         return "tool" if snapshot.calls else "idle" if snapshot.idle else "turn"
 
     def _end(self, now: float, error: Exception | None) -> None:
-        self.link.line, self.link.due = Line.CLOSED, inf
+        self.link.state, self.link.due = LinkState.CLOSED, inf
         for link in sorted(self._alive):
             self._drop(link)
         self._owner.over(error, now)
@@ -282,16 +284,16 @@ class Connection:
 
 
 DO = {
-    Do.DIAL: Connection._dial,
-    Do.DIAL_NEXT: Connection._dial_next,
-    Do.SEND_SETUP: Connection._send_setup,
-    Do.BEGIN: Connection._begin,
-    Do.PLAN: Connection._plan,
-    Do.PUT_OFF: Connection._put_off,
-    Do.HANGUP: Connection._hangup,
-    Do.HANGUP_NEXT: Connection._hangup_next,
-    Do.LOSE: Connection._lose,
-    Do.ADOPT: Connection._adopt,
-    Do.RETRY: Connection._retry,
-    Do.END: Connection._close,
+    LinkEffect.DIAL: Connection._dial,
+    LinkEffect.DIAL_NEXT: Connection._dial_next,
+    LinkEffect.SEND_SETUP: Connection._send_setup,
+    LinkEffect.BEGIN: Connection._begin,
+    LinkEffect.PLAN: Connection._plan,
+    LinkEffect.PUT_OFF: Connection._put_off,
+    LinkEffect.HANGUP: Connection._hangup,
+    LinkEffect.HANGUP_NEXT: Connection._hangup_next,
+    LinkEffect.LOSE: Connection._lose,
+    LinkEffect.ADOPT: Connection._adopt,
+    LinkEffect.RETRY: Connection._retry,
+    LinkEffect.END: Connection._close,
 }

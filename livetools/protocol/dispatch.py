@@ -88,7 +88,7 @@ class Dispatch:
         if connection.setups:
             frames += [Frame(link, data) for link, data in connection.setups]
             connection.setups = []
-        if connection.link.line not in USABLE:
+        if connection.link.state not in USABLE:
             return frames
         late = calls.texts or self.unasked or self.since < inf
         if not (self.control or input.queue or calls.replies.queue or late):

@@ -12,7 +12,7 @@ LIVE        open and usable
 LEAVING     live, but the service will cut it: a quiet moment is awaited
 MOVING      still live; the next socket is being opened
 SWAPPING    the next is open; the old one is closing
-WAITING     none; the next attempt is due at ``due``
+WAITING     none; the next attempt is made at ``due``
 CLOSED      the end
 ==========  ==================================================================
 """
@@ -71,7 +71,7 @@ class ReconnectPolicy:
         return plain * (1 + self.jitter * (2 * chance - 1))
 
 
-class Line(Enum):
+class LinkState(Enum):
     """Where the connection stands."""
 
     __hash__ = object.__hash__  # Enum's own is Python code, and every drain asks whether the line is usable
@@ -87,7 +87,7 @@ class Line(Enum):
     CLOSED = auto()
 
 
-class On(Enum):
+class LinkEvent(Enum):
     """What can happen to it."""
 
     CONNECT = auto()
@@ -102,7 +102,7 @@ class On(Enum):
     CLOSE = auto()
 
 
-class Do(Enum):
+class LinkEffect(Enum):
     """What follows."""
 
     DIAL = auto()  # the current link
@@ -119,45 +119,52 @@ class Do(Enum):
     END = auto()  # hang up whatever there is
 
 
-_CLOSE = (None, (Do.END,))
+_CLOSE = (None, (LinkEffect.END,))
 
 #: Where each input leads (``None``: what follows decides: RETRY to WAITING or CLOSED, END to CLOSED), and what follows.
-TABLE: Mapping[tuple[Line, On], tuple[Line | None, tuple[Do, ...]]] = {
-    (Line.NEW, On.CONNECT): (Line.DIALING, (Do.DIAL,)),
-    (Line.NEW, On.CLOSE): _CLOSE,
-    (Line.DIALING, On.OPENED): (Line.SETUP, (Do.SEND_SETUP,)),
-    (Line.DIALING, On.GONE): (None, (Do.RETRY,)),
-    (Line.DIALING, On.DUE): (None, (Do.HANGUP, Do.RETRY)),
-    (Line.DIALING, On.CLOSE): _CLOSE,
-    (Line.SETUP, On.COMPLETE): (Line.LIVE, (Do.BEGIN,)),
-    (Line.SETUP, On.GONE): (None, (Do.RETRY, Do.LOSE)),  # something may have come before setupComplete
-    (Line.SETUP, On.DUE): (None, (Do.HANGUP, Do.RETRY, Do.LOSE)),
-    (Line.SETUP, On.CLOSE): _CLOSE,
-    (Line.LIVE, On.GONE): (None, (Do.RETRY, Do.LOSE)),
-    (Line.LIVE, On.GO_AWAY): (Line.LEAVING, (Do.PLAN,)),
-    (Line.LIVE, On.CLOSE): _CLOSE,
-    (Line.LEAVING, On.GO_AWAY): (Line.LEAVING, (Do.PLAN,)),
-    (Line.LEAVING, On.QUIET): (Line.MOVING, (Do.DIAL_NEXT,)),
-    (Line.LEAVING, On.DUE): (Line.MOVING, (Do.DIAL_NEXT,)),
-    (Line.LEAVING, On.GONE): (None, (Do.RETRY, Do.LOSE)),
-    (Line.LEAVING, On.CLOSE): _CLOSE,
-    (Line.MOVING, On.NEXT_OPENED): (Line.SWAPPING, (Do.HANGUP,)),
-    (Line.MOVING, On.NEXT_GONE): (Line.LEAVING, (Do.PUT_OFF,)),
-    (Line.MOVING, On.DUE): (Line.LEAVING, (Do.HANGUP_NEXT, Do.PUT_OFF)),
-    (Line.MOVING, On.GONE): (Line.DIALING, (Do.LOSE, Do.ADOPT)),
-    (Line.MOVING, On.CLOSE): _CLOSE,
-    (Line.SWAPPING, On.GONE): (Line.SETUP, (Do.LOSE, Do.ADOPT, Do.SEND_SETUP)),
-    (Line.SWAPPING, On.DUE): (Line.SETUP, (Do.LOSE, Do.ADOPT, Do.SEND_SETUP)),
-    (Line.SWAPPING, On.NEXT_GONE): (None, (Do.RETRY, Do.LOSE)),
-    (Line.SWAPPING, On.CLOSE): _CLOSE,
-    (Line.WAITING, On.DUE): (Line.DIALING, (Do.DIAL,)),
-    (Line.WAITING, On.CLOSE): _CLOSE,
+TABLE: Mapping[tuple[LinkState, LinkEvent], tuple[LinkState | None, tuple[LinkEffect, ...]]] = {
+    (LinkState.NEW, LinkEvent.CONNECT): (LinkState.DIALING, (LinkEffect.DIAL,)),
+    (LinkState.NEW, LinkEvent.CLOSE): _CLOSE,
+    (LinkState.DIALING, LinkEvent.OPENED): (LinkState.SETUP, (LinkEffect.SEND_SETUP,)),
+    (LinkState.DIALING, LinkEvent.GONE): (None, (LinkEffect.RETRY,)),
+    (LinkState.DIALING, LinkEvent.DUE): (None, (LinkEffect.HANGUP, LinkEffect.RETRY)),
+    (LinkState.DIALING, LinkEvent.CLOSE): _CLOSE,
+    (LinkState.SETUP, LinkEvent.COMPLETE): (LinkState.LIVE, (LinkEffect.BEGIN,)),
+    # Something may have come before setupComplete.
+    (LinkState.SETUP, LinkEvent.GONE): (None, (LinkEffect.RETRY, LinkEffect.LOSE)),
+    (LinkState.SETUP, LinkEvent.DUE): (None, (LinkEffect.HANGUP, LinkEffect.RETRY, LinkEffect.LOSE)),
+    (LinkState.SETUP, LinkEvent.CLOSE): _CLOSE,
+    (LinkState.LIVE, LinkEvent.GONE): (None, (LinkEffect.RETRY, LinkEffect.LOSE)),
+    (LinkState.LIVE, LinkEvent.GO_AWAY): (LinkState.LEAVING, (LinkEffect.PLAN,)),
+    (LinkState.LIVE, LinkEvent.CLOSE): _CLOSE,
+    (LinkState.LEAVING, LinkEvent.GO_AWAY): (LinkState.LEAVING, (LinkEffect.PLAN,)),
+    (LinkState.LEAVING, LinkEvent.QUIET): (LinkState.MOVING, (LinkEffect.DIAL_NEXT,)),
+    (LinkState.LEAVING, LinkEvent.DUE): (LinkState.MOVING, (LinkEffect.DIAL_NEXT,)),
+    (LinkState.LEAVING, LinkEvent.GONE): (None, (LinkEffect.RETRY, LinkEffect.LOSE)),
+    (LinkState.LEAVING, LinkEvent.CLOSE): _CLOSE,
+    (LinkState.MOVING, LinkEvent.NEXT_OPENED): (LinkState.SWAPPING, (LinkEffect.HANGUP,)),
+    (LinkState.MOVING, LinkEvent.NEXT_GONE): (LinkState.LEAVING, (LinkEffect.PUT_OFF,)),
+    (LinkState.MOVING, LinkEvent.DUE): (LinkState.LEAVING, (LinkEffect.HANGUP_NEXT, LinkEffect.PUT_OFF)),
+    (LinkState.MOVING, LinkEvent.GONE): (LinkState.DIALING, (LinkEffect.LOSE, LinkEffect.ADOPT)),
+    (LinkState.MOVING, LinkEvent.CLOSE): _CLOSE,
+    (LinkState.SWAPPING, LinkEvent.GONE): (
+        LinkState.SETUP,
+        (LinkEffect.LOSE, LinkEffect.ADOPT, LinkEffect.SEND_SETUP),
+    ),
+    (LinkState.SWAPPING, LinkEvent.DUE): (
+        LinkState.SETUP,
+        (LinkEffect.LOSE, LinkEffect.ADOPT, LinkEffect.SEND_SETUP),
+    ),
+    (LinkState.SWAPPING, LinkEvent.NEXT_GONE): (None, (LinkEffect.RETRY, LinkEffect.LOSE)),
+    (LinkState.SWAPPING, LinkEvent.CLOSE): _CLOSE,
+    (LinkState.WAITING, LinkEvent.DUE): (LinkState.DIALING, (LinkEffect.DIAL,)),
+    (LinkState.WAITING, LinkEvent.CLOSE): _CLOSE,
 }
 
 #: States in which frames may be written to the current socket.
-USABLE = frozenset({Line.LIVE, Line.LEAVING, Line.MOVING})
+USABLE = frozenset({LinkState.LIVE, LinkState.LEAVING, LinkState.MOVING})
 #: States in which the current socket stands, and what comes from it counts.
-READABLE = USABLE | {Line.SETUP, Line.SWAPPING}
+READABLE = USABLE | {LinkState.SETUP, LinkState.SWAPPING}
 
 
 class Link:
@@ -167,7 +174,7 @@ class Link:
         self, policy: ReconnectPolicy | None, random: Callable[[], float], handle: str | None
     ) -> None:
         self.policy, self.random = policy, random
-        self.line = Line.NEW
+        self.state = LinkState.NEW
         self.current = 0  # the socket in use
         self.next = 0  # its successor, while one is being opened; else 0
         self.handle = handle
@@ -181,17 +188,17 @@ class Link:
         self._moves = 0  # planned by the service, in a row: no turn has ended since the first of them
         self._moves_from = 0  # the socket that the last of them leaves
 
-    def move(self, on: On) -> tuple[Do, ...]:
+    def move(self, on: LinkEvent) -> tuple[LinkEffect, ...]:
         """Move; what is not in the table does nothing."""
-        entry = TABLE.get((self.line, on))
+        entry = TABLE.get((self.state, on))
         if entry is None:
             return ()
-        line, todo = entry
-        if line is not None:
-            self.line = line
-            if line in USABLE or line is Line.CLOSED:
+        state, effects = entry
+        if state is not None:
+            self.state = state
+            if state in USABLE or state is LinkState.CLOSED:
                 self.due = inf
-        return todo
+        return effects
 
     def number(self, now: float, patience: float) -> int:
         """A number for another socket, which must stand within ``patience`` seconds."""
@@ -230,7 +237,7 @@ class Link:
     def hung_up(self, now: float) -> None:
         """The current socket is closing; until it is closed no other may show a handle."""
         self.not_before = now + CLOSING
-        if self.line is Line.SWAPPING:
+        if self.state is LinkState.SWAPPING:
             self.due = self.not_before
 
     def put_off(self, now: float) -> None:
@@ -262,5 +269,5 @@ class Link:
         at_once = at_once and self._streak <= 2
         delay = 0.0 if at_once else policy.delay(self._streak, self.random())
         delay = max(delay, self.not_before - now)
-        self.line, self.due = Line.WAITING, now + delay
+        self.state, self.due = LinkState.WAITING, now + delay
         return delay

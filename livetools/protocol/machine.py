@@ -29,7 +29,7 @@ from .events import Call, Event, Interrupted, Reconnected, TurnComplete, Usage
 from .expected import Exchange
 from .input_queue import InputQueue, Item
 from .latency import Latency
-from .link import Line, On, ReconnectPolicy
+from .link import LinkEvent, LinkState, ReconnectPolicy
 from .outbox import Frame, Outbox, Receipt
 from .parking import Parking
 from .quiet import Quiet
@@ -109,7 +109,7 @@ class Machine:
         """Who owes what, and what was lost: every open call by name, what is expected from the model, dials, drops."""
         link = self.connection.link
         return {
-            "line": link.line.name.lower(),
+            "line": link.state.name.lower(),
             "dials": link.dials,
             "waiting_for": self.turns.waiting_for(),
             "calls": self.calls.stats(self._now),
@@ -124,7 +124,7 @@ class Machine:
     def connect(self, now: float) -> None:
         """Begin."""
         self._now = now
-        self.connection.on(On.CONNECT, now)
+        self.connection.on(LinkEvent.CONNECT, now)
 
     def opened(self, link: int, now: float) -> None:
         """A socket stands (TCP, TLS, upgrade)."""
@@ -239,7 +239,7 @@ class Machine:
         self.quiet.cut_off(now)
         self.latency.cut_off()
         self._tell(Interrupted())
-        self.reception.muted = True
+        self.reception.suppressed = True
 
     def update(self, plan: Plan, frame: bytes | None, now: float, event: Event | None = None) -> Receipt:
         """Other instructions or tools: ``frame`` says so where the model takes it, else another connection does.
@@ -295,7 +295,7 @@ class Machine:
 
     def close(self, now: float) -> None:
         """The user is done."""
-        self.connection.on(On.CLOSE, now)
+        self.connection.on(LinkEvent.CLOSE, now)
         self._after(now)
 
     def park(self, now: float, within: float) -> None:
@@ -313,7 +313,9 @@ class Machine:
         stalled = self.turns.tick(now, served)
         if stalled is not None:
             self._tell(stalled)
-            self.reception.muted = self.reception.muted and not self.turns.idle  # of a turn that has no end
+            self.reception.suppressed = (
+                self.reception.suppressed and not self.turns.idle
+            )  # of a turn that has no end
         self.connection.tick(now)
         self._after(now)
 
@@ -327,7 +329,7 @@ class Machine:
         quiet = self.dispatch.wake_at(self._now) if self.dispatch.since < inf else inf
         parking = self.parking.wake_at(self._now) if self.parking.until < inf else inf
         link = self.connection.link
-        line = self.connection.wake_at() if link.line is Line.LEAVING else link.due
+        line = self.connection.wake_at() if link.state is LinkState.LEAVING else link.due
         return min(self.calls.deadlines.next(), turns, line, quiet, parking)
 
     # Outputs
@@ -425,7 +427,7 @@ class Machine:
             self._tell(Interrupted())
             self.latency.cut_off()
             self._tell(self.reception.timed(TurnComplete("CONNECTION_REPLACED")))
-        self.reception.muted = False
+        self.reception.suppressed = False
         self.reception.sound.clear()
 
     def over(self, error: Exception | None, now: float) -> None:
@@ -507,9 +509,9 @@ class Machine:
         if self.closed:
             return
         link = self.connection.link
-        if self._moving and link.line in (Line.LIVE, Line.LEAVING) and not link.may_dial():
+        if self._moving and link.state in (LinkState.LIVE, LinkState.LEAVING) and not link.may_dial():
             self._stay()
         if (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):
-            self.connection.on(On.CLOSE, now)
-        elif link.line is Line.LEAVING:
+            self.connection.on(LinkEvent.CLOSE, now)
+        elif link.state is LinkState.LEAVING:
             self.connection.settle(now)

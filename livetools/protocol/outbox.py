@@ -56,7 +56,7 @@ class State(Enum):
     READ = auto()
 
 
-class On(Enum):
+class Evidence(Enum):
     """What may show that an entry has been read."""
 
     __hash__ = object.__hash__
@@ -72,16 +72,16 @@ _S = State
 #: What makes an entry READ.
 READ_BY = frozenset(
     {
-        (_S.WRITTEN, On.PROOF),
-        (_S.UNTOLD, On.PROOF),
-        (_S.AWAITED, On.PROOF),
-        (_S.RECEIVED, On.PROOF),
-        (_S.WRITTEN, On.OUTPUT),
-        (_S.UNTOLD, On.OUTPUT),
-        (_S.RECEIVED, On.OUTPUT),
-        (_S.RECEIVED, On.ANSWERED),
-        (_S.RECEIVED, On.UNANSWERED),
-        (_S.UNTOLD, On.UNANSWERED),  # it is believed
+        (_S.WRITTEN, Evidence.PROOF),
+        (_S.UNTOLD, Evidence.PROOF),
+        (_S.AWAITED, Evidence.PROOF),
+        (_S.RECEIVED, Evidence.PROOF),
+        (_S.WRITTEN, Evidence.OUTPUT),
+        (_S.UNTOLD, Evidence.OUTPUT),
+        (_S.RECEIVED, Evidence.OUTPUT),
+        (_S.RECEIVED, Evidence.ANSWERED),
+        (_S.RECEIVED, Evidence.UNANSWERED),
+        (_S.UNTOLD, Evidence.UNANSWERED),  # it is believed
     }
 )
 
@@ -225,13 +225,13 @@ class Entry:
         """The model produces output, after so many turn ends. Whether this has been read, as far as can be told."""
         if not self.read:
             state = self.state
-            self.read = ends >= self.at_latest and (state, On.PROOF) in READ_BY
+            self.read = ends >= self.at_latest and (state, Evidence.PROOF) in READ_BY
             if (
                 not self.read
                 and (self.behind is None or self.behind.over)
                 and not self._before_its_pong(state)
             ):
-                self.read = (state, On.OUTPUT) in READ_BY
+                self.read = (state, Evidence.OUTPUT) in READ_BY
         return self.read
 
     def _before_its_pong(self, state: State) -> bool:
@@ -249,7 +249,7 @@ class Entry:
         """Whether it counts as read, were the connection lost now."""
         if self.read or not (self.answer is None or self.answer.over):
             return self.read
-        return (self.state, On.UNANSWERED if self.answer is None else On.ANSWERED) in READ_BY
+        return (self.state, Evidence.UNANSWERED if self.answer is None else Evidence.ANSWERED) in READ_BY
 
 
 class Outbox:

@@ -30,7 +30,7 @@ from .events import (
 from .frames import ResumptionUpdate, ServerMessage, SetupComplete, parse
 from .input_queue import InputQueue
 from .latency import PERCEIVED, Latency
-from .link import On
+from .link import LinkEvent
 from .outbox import Entry, Outbox
 from .pcm import SAMPLE, Samples
 from .quiet import Quiet
@@ -64,7 +64,7 @@ class Reception:
         self.outbox, self.quiet, self.latency = outbox, quiet, latency
         self.tell = tell
         self.setup = SetupComplete()  # what the service has told of the session at its start
-        self.muted = False  # the user has cut this turn off: nothing more of it is told
+        self.suppressed = False  # the user has cut this turn off: nothing more of it is told
         self.excused = False  # a turn has ended since the setup: the errors for lost calls have been read
         self.sound, self._rate = Samples(), 0  # of the model's speech, and its rate
         self.usage = Usage()  # of the turns that have ended
@@ -82,7 +82,7 @@ class Reception:
         if message.setup_complete is not None:
             self.setup = message.setup_complete
             self.excused = False
-            self.connection.on(On.COMPLETE, now)
+            self.connection.on(LinkEvent.COMPLETE, now)
         events = content.events(message)
         read = self._read(message, events)
         marks = len(events)
@@ -127,7 +127,7 @@ class Reception:
             self.turns.interrupted(now)
             self.quiet.cut_off(now)
             self.latency.cut_off()
-            if not self.muted:
+            if not self.suppressed:
                 self.tell(event)
         elif type(event) in SPOKEN:
             heard: Event | None = event
@@ -136,7 +136,7 @@ class Reception:
                 seconds = len(heard.data) / SAMPLE / heard.rate
             self.turns.content(now, seconds)
             self.quiet.said(now, seconds)
-            if heard is not None and not self.muted:
+            if heard is not None and not self.suppressed:
                 if type(heard) in PERCEIVED:
                     self.latency.output(now)
                 self.tell(heard)
@@ -181,7 +181,7 @@ class Reception:
     def _ended(self, told: TurnComplete | None) -> None:
         if told is not None:
             self.tell(self.timed(told))
-        self.muted = False
+        self.suppressed = False
         self.sound.clear()
         self.excused = True
         self.usage, self.turn_usage = self.usage + self.turn_usage, Usage()

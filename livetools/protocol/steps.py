@@ -22,7 +22,7 @@ UNHEARD = "(The user spoke; there is no transcript of it.)"
 
 
 @dataclass(slots=True, eq=False)
-class Said:
+class Utterance:
     """Something one side said: whole parts, or text that comes in pieces."""
 
     exchange: int
@@ -73,14 +73,14 @@ class Batch:
     weight: int = 0
 
 
-Step: TypeAlias = Said | Batch
+Step: TypeAlias = Utterance | Batch
 
 
 def render(steps: Iterable[Step]) -> list[Content]:
     """The steps as ``contents``. What was said to begin a batch shares a content with its calls."""
     out: list[Content] = []
     for step in steps:
-        if isinstance(step, Said):
+        if isinstance(step, Utterance):
             if not step.aside and (parts := step.rendered()):
                 _append(out, step.role, parts)
             continue

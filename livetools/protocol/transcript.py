@@ -37,7 +37,7 @@ from .events import (
     ToolStarted,
     TurnComplete,
 )
-from .steps import Batch, Content, Part, Said, Slot, Step, only_texts, render
+from .steps import Batch, Content, Part, Slot, Step, Utterance, only_texts, render
 
 CANCELLED = {"error": "cancelled"}
 LOST = {"error": "cancelled: the connection that asked was lost"}
@@ -78,7 +78,7 @@ class Transcript(Sequence[Content]):
         self._exchange = 0
         self._ended = False  # the next step begins an exchange
         self._batch: Batch | None = None  # still takes calls
-        self._aside: list[Said] = []  # text beside speech, in the turn that runs
+        self._aside: list[Utterance] = []  # text beside speech, in the turn that runs
         self._spoken = False  # that turn has a transcript
         self._place: dict[type, Callable[[Any], object]] = {  # each by the very type it takes
             _Typed: self._on_typed,
@@ -108,7 +108,7 @@ class Transcript(Sequence[Content]):
         self._place_all()
         for turn in turns:
             role = "model" if turn.get("role") == "model" else "user"
-            said: Said | None = None
+            said: Utterance | None = None
             parts = turn.get("parts") or ()
             for part in [parts] if isinstance(parts, Mapping) else parts:
                 if not isinstance(part, Mapping):
@@ -170,8 +170,8 @@ class Transcript(Sequence[Content]):
         aside = self.transcribed and isinstance(event, TextChunk)
         self._spoken = self._spoken or not aside
         last = self._steps[-1] if self._steps and not self._ended else None
-        goes_on = isinstance(last, Said) and last.role == "model" and not (last.parts or last.finished)
-        if not isinstance(last, Said) or not goes_on or last.aside is not aside:
+        goes_on = isinstance(last, Utterance) and last.role == "model" and not (last.parts or last.finished)
+        if not isinstance(last, Utterance) or not goes_on or last.aside is not aside:
             last = self._say("model")
             last.aside = aside
             if aside:
@@ -195,7 +195,7 @@ class Transcript(Sequence[Content]):
     def _on_turn_complete(self, event: TurnComplete) -> None:
         if event.status == "IN_PROGRESS":  # a filler: the model thinks on, and the exchange with it
             self._batch = None
-            if self._steps and isinstance(last := self._steps[-1], Said):
+            if self._steps and isinstance(last := self._steps[-1], Utterance):
                 last.finished = True
         else:
             self._end()
@@ -224,35 +224,37 @@ class Transcript(Sequence[Content]):
             self._exchange += 1
         return self._exchange
 
-    def _say(self, role: str, *parts: Part) -> Said:
-        said = Said(self._open(), role)
+    def _say(self, role: str, *parts: Part) -> Utterance:
+        said = Utterance(self._open(), role)
         self._batch = None
         self._steps.append(said)
         for part in parts:
             self._add(said, part)
         return said
 
-    def _add(self, said: Said, part: Part) -> None:
+    def _add(self, said: Utterance, part: Part) -> None:
         said.parts.append(part)
         self._grow(said, _weigh(part))
 
-    def _heard(self) -> Said | None:
+    def _heard(self) -> Utterance | None:
         """The utterance of the running exchange."""
         if self._ended:
             return None
-        return next((s for s in self._running() if isinstance(s, Said) and s.heard), None)
+        return next((s for s in self._running() if isinstance(s, Utterance) and s.heard), None)
 
     def _running(self) -> Iterator[Step]:
         """The steps of the running exchange, newest first."""
         return takewhile(lambda step: step.exchange == self._exchange, reversed(self._steps))
 
-    def _insert_heard(self, new_exchange: bool) -> Said:
+    def _insert_heard(self, new_exchange: bool) -> Utterance:
         """A place for an utterance: in front of what the model answered, behind what the user typed."""
         if new_exchange:
             self._end()
-        said = Said(self._open(), "user", heard=True)
+        said = Utterance(self._open(), "user", heard=True)
         at = len(self._steps) - sum(1 for _ in self._running())
-        while at < len(self._steps) and isinstance(step := self._steps[at], Said) and step.role == "user":
+        while (
+            at < len(self._steps) and isinstance(step := self._steps[at], Utterance) and step.role == "user"
+        ):
             at += 1
         self._steps.insert(at, said)
         if at == len(self._steps) - 1:

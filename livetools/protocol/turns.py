@@ -48,7 +48,7 @@ class Model(Enum):
     THINKING = auto()
 
 
-class On(Enum):
+class TurnEvent(Enum):
     """What can happen."""
 
     __hash__ = object.__hash__
@@ -69,7 +69,7 @@ class On(Enum):
 UNDER_WAY = frozenset({Model.SPEAKING, Model.THINKING})
 
 
-class Do(Enum):
+class TurnEffect(Enum):
     """What follows."""
 
     BEGIN = auto()  # a turn begins
@@ -83,36 +83,36 @@ class Do(Enum):
 _Q, _C, _S, _T = Model
 
 #: Where each input leads, and what follows. What is not in the table does nothing.
-TABLE: Mapping[tuple[Model, On], tuple[Model, tuple[Do, ...]]] = {
-    (_Q, On.PROMPT): (_Q, (Do.EXPECT,)),
-    (_C, On.PROMPT): (_C, (Do.PLACE, Do.EXPECT)),
-    (_S, On.PROMPT): (_S, (Do.PLACE, Do.EXPECT)),
-    (_T, On.PROMPT): (_T, (Do.PLACE, Do.EXPECT)),
-    (_Q, On.OUTPUT): (_S, (Do.BEGIN,)),
-    (_C, On.OUTPUT): (_S, ()),
-    (_T, On.OUTPUT): (_S, ()),
-    (_Q, On.CALL): (_S, (Do.BEGIN,)),
-    (_C, On.CALL): (_S, ()),
-    (_T, On.CALL): (_S, ()),
-    (_Q, On.STAND): (_C, (Do.BEGIN,)),
-    (_Q, On.END): (_Q, (Do.POP,)),
-    (_C, On.END): (_Q, (Do.POP,)),
-    (_S, On.END): (_Q, (Do.POP,)),
-    (_T, On.END): (_Q, (Do.POP,)),
-    (_Q, On.GO_ON): (_T, (Do.BEGIN,)),
-    (_C, On.GO_ON): (_T, ()),
-    (_S, On.GO_ON): (_T, ()),
-    (_Q, On.BUSY): (_T, (Do.BEGIN,)),
-    (_C, On.BUSY): (_T, ()),
-    (_C, On.CALLED_OFF): (_Q, ()),
-    (_Q, On.STALL): (_Q, (Do.GIVE_UP,)),
-    (_C, On.STALL): (_Q, (Do.GIVE_UP,)),
-    (_S, On.STALL): (_Q, (Do.PLACE, Do.GIVE_UP)),
-    (_T, On.STALL): (_Q, (Do.PLACE, Do.GIVE_UP)),
-    (_Q, On.LOSE): (_Q, (Do.CLEAR,)),
-    (_C, On.LOSE): (_Q, (Do.CLEAR,)),
-    (_S, On.LOSE): (_Q, (Do.CLEAR,)),
-    (_T, On.LOSE): (_Q, (Do.CLEAR,)),
+TABLE: Mapping[tuple[Model, TurnEvent], tuple[Model, tuple[TurnEffect, ...]]] = {
+    (_Q, TurnEvent.PROMPT): (_Q, (TurnEffect.EXPECT,)),
+    (_C, TurnEvent.PROMPT): (_C, (TurnEffect.PLACE, TurnEffect.EXPECT)),
+    (_S, TurnEvent.PROMPT): (_S, (TurnEffect.PLACE, TurnEffect.EXPECT)),
+    (_T, TurnEvent.PROMPT): (_T, (TurnEffect.PLACE, TurnEffect.EXPECT)),
+    (_Q, TurnEvent.OUTPUT): (_S, (TurnEffect.BEGIN,)),
+    (_C, TurnEvent.OUTPUT): (_S, ()),
+    (_T, TurnEvent.OUTPUT): (_S, ()),
+    (_Q, TurnEvent.CALL): (_S, (TurnEffect.BEGIN,)),
+    (_C, TurnEvent.CALL): (_S, ()),
+    (_T, TurnEvent.CALL): (_S, ()),
+    (_Q, TurnEvent.STAND): (_C, (TurnEffect.BEGIN,)),
+    (_Q, TurnEvent.END): (_Q, (TurnEffect.POP,)),
+    (_C, TurnEvent.END): (_Q, (TurnEffect.POP,)),
+    (_S, TurnEvent.END): (_Q, (TurnEffect.POP,)),
+    (_T, TurnEvent.END): (_Q, (TurnEffect.POP,)),
+    (_Q, TurnEvent.GO_ON): (_T, (TurnEffect.BEGIN,)),
+    (_C, TurnEvent.GO_ON): (_T, ()),
+    (_S, TurnEvent.GO_ON): (_T, ()),
+    (_Q, TurnEvent.BUSY): (_T, (TurnEffect.BEGIN,)),
+    (_C, TurnEvent.BUSY): (_T, ()),
+    (_C, TurnEvent.CALLED_OFF): (_Q, ()),
+    (_Q, TurnEvent.STALL): (_Q, (TurnEffect.GIVE_UP,)),
+    (_C, TurnEvent.STALL): (_Q, (TurnEffect.GIVE_UP,)),
+    (_S, TurnEvent.STALL): (_Q, (TurnEffect.PLACE, TurnEffect.GIVE_UP)),
+    (_T, TurnEvent.STALL): (_Q, (TurnEffect.PLACE, TurnEffect.GIVE_UP)),
+    (_Q, TurnEvent.LOSE): (_Q, (TurnEffect.CLEAR,)),
+    (_C, TurnEvent.LOSE): (_Q, (TurnEffect.CLEAR,)),
+    (_S, TurnEvent.LOSE): (_Q, (TurnEffect.CLEAR,)),
+    (_T, TurnEvent.LOSE): (_Q, (TurnEffect.CLEAR,)),
 }
 
 
@@ -208,7 +208,7 @@ class Turns:
         Returns the turn before its answer, and that.
         """
         self.most = self.upmost + 1
-        self._do(On.PROMPT, now)
+        self._do(TurnEvent.PROMPT, now)
         turn = self._queue[-1]
         if doubtful:
             turn.until = now + AMBIGUOUS
@@ -240,7 +240,7 @@ class Turns:
     def content(self, now: float, seconds: float = 0.0) -> None:
         """The model said something; ``seconds`` of audio of it."""
         if self.model is not Model.SPEAKING:
-            self._do(On.OUTPUT, now)
+            self._do(TurnEvent.OUTPUT, now)
         self._heard = True
         if self.exchange is not None and self.exchange.listens:
             self.exchange.heard = True
@@ -250,7 +250,7 @@ class Turns:
     def called(self, run: int, call: Call, ends_turn: bool, now: float) -> None:
         """The model made a call; ``ends_turn``: its turn ends with it, and another begins at the answer."""
         if not self.status_signal:
-            self._do(On.CALL if ends_turn else On.STAND, now)
+            self._do(TurnEvent.CALL if ends_turn else TurnEvent.STAND, now)
         if self.exchange is not None and self.exchange.listens:
             self.exchange.call(run, call)
         self._moved(now)
@@ -269,7 +269,7 @@ class Turns:
     def complete(self, status: str | None, now: float) -> None:
         """``turnComplete``, with the status that stood beside it."""
         if status == "IN_PROGRESS":
-            self._do(On.GO_ON, now)
+            self._do(TurnEvent.GO_ON, now)
             self._moved(now)
         else:
             self._end(now)
@@ -277,7 +277,7 @@ class Turns:
     def status(self, status: str, now: float) -> bool:
         """A status by itself. Whether it ended a turn: IDLE does, unless ``turnComplete`` has done so before."""
         if status == "IN_PROGRESS":
-            self._do(On.BUSY, now)
+            self._do(TurnEvent.BUSY, now)
         elif status == "IDLE" and self.under_way:
             self._end(now)
             return True
@@ -320,7 +320,7 @@ class Turns:
         self._unspoken.discard(run)
         if not self._unspoken:
             self._forget_answers()
-            self._do(On.CALLED_OFF, now)
+            self._do(TurnEvent.CALLED_OFF, now)
         self.closed(run, now)
 
     def closed(self, run: int, now: float) -> None:
@@ -333,7 +333,7 @@ class Turns:
     def lost(self, now: float, again: bool) -> bool:
         """The connection is gone; ``again``: the exchange's prompt will be written again. Whether a turn was cut."""
         cut = self.under_way or self.owed or (not again and not self.idle)
-        self._do(On.LOSE, now)
+        self._do(TurnEvent.LOSE, now)
         self._playing = now
         exchange = self.exchange
         if exchange is not None and exchange.began:
@@ -371,7 +371,7 @@ class Turns:
         self._stalled = True
         exchange, waited_for, silence = self.exchange, self.waiting_for(), now - self._progress
         if exchange is None or not exchange.calls:  # what did not come by now is not counted on
-            self._do(On.STALL, now)
+            self._do(TurnEvent.STALL, now)
             if exchange is not None and exchange.began:
                 exchange.stalled = True
                 if not exchange.heard:
@@ -392,7 +392,7 @@ class Turns:
 
     # The table
 
-    def _do(self, on: On, now: float) -> None:
+    def _do(self, on: TurnEvent, now: float) -> None:
         entry = TABLE.get((self.model, on))
         if entry is None:
             return
@@ -493,7 +493,7 @@ class Turns:
         cut_off = exchange is not None and exchange.sure and exchange.listens and exchange.interrupted
         marks = [turn.answer for turn in self._queue] if crossed else []
         self._patience = inf
-        self._do(On.END, now)
+        self._do(TurnEvent.END, now)
         if crossed:
             self._slide(marks)
         self._spoken = self.owed and (crossed or self._heard)
@@ -557,11 +557,11 @@ class Turns:
         return (self._progress if self._progress > self._playing else self._playing) + self.stall_timeout
 
 
-DO: Mapping[Do, Callable[[Turns, Model, float], None]] = {
-    Do.BEGIN: Turns._begin,
-    Do.PLACE: Turns._place,
-    Do.EXPECT: Turns._expect,
-    Do.POP: Turns._pop,
-    Do.GIVE_UP: Turns._give_up,
-    Do.CLEAR: Turns._clear,
+DO: Mapping[TurnEffect, Callable[[Turns, Model, float], None]] = {
+    TurnEffect.BEGIN: Turns._begin,
+    TurnEffect.PLACE: Turns._place,
+    TurnEffect.EXPECT: Turns._expect,
+    TurnEffect.POP: Turns._pop,
+    TurnEffect.GIVE_UP: Turns._give_up,
+    TurnEffect.CLEAR: Turns._clear,
 }

@@ -19,10 +19,10 @@ from livetools.protocol.link import (
     TABLE,
     UNSAID,
     USABLE,
-    Do,
-    Line,
     Link,
-    On,
+    LinkEffect,
+    LinkEvent,
+    LinkState,
     ReconnectPolicy,
 )
 from livetools.protocol.terms import CallPolicy, Plan
@@ -37,52 +37,58 @@ PLANS: dict[str, tuple[Plan, ReconnectPolicy | None]] = {
 }
 # Where an input has nothing to do: no socket to open, to end or to leave, no session, no move, nothing due.
 IMPOSSIBLE = {
-    Line.NEW: {On.OPENED, On.GONE, On.DUE},
-    Line.LIVE: {On.OPENED, On.DUE},
-    Line.WAITING: {On.OPENED, On.GONE},
-    Line.CLOSED: set(On),
+    LinkState.NEW: {LinkEvent.OPENED, LinkEvent.GONE, LinkEvent.DUE},
+    LinkState.LIVE: {LinkEvent.OPENED, LinkEvent.DUE},
+    LinkState.WAITING: {LinkEvent.OPENED, LinkEvent.GONE},
+    LinkState.CLOSED: set(LinkEvent),
 }
 
 
-def link(line: Line = Line.NEW, policy: ReconnectPolicy | None = POLICY, chance: float = 0.5) -> Link:
+def link(
+    line: LinkState = LinkState.NEW, policy: ReconnectPolicy | None = POLICY, chance: float = 0.5
+) -> Link:
     one = Link(policy, lambda: chance, None)
-    one.line = line
+    one.state = line
     return one
 
 
-@pytest.mark.parametrize(("line", "on"), list(product(Line, On)), ids=lambda v: v.name)
-def test_every_pair_of_place_and_input_does_what_the_table_says(line: Line, on: On) -> None:
+@pytest.mark.parametrize(("line", "on"), list(product(LinkState, LinkEvent)), ids=lambda v: v.name)
+def test_every_pair_of_place_and_input_does_what_the_table_says(line: LinkState, on: LinkEvent) -> None:
     one = link(line)
     to, todo = TABLE.get((line, on), (line, ()))
     assert one.move(on) == todo
-    assert one.line is (to or line)
+    assert one.state is (to or line)
 
 
 def test_from_everywhere_but_the_end_a_close_ends_it() -> None:
-    ends = {line for line in Line if Do.END in TABLE.get((line, On.CLOSE), (None, ()))[1]}
-    assert ends == set(Line) - {Line.CLOSED}
+    ends = {line for line in LinkState if LinkEffect.END in TABLE.get((line, LinkEvent.CLOSE), (None, ()))[1]}
+    assert ends == set(LinkState) - {LinkState.CLOSED}
 
 
 def test_wherever_a_socket_is_in_use_its_end_is_heard() -> None:
-    in_use = set(Line) - {Line.NEW, Line.WAITING, Line.CLOSED}
-    assert {line for line, on in TABLE if on is On.GONE} == in_use
+    in_use = set(LinkState) - {LinkState.NEW, LinkState.WAITING, LinkState.CLOSED}
+    assert {line for line, on in TABLE if on is LinkEvent.GONE} == in_use
 
 
 def test_wherever_something_is_awaited_there_is_a_deadline() -> None:
-    awaiting = set(Line) - {Line.NEW, Line.LIVE, Line.CLOSED}
-    assert {line for line, on in TABLE if on is On.DUE} == awaiting
+    awaiting = set(LinkState) - {LinkState.NEW, LinkState.LIVE, LinkState.CLOSED}
+    assert {line for line, on in TABLE if on is LinkEvent.DUE} == awaiting
 
 
 def test_what_hangs_on_a_socket_is_lost_wherever_that_socket_goes() -> None:
     """A server may call before it completes the setup, so that is a place to lose something as well."""
-    losing = {pair for pair, (_, todo) in TABLE.items() if Do.LOSE in todo}
-    going = {(line, On.GONE) for line in [*USABLE, Line.SETUP, Line.SWAPPING]}
-    late = {(Line.SETUP, On.DUE), (Line.SWAPPING, On.DUE), (Line.SWAPPING, On.NEXT_GONE)}
+    losing = {pair for pair, (_, todo) in TABLE.items() if LinkEffect.LOSE in todo}
+    going = {(line, LinkEvent.GONE) for line in [*USABLE, LinkState.SETUP, LinkState.SWAPPING]}
+    late = {
+        (LinkState.SETUP, LinkEvent.DUE),
+        (LinkState.SWAPPING, LinkEvent.DUE),
+        (LinkState.SWAPPING, LinkEvent.NEXT_GONE),
+    }
     assert losing == going | late
 
 
 def test_a_setup_is_sent_exactly_where_the_setup_begins() -> None:
-    assert all((Do.SEND_SETUP in todo) == (to is Line.SETUP) for to, todo in TABLE.values())
+    assert all((LinkEffect.SEND_SETUP in todo) == (to is LinkState.SETUP) for to, todo in TABLE.values())
 
 
 def test_what_cannot_happen_is_not_in_the_table() -> None:
@@ -156,7 +162,7 @@ def test_without_a_policy_or_past_its_budget_nothing_is_dialled_again() -> None:
 
 
 def test_the_next_socket_is_not_dialled_before_the_last_one_may_be_closed() -> None:
-    one = link(Line.SETUP)
+    one = link(LinkState.SETUP)
     one.hung_up(5.0)
     assert one.wait(5.0, at_once=True) == CLOSING
 
@@ -168,7 +174,7 @@ def test_the_next_socket_is_not_dialled_before_the_last_one_may_be_closed() -> N
     ("time_left", "latest"), [(50.0, 50 * LATEST), (None, UNSAID * LATEST), (0.0, 0.0), (-3.0, 0.0)]
 )
 def test_a_move_waits_for_its_share_of_the_time_left(time_left: float | None, latest: float) -> None:
-    one = link(Line.LEAVING)
+    one = link(LinkState.LEAVING)
     one.plan_move(time_left, 100.0)
     assert one.due == 100.0 + latest
 
@@ -180,14 +186,14 @@ def test_without_any_time_left_the_move_begins_at_once() -> None:
 
 
 def test_a_second_go_away_never_gives_more_time_than_the_first() -> None:
-    one = link(Line.LEAVING)
+    one = link(LinkState.LEAVING)
     one.plan_move(10.0, 0.0)
     one.plan_move(50.0, 1.0)
     assert one.leave_by == 10.0
 
 
 def test_a_move_that_failed_is_tried_again_while_there_is_time() -> None:
-    one = link(Line.LEAVING, ReconnectPolicy(initial=2.0, jitter=0.0))
+    one = link(LinkState.LEAVING, ReconnectPolicy(initial=2.0, jitter=0.0))
     one.plan_move(50.0, 0.0)
     one.put_off(10.0)
     assert (one.not_before, one.due) == (12.0, 10 + LATEST * 40)
@@ -196,7 +202,7 @@ def test_a_move_that_failed_is_tried_again_while_there_is_time() -> None:
 
 
 def test_a_move_of_our_own_accord_waits_for_quiet_without_a_deadline() -> None:
-    one = link(Line.LEAVING)
+    one = link(LinkState.LEAVING)
     one.plan_move(inf, 0.0)
     one.put_off(1.0)
     assert one.due == inf

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from livetools.protocol.events import Call
-from livetools.protocol.steps import UNHEARD, Batch, Said, Slot, only_texts, render
+from livetools.protocol.steps import UNHEARD, Batch, Slot, Utterance, only_texts, render
 
 
 def batch(*names: str) -> Batch:
@@ -13,7 +13,7 @@ def batch(*names: str) -> Batch:
 
 
 def test_a_batch_is_a_content_of_calls_and_one_of_responses():
-    calls, made = batch("a", "b"), [Said(0, "user", text="Go")]
+    calls, made = batch("a", "b"), [Utterance(0, "user", text="Go")]
     calls.slots[1].response = {"output": 1}
     user, model, answers = render([*made, calls])
     assert user == {"role": "user", "parts": [{"text": "Go"}]}
@@ -36,16 +36,21 @@ def test_a_call_without_an_id_is_rendered_without_one():
 
 
 def test_what_the_model_says_in_a_row_shares_a_content_and_the_users_turns_do_not():
-    steps = [Said(0, side, text="x") for side in ("user", "user", "model", "model")]
+    steps = [Utterance(0, side, text="x") for side in ("user", "user", "model", "model")]
     assert [len(content["parts"]) for content in render(steps)] == [1, 1, 2]
 
 
 def test_nothing_said_is_no_content():
-    assert render([Said(0, "user"), Said(0, "model")]) == []
+    assert render([Utterance(0, "user"), Utterance(0, "model")]) == []
 
 
 def test_texts_alone_are_joined_where_functions_stood_between_them():
-    steps = [Said(0, "user", text="a"), Said(0, "model", text="b"), batch("f"), Said(0, "model", text="c")]
+    steps = [
+        Utterance(0, "user", text="a"),
+        Utterance(0, "model", text="b"),
+        batch("f"),
+        Utterance(0, "model", text="c"),
+    ]
     thought = {"role": "model", "parts": [{"text": "hm", "thought": True}]}
     assert only_texts([*render(steps), thought]) == [
         {"role": "user", "parts": [{"text": "a"}]},

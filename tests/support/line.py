@@ -15,7 +15,7 @@ from typing import Any
 from livetools.protocol.actions import Close, Dial, End, Hangup
 from livetools.protocol.connection import Connection, Snapshot
 from livetools.protocol.events import Event
-from livetools.protocol.link import CLOSING, LATEST, UNSAID, USABLE, Line, On, ReconnectPolicy
+from livetools.protocol.link import CLOSING, LATEST, UNSAID, USABLE, LinkEvent, LinkState, ReconnectPolicy
 from livetools.protocol.terms import Plan
 
 from .search import Path
@@ -99,7 +99,7 @@ class World:
     # What can happen
 
     def connect(self) -> None:
-        self.connection.on(On.CONNECT, self.now)
+        self.connection.on(LinkEvent.CONNECT, self.now)
 
     def opened(self, which: str) -> None:
         """A dial succeeds, or a socket that was hung up meanwhile stands after all."""
@@ -113,7 +113,7 @@ class World:
         """The service completes the newest setup that was sent."""
         one = next((s for s in reversed(self.sockets) if s.shown < inf and not s.gone), None)
         if one is not None and one.link == self.connection.link.current:
-            self.connection.on(On.COMPLETE, self.now)
+            self.connection.on(LinkEvent.COMPLETE, self.now)
 
     def gone(self, which: str, kind: str) -> None:
         """A socket ends: a clean end by itself is told of one that stood only."""
@@ -178,7 +178,7 @@ class World:
             assert not waits or self.now < one.dialled + 2 * self.plan.setup_timeout, "a dial without an end"
 
     def close(self) -> None:
-        self.connection.on(On.CLOSE, self.now)
+        self.connection.on(LinkEvent.CLOSE, self.now)
         assert self.ended, "closed, and no end"
 
     # What the connection asks and tells
@@ -261,16 +261,16 @@ class World:
         self.check_policy()
         for one in self.sockets:
             over = one.shown < inf and (one.gone or one.hung_up < inf)
-            swapping = self.connection.link.line is Line.SWAPPING
+            swapping = self.connection.link.state is LinkState.SWAPPING
             assert not over or one.lost or swapping, "what hung on a socket was not lost with it"
-        line = self.connection.link.line
-        assert line is not Line.CLOSED
-        assert (line in USABLE) == self.stands == self.connection.usable or line is Line.SWAPPING
-        if not self.stands or line in (Line.MOVING, Line.SWAPPING):
+        line = self.connection.link.state
+        assert line is not LinkState.CLOSED
+        assert (line in USABLE) == self.stands == self.connection.usable or line is LinkState.SWAPPING
+        if not self.stands or line in (LinkState.MOVING, LinkState.SWAPPING):
             assert self.connection.wake_at() < inf, "something is awaited for ever"
         current = next(s for s in self.sockets if s.link == self.connection.link.current)
-        assert line is not Line.SETUP or current.shown < inf, "a setup is awaited that was not sent"
-        if line not in (Line.WAITING, Line.SWAPPING):
+        assert line is not LinkState.SETUP or current.shown < inf, "a setup is awaited that was not sent"
+        if line not in (LinkState.WAITING, LinkState.SWAPPING):
             assert using, "no socket, and no attempt is due"
 
     def check_policy(self) -> None:
@@ -289,7 +289,7 @@ class World:
         ended = bool(self.ended)
         for _ in range(40):
             assert ended or not self.ended, "a service that behaves, and the session has ended"
-            if ended or (self.stands and self.connection.link.line in (Line.LIVE, Line.LEAVING)):
+            if ended or (self.stands and self.connection.link.state in (LinkState.LIVE, LinkState.LEAVING)):
                 return
             if not self.sockets:
                 self.play(("connect",))
@@ -328,7 +328,7 @@ class World:
         )
         at = connection.wake_at()
         return (
-            link.line,
+            link.state,
             sockets,
             len(self.sockets),
             link.attempt,
