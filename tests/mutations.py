@@ -26,7 +26,7 @@ from support.driver import plan
 from support.search import search
 
 from livetools.protocol import ledger, link, outbox, turns
-from livetools.protocol.terms import CallPolicy
+from livetools.protocol.plan_types import CallPolicy
 
 DEBTS = [
     plan(CallPolicy("tool", timeout=60, undo=True)),

@@ -1,1 +1,1 @@
-"""A session without a socket: pure and synchronous, no event loop, no clock, no environment."""
+"""A session without a socket. Pure and synchronous: no event loop, no clock, no environment."""

@@ -1,4 +1,4 @@
-"""What the machine asks of the shell, and what the shell tells of a handler.
+"""The actions that a machine asks for, and the outcome of a handler that it is told.
 
 The machine decides, the shell performs: it dials, hangs up, starts and stops handlers, and reports each outcome
 with ``Machine.settled``. Every ``Start`` is followed by exactly one ``settled`` with its run, however the handler ends.

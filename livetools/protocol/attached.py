@@ -1,4 +1,4 @@
-"""The calls of a session that somebody else holds, as a machine of their own: no connection, no turns, no input.
+"""The machine of ``attach``: it only answers calls. It has no connection, no turns and no user input.
 
 It is driven as the :class:`~.machine.Machine` is, but what it hears is handed to it call by call, and every frame is
 for link 0. Nobody can be asked to approve a call: one that needs a person is refused.
@@ -15,7 +15,7 @@ from .calls import Calls
 from .machine import Outputs
 from .outbox import Frame, Outbox, Write
 from .partial_calls import Piece
-from .terms import Plan
+from .plan_types import Plan
 
 LINK = 0
 

@@ -1,4 +1,4 @@
-"""The dispatcher: from the calls of a message to the answers that go out, in a table and a few queues.
+"""The dispatcher of function calls: takes the calls of a message, and queues the answers.
 
 It stands alone: the machine feeds it inside a session, ``attach`` feeds it beside somebody else's. Nothing here
 waits; the shell runs handlers (``Start``), and reports (``settled``).
@@ -25,10 +25,10 @@ from .events import (
 from .ledger import SERVED, Asked, Effect, Ledger, Move, Phase, Record, State, told
 from .outbox import Entry
 from .partial_calls import PartialCalls
+from .plan_types import Plan
 from .replies import Answer, Replies, silent
 from .shared_runs import SharedRuns
 from .slots import Slots
-from .terms import Plan
 
 #: Finished calls that are remembered, in case their id is asked again on a later link.
 REMEMBERED = 512

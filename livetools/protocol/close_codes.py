@@ -1,4 +1,4 @@
-"""Why a connection ended: close code and reason → error class, whether to dial again, and what to try next.
+"""Classifies the end of a connection: close code and reason → error class, whether to retry, what to try next.
 
 The service has no error message on the wire: after the upgrade it says everything in the close frame, cut
 at 123 bytes (observed 2026-09-10 and 2026-09-17). One code covers many causes, so the reason decides, by

@@ -1,4 +1,4 @@
-"""What kind of value each field of a configuration holds, as google-genai's ``LiveConnectConfig`` has them.
+"""Checks the type of each configuration value, as google-genai's ``LiveConnectConfig`` does.
 
 The SDK's types are not imported (they take a second); a test compares this table with them. Values are read as
 they read them: ``"0.5"`` is a number, ``"yes"`` a flag.

@@ -1,4 +1,4 @@
-"""The shape of a configuration: a ``LiveConnectConfig`` or its dict, as the setup wants it.
+"""Turns a configuration (a ``LiveConnectConfig`` or its dict) into the fields of the setup message.
 
 Only shapes are known here, no model: names are read in both casings and written in camelCase, bytes become
 base64, enums their value, int64 strings, and each field of google-genai 3.6.1's ``LiveConnectConfig`` goes to

@@ -1,7 +1,7 @@
 """Carries out the transitions of ``link.TABLE``: dials, hang-ups, the setup, moves at a goAway, retries, the end.
 
 It knows nothing of calls or turns. The machine gives it the facts it must decide by (``Snapshot``), and is told
-through ``Owner`` when a session begins, when everything on a link is lost, and when all is over.
+through ``ConnectionListener`` when a session begins, when everything on a link is lost, and when all is over.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from .errors import (
 )
 from .events import Event, Reconnecting
 from .link import HANDLE, READABLE, USABLE, Link, LinkEffect, LinkEvent, LinkState, ReconnectPolicy
-from .terms import Plan
+from .plan_types import Plan
 
 #: Seconds that a planned move waits for a pong, and how often it looks.
 PONG, LOOK = 10.0, 0.25
@@ -41,7 +41,7 @@ class Snapshot:
     asked: bool = False  # a pong is awaited that will say what was read
 
 
-class Owner(Protocol):
+class ConnectionListener(Protocol):
     """Whom the connection asks and tells: the machine."""
 
     def snapshot(self) -> Snapshot: ...
@@ -61,7 +61,7 @@ class Connection:
         plan: Plan,
         policy: ReconnectPolicy | None,
         random: Callable[[], float],
-        owner: Owner,
+        owner: ConnectionListener,
         tell: Callable[[Event], None],
         act: Callable[[Action], None],
     ) -> None:

@@ -1,4 +1,4 @@
-"""From a server message to what the user sees, in the order in which it must be seen.
+"""Turns a server message into events, in the order in which the user must see them.
 
 ``Interrupted`` first (and the audio beside it is dropped: it belongs to what was cut off); then what the
 user said, what the model says, grounding metadata, unknown fields; then the turn markers, with the

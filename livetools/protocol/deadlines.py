@@ -1,4 +1,4 @@
-"""When calls expire: a heap of deadlines, of which those that were moved are dropped when they come up."""
+"""Deadlines of calls, as a heap. A deadline that was moved is skipped when it comes up."""
 
 from __future__ import annotations
 

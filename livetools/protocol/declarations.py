@@ -1,4 +1,4 @@
-"""Function declarations as the setup says them: the service's rules for names, and what a config declares."""
+"""Checks function declarations against the service's rules, and reads those of a config."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from .configuration import Json, plain
 from .errors import ConfigError, ToolDefinitionError
-from .terms import CallPolicy, ToolSpec
+from .plan_types import CallPolicy, ToolSpec
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
 """The service's rule for the names of functions."""

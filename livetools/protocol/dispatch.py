@@ -1,4 +1,4 @@
-"""What goes out, in which order: the setup, what a session must hear first, answers, what the user sends.
+"""Decides what is sent next: the setup, what a session must hear first, answers, user input.
 
 Each is put into the outbox with the turns that come before its answer, and with that answer.
 """
@@ -18,9 +18,9 @@ from .input_queue import InputQueue, Item
 from .latency import Histogram
 from .link import USABLE
 from .outbox import Frame, Outbox, Receipt, Write
+from .plan_types import Plan
 from .quiet import Quiet
 from .replies import LAST, Reply
-from .terms import Plan
 from .turns import Turns
 
 

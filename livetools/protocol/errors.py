@@ -1,4 +1,4 @@
-"""Every exception that livetools raises, in one tree, split by whose fault it is.
+"""All exceptions of livetools, in one tree, split by whose fault they are.
 
 ::
 

@@ -1,4 +1,4 @@
-"""What a session tells: frozen dataclasses, made to be matched on.
+"""The events of a session: frozen dataclasses, made to be matched on.
 
 ::
 

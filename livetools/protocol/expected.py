@@ -1,4 +1,4 @@
-"""What is expected of the model: a turn, and the exchange of an ``ask`` that waits for one."""
+"""The turn that is expected of the model, and the exchange of an ``ask`` that waits for it."""
 
 from __future__ import annotations
 

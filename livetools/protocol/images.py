@@ -1,4 +1,4 @@
-"""Frames of video: encoded images, told apart by their first bytes."""
+"""Recognises the format of an encoded image by its first bytes."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""What the user sends: written at once, held while it cannot be, sent again if the lost connection may not have
-delivered it.
+"""Queues user input: it is written at once, held while it cannot be, and sent again if it may have been lost.
 
 Text is never lost: it is written, or its receipt fails. Media is worth nothing late: while the line is away the newest
 is kept within bounds, and while a blocking call is open on a model that closes for it (the gate; js-genai#1236) it is

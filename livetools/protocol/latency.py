@@ -1,5 +1,4 @@
-"""How long a session takes: from the end of the user's speech or text to the first sound or word and to the last, and
-from a call to its answer.
+"""Measures latencies: from the end of the user's input to the model's first and last output, and of calls.
 
 Always on, so it must cost next to nothing: histograms of a fixed size, and two numbers for the turn under way. The
 machine says what happens and when; nothing here reads a clock.

@@ -1,4 +1,4 @@
-"""The ledger: what is owed for every function call. The one file that moves a call.
+"""The ledger: what is owed for each function call, as a table. Only this module changes the state of a call.
 
 The ledger keeps debts, not tasks. What a handler does and what is owed on the wire are two things: a timed-out
 thread runs on and nobody is owed its result; a call whose connection is gone, or that was put into the background,
@@ -38,7 +38,7 @@ from .actions import Outcome
 from .events import Call
 
 if TYPE_CHECKING:
-    from .terms import CallPolicy
+    from .plan_types import CallPolicy
 
 
 class State(Enum):

@@ -1,4 +1,4 @@
-"""The connection, as a table: dialling, the setup, goAway, the old socket and the next, giving up.
+"""The state table of the connection: dialling, setup, goAway, the old and the next socket, giving up.
 
 A link is one socket, numbered. Facts: the service cuts a connection after about ten minutes (1008 at 590 s, measured
 2026-09-10 and 2026-10-09) and announces it with ``goAway`` 50 s before; a resume is refused while the old socket of the

@@ -1,4 +1,4 @@
-"""A session without a socket: inputs, outputs, and the wiring between the tables. Pure and synchronous.
+"""The machine of a session: inputs, outputs, and the wiring between the tables. Pure and synchronous.
 
 Every input carries the time, and what comes from the network the number of its link; what comes late from a link that
 was replaced is a no-op. After each input the shell drains, in this order: ``actions`` (what must be done at once),
@@ -32,9 +32,9 @@ from .latency import Latency
 from .link import LinkEvent, LinkState, ReconnectPolicy
 from .outbox import Frame, Outbox, Receipt
 from .parking import Parking
+from .plan_types import Plan
 from .quiet import Quiet
 from .reception import Reception
-from .terms import Plan
 from .turns import Turns
 
 

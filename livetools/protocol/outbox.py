@@ -1,4 +1,4 @@
-"""What was handed to a socket: whether it has been read, and what becomes of it when the connection is lost.
+"""Tracks frames that were handed to a socket: whether each was read, and its fate when the connection is lost.
 
 A socket takes a frame before anybody has read it, and what a dying one took is lost without a word. Three things say
 that a frame has been read:

@@ -1,4 +1,4 @@
-"""Every word we write: pure functions from values to frames, camelCase JSON in UTF-8 bytes.
+"""Builds every frame that we send: pure functions from values to JSON in UTF-8 bytes.
 
 Facts: the reply formats and ``scheduling`` beside ``response`` are those of the published API (the SDK's types, and
 the service accepts them); audio is 16-bit little-endian mono PCM.

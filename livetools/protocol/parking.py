@@ -1,4 +1,4 @@
-"""When a session may be closed so that its newest handle holds all of it: nothing owed, nothing unread.
+"""Decides when a session may be closed without loss: its newest handle holds everything that was said.
 
 A handle restores the conversation as the service had it when it gave the handle: never a call that is open, nor a
 turn that is under way. So a session that is to go on elsewhere waits until neither is left, and for a handle that is

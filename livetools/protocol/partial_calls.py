@@ -1,4 +1,4 @@
-"""Calls that come in pieces: put together here, so that none is run before it is whole.
+"""Joins calls that arrive in pieces; a call runs only when it is whole.
 
 Vertex AI may stream the arguments of a call: the first piece has the name, the pieces that follow have
 ``partialArgs`` (a JSON path and a value each, a string in several parts), all but the last say ``willContinue``.

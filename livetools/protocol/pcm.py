@@ -1,4 +1,4 @@
-"""Sound on the wire: 16-bit little-endian mono PCM, in chunks that a network may cut anywhere."""
+"""Checks and cuts audio: 16-bit little-endian mono PCM, in chunks of any size."""
 
 from __future__ import annotations
 

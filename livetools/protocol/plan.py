@@ -1,4 +1,4 @@
-"""From a model, its options and its declarations to a plan: what will be sent, and how each call is served.
+"""Makes a plan from a model, its options and its declarations: what is sent, and how each call is served.
 
 The only reader of profiles: whatever a model family takes or refuses is decided here, before anything is
 dialled. What the service would close the connection for is a ConfigError; what it would ignore is left out,
@@ -16,8 +16,8 @@ from . import configuration, declarations
 from .configuration import Json, snake, wire_model
 from .declarations import declaration
 from .errors import ConfigError
+from .plan_types import CallPolicy, LostResults, Plan, ReplyBatching, ReplyFormat, ToolSpec
 from .profiles import ModelProfile, find
-from .terms import CallPolicy, LostResults, Plan, ReplyBatching, ReplyFormat, ToolSpec
 
 __all__ = ["CallPolicy", "Plan", "ToolSpec", "adjusted", "declaration", "make_plan", "replan", "wire_model"]
 

@@ -1,4 +1,4 @@
-"""What tokens cost: by ``genai-prices``, which lists the prices of each model and kind of token."""
+"""The price of tokens, from the lists of ``genai-prices``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What each model family takes, and how it behaves: a table of dated facts, and a look-up.
+"""The profile of each model family: what it accepts and how it behaves, as dated facts.
 
 A profile is asked in one file, :mod:`livetools.protocol.plan`; the fake server plays the same facts from the
 other side. A verdict says what the service does with a thing that is sent to it:

@@ -1,4 +1,4 @@
-"""When the conversation is quiet: when the model may be made to say what nobody has asked for.
+"""Decides when the conversation is quiet enough for the model to speak without being asked.
 
 Background results and ``generate_reply`` wait for such a moment, so that nobody is talked over: a pause after the
 last word of either side. They do not wait forever, because in a loud room there is no pause. Whether the model's turn

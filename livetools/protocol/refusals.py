@@ -1,4 +1,4 @@
-"""What a call is answered when no handler's result answers it: in words that a model can act on."""
+"""The error answers of calls that no handler answers, worded so that a model can act on them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .ledger import Phase
 
 if TYPE_CHECKING:
     from .ledger import Record
-    from .terms import Plan
+    from .plan_types import Plan
 
 
 def lost(follows: bool) -> str:

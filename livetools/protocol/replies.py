@@ -1,4 +1,4 @@
-"""What goes out for calls, in which message and in which order.
+"""Groups and orders the answers to calls into messages.
 
 ``"each"``: a message a call, as soon as it is ready. ``"batch"``, and always as ``clientContent``: a message for the
 calls of one ``toolCall``, in their order, without those that were taken back or lost; the count of parts must equal
@@ -15,7 +15,7 @@ from typing import Any
 from . import outgoing
 from .ledger import Ledger, Move, Record, State
 from .outbox import Entry
-from .terms import CallPolicy, Plan
+from .plan_types import CallPolicy, Plan
 
 _WAITED_FOR = frozenset({State.OWED, State.READY})
 #: A response that is not the last one goes out only while its call is in one of these states.

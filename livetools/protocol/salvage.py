@@ -1,4 +1,4 @@
-"""What is left of a message that does not validate: everything but the broken pieces.
+"""Recovers the valid parts of a message that does not validate.
 
 Slow, rare, and as forgiving as can be. pydantic says where each fault is; the piece that stands there is
 taken out and told, until the rest validates. It takes time in proportion to the message, whatever that holds: a

@@ -1,4 +1,4 @@
-"""``duplicates="join"``: which calls share one run of a handler."""
+"""``duplicates="join"``: lets equal calls share one run of a handler."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who may run now: the limit of a tool, the limit of the session, and the queue of those who wait."""
+"""Limits how many handlers run at once, for each tool and for the session; the others queue."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a transcript is made of, and how ``contents`` are made of that.
+"""The steps of a transcript, and how ``contents`` are built from them.
 
 A step is something that one side said, or a batch of calls. A batch becomes two contents, the calls and their
 responses, so that no list of steps can make a history in which a call stands unpaired.

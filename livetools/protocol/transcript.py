@@ -1,4 +1,4 @@
-"""The conversation as ``contents``: what the user sent, what the model said, every call with its response.
+"""The transcript: the conversation as ``contents``, with what the user sent, what the model said, and all calls.
 
 A live session tells things as they happen; ``generateContent`` and a seeded session want them in a fixed
 order: a function-call turn follows a user or a function-response turn, and is followed at once by one content

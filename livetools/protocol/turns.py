@@ -1,4 +1,4 @@
-"""Whose turn it is: the turns that are expected of the model, what ends an exchange, when silence is a stall.
+"""The state table of turns: which turns are expected, what ends an exchange, when silence is a stall.
 
 The service never says "your turn" in so many words. ``turnComplete`` ends a turn, but a call may end its turn by
 itself and bring another with its answer; with background reasoning ``turnComplete`` is not the end and ``IDLE`` is.

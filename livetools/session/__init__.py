@@ -1,4 +1,4 @@
-"""What a session rests on, for those who replace a part of it: where handles are kept, connections, clocks.
+"""The replaceable parts of a session: stores for handles, transports, dialers and clocks.
 
 The only room of the project that awaits: tasks, sockets and threads around the pure machine of ``protocol``. Names
 are loaded when they are first asked for.

@@ -1,4 +1,4 @@
-"""What ``websockets`` is made into, as far as both loops have it in common. The first dial imports it."""
+"""The part of the websockets adapter that asyncio and trio share. The first dial imports it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which client of ``websockets`` a dial takes, and the adapter that fits it: one for each loop.
+"""Chooses the client of ``websockets`` for a dial, and its adapter: one for each event loop.
 
 The adapters are two because the loops differ in what a cancelled send leaves behind, and in how they read.
 """

@@ -1,4 +1,4 @@
-"""What wakes a session when its machine wants to be woken. An alarm that is set late costs nothing to set later still.
+"""Timers: an alarm calls back when its machine must be woken. Moving an alarm to a later time costs nothing.
 
 On asyncio, with the system's clock, it is a timer handle of the loop; elsewhere a task that sleeps.
 """

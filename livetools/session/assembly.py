@@ -1,4 +1,4 @@
-"""Everything that is decided before a session is dialled, and its start."""
+"""Holds what ``connect`` decided before a session is dialled, and starts the session."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.machine import Machine
 from livetools.protocol.outbox import Receipt
 from livetools.protocol.plan import replan
-from livetools.protocol.terms import Plan, ToolSpec
+from livetools.protocol.plan_types import Plan, ToolSpec
 from livetools.protocol.transcript import Transcript
 from livetools.tools import Agent, Hooks, SessionLike, Tool, as_tools
 

@@ -1,4 +1,4 @@
-"""For whoever holds a session of google-genai already: its messages pass, its function calls are answered.
+"""``attach``: answers the function calls of a google-genai session; its messages pass through unchanged.
 
 ::
 
@@ -25,8 +25,8 @@ from livetools.protocol.attached import AttachedMachine
 from livetools.protocol.errors import ConcurrencyError
 from livetools.protocol.events import Event
 from livetools.protocol.plan import make_plan
+from livetools.protocol.plan_types import Plan, ReplyFormat
 from livetools.protocol.profiles import ModelProfile
-from livetools.protocol.terms import Plan, ReplyFormat
 from livetools.tools import Hooks, ToolLike, as_tools
 
 from .assembly import specs_of

@@ -1,4 +1,4 @@
-"""Time, as a parameter."""
+"""The clock of a session, as a parameter."""
 
 from __future__ import annotations
 

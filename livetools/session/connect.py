@@ -1,4 +1,4 @@
-"""``connect``: from a model and tools to a session."""
+"""``connect``: makes a session from a model and tools."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from livetools.protocol import configuration
 from livetools.protocol.errors import ConfigError
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.plan import make_plan
+from livetools.protocol.plan_types import LostResults, ReplyBatching, ReplyFormat
 from livetools.protocol.profiles import ModelProfile
-from livetools.protocol.terms import LostResults, ReplyBatching, ReplyFormat
 from livetools.tools import (
     ContentOrDict,
     Hooks,

@@ -1,4 +1,4 @@
-"""Who dials: an API key, an ephemeral token, Google Cloud credentials, or nobody. Asked anew for every dial.
+"""The credentials of a dial: an API key, an ephemeral token, Google Cloud credentials, or none. Read for every dial.
 
 Nothing here shows a secret: not in a repr, not in an exception, not as the cause of one.
 """

@@ -1,4 +1,4 @@
-"""``declare``: tools as Live models read them, in a config of google-genai's."""
+"""``declare``: writes tools into a config of google-genai, in the form that Live models read."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far a dial has got, and the first address of a host that answers.
+"""Connects to the first address of a host that answers, and records how far each dial got.
 
 A host often has several addresses, and one that is silent (IPv6 without a way out is the usual one) must not use up
 the time of all: the next is tried after a quarter of a second, and the first that answers is taken (RFC 8305).

@@ -1,4 +1,4 @@
-"""Feeds a machine, performs what it wants, and keeps its time: the same for a session and for ``attach``.
+"""Drives a machine: feeds it inputs, performs its actions, keeps its time. Used by a session and by ``attach``.
 
 Whoever gives the machine an input (a worker with a result, a verb of the user's) also performs what follows, and
 writes the frames: no task and no lock lie on the path of a call. Readers and alarms never wait for a socket; what
@@ -17,7 +17,7 @@ from livetools.protocol.actions import Action, AskApproval, Outcome, Start, Stop
 from livetools.protocol.calls import Calls
 from livetools.protocol.events import Event
 from livetools.protocol.machine import Outputs
-from livetools.protocol.terms import Plan
+from livetools.protocol.plan_types import Plan
 
 from .alarm import Alarm, make_alarm
 from .clock import Clock

@@ -1,4 +1,4 @@
-"""Where a session is dialled and as whom: arguments, a google-genai client, the environment, in this order.
+"""Resolves where a session is dialled and as whom: from arguments, a google-genai client, then the environment.
 
 The variables are google-genai 3.6.1's: ``GOOGLE_API_KEY`` before ``GEMINI_API_KEY``,
 ``GOOGLE_GENAI_USE_ENTERPRISE`` before ``GOOGLE_GENAI_USE_VERTEXAI``, ``GOOGLE_CLOUD_PROJECT``,

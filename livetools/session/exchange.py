@@ -1,4 +1,4 @@
-"""One question and its answer: ``ask`` and ``stream``."""
+"""``ask`` and ``stream``: one question and its answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session knows of itself: its facts, and its driver while it is open."""
+"""The read-only facts of a session (usage, handle, stats), and its driver while it is open."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .host import Host
 from .wake import make_wake, this_loop
 
 if TYPE_CHECKING:
-    from livetools.protocol.terms import Plan
+    from livetools.protocol.plan_types import Plan
 
     from .session_driver import SessionDriver
 

@@ -1,4 +1,4 @@
-"""Every frame, readable: ``LIVETOOLS_LOG=frames`` prints them, and the logger ``livetools.frames`` has them at DEBUG.
+"""Logs every frame: ``LIVETOOLS_LOG=frames`` prints them, the logger ``livetools.frames`` has them at DEBUG.
 
 That level is set on this very logger: a program that turns on DEBUG for all logs has not asked for what people said.
 

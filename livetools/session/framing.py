@@ -1,4 +1,4 @@
-"""The frames that nearly all traffic consists of: whole messages, cut and made here. Pure: bytes in, bytes out.
+"""Encodes and decodes websocket frames of whole messages, which are nearly all traffic. Pure: bytes in, bytes out.
 
 A parser that is right for every frame costs more than the rest of a message's way. So the :class:`Cutter` cuts what
 is whole and plain, and hands everything else (control frames, fragments) piece by piece to the parser of

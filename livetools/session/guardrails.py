@@ -1,4 +1,4 @@
-"""Hooks on what is said: ``on_input`` and ``on_output``, one after the other, beside the session.
+"""Runs the hooks ``on_input`` and ``on_output``, one after the other, beside the session.
 
 Neither the reader nor the model waits for a hook. What one hook takes long over the next words wait for, and no more
 than so many of them: a hook that hangs costs no memory.

@@ -1,4 +1,4 @@
-"""Where a session's handle is kept, so that another process can go on with the conversation.
+"""Stores the handle of a session, so that another process can resume the conversation.
 
 A handle is good for two hours, and opens the conversation to whoever has it: keep it as a secret.
 """

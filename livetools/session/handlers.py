@@ -1,4 +1,4 @@
-"""One call of one tool, from its arguments to its outcome. Whatever the handler does, it ends as an ``Outcome``."""
+"""Runs one call of one tool, from its arguments to its ``Outcome``. Whatever the handler does, it ends as one."""
 
 from __future__ import annotations
 

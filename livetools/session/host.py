@@ -1,4 +1,4 @@
-"""Where tasks live: outside the user's task, so that a session may be entered and left anywhere.
+"""Runs a session's tasks outside the user's task, so that a session can be entered and left anywhere.
 
 A task group entered in the user's task ties the session to that task's stack. On asyncio that breaks exit
 stacks closed by another task, sessions closed first in, first out, sessions inside async generators,

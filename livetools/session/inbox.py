@@ -1,4 +1,4 @@
-"""Between the reader and the user's loop: bounded in bytes, and the reader never waits.
+"""The queue of events between the reader and the user's loop. It is bounded in bytes; the reader never waits.
 
 Past the bound audio and video go first, oldest first, then the oldest of all; so with nobody iterating the newest
 events are kept. ``interrupted`` takes back those of its turn that were not handed out yet, and overtakes

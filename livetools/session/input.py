@@ -1,4 +1,4 @@
-"""What a user sends to a session: text, sound, pictures, and an interruption."""
+"""The verbs with which a user sends text, audio and video, and interrupts the model."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who hears a conversation, beside whoever iterates over its session. See :func:`livetools.session.tap.listen`."""
+"""The protocol of a listener to a whole conversation. See :func:`livetools.session.tap.listen`."""
 
 from __future__ import annotations
 

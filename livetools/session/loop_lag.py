@@ -1,4 +1,4 @@
-"""Whether this program's event loop was blocked: from far it looks like a dead server.
+"""Detects that this program's event loop was blocked, which looks like a dead server.
 
 A coroutine that computes or sleeps without awaiting stops the reader, the pongs and every other tool; then
 the service closes, or the line seems to break (python-genai#2935). A heartbeat that comes late tells. One beats

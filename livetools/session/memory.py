@@ -1,4 +1,4 @@
-"""A connection without a socket: the pair that tests drive a session with, faults included.
+"""An in-memory transport for tests: a connection without a socket, with faults.
 
 ::
 

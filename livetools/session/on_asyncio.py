@@ -1,4 +1,4 @@
-"""The connection of ``websockets`` on asyncio: it gives each message away as it comes, and writes at once.
+"""The websockets adapter for asyncio: it delivers each message as it arrives, and writes at once.
 
 A message goes from the callback of the loop directly to the listener, without a queue or a task. Writing needs none
 either: asyncio takes a frame at once as long as its buffer is empty.

@@ -1,4 +1,4 @@
-"""The connection of ``websockets`` on trio: it is read when it is asked."""
+"""The websockets adapter for trio: it reads when it is asked to."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The order of messages and pongs: what comes after a pong was sent after the peer had read all before our ping."""
+"""Messages after a pong were sent after the peer had read everything before our ping."""
 
 from __future__ import annotations
 

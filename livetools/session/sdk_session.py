@@ -1,4 +1,4 @@
-"""The part of google-genai's live session (3.x) that ``attach`` uses: what is written to it, what its messages hold."""
+"""The part of google-genai's live session (3.x) that ``attach`` uses."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What errors may show: no secret in the variables of a frame, no text of a tool's exception in a default log.
+"""Keeps secrets out of tracebacks, and the text of tools' exceptions out of the default log.
 
 Many tracebacks print variables (rich, pytest ``-l``, crash reporters). A function of ours that has a key in one
 cannot keep it from them, so what passes :class:`Sealed` leaves the variables of its frames behind.

@@ -1,4 +1,4 @@
-"""The session: the verbs a user has, and the events a user sees."""
+"""``Session``: the verbs of a user, and the events that a user sees."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The driver of a session: beside a machine it has sockets, an inbox for the events, and an end."""
+"""Drives one session: adds sockets, the inbox for events, and the end of the session to ``Driver``."""
 
 from __future__ import annotations
 

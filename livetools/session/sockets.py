@@ -1,4 +1,4 @@
-"""One task a connection: it dials, feeds what it receives to the machine, and reports the end.
+"""Runs one task for each connection: it dials, feeds received messages to the machine, and reports the end.
 
 A connection is entered and left in its own task, because two that overlap in one task are an error of
 trio's, and a goAway makes them overlap. The reader never writes: on a full socket it would stop reading, and

@@ -1,4 +1,4 @@
-"""Sync functions off the loop: daemon threads of our own, and whatever ``Executor`` a tool brings.
+"""Runs sync functions in daemon threads of our own, or in the ``Executor`` of a tool.
 
 Daemon threads, because a tool that never returns must not keep the process alive, as a thread of
 ``ThreadPoolExecutor`` or of anyio would. A hop through anyio's threads costs 98 to 116 µs of CPU, through

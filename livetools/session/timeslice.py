@@ -1,4 +1,4 @@
-"""Share the event loop: a task that always has more work lets others run every few milliseconds.
+"""Shares the event loop: a task that always has more work lets others run every few milliseconds.
 
 An ``await`` that need not wait does not reach the loop. A reader whose buffer is full, a generator that yields
 without waiting and a writer with ten thousand frames would keep every timer and every other session waiting.

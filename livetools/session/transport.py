@@ -1,4 +1,4 @@
-"""What a session needs of a connection: three methods and a contract, and more if it can.
+"""The protocol of a transport: three methods with a contract, and optional ones.
 
 Everything above this line is the same for a websocket, for the in-memory pair of the tests and for whatever a
 user brings.

@@ -1,4 +1,4 @@
-"""Which event loop this is, and the cheapest way to wake one waiting task on it.
+"""Wakes one waiting task in the cheapest way that its event loop has.
 
 A plain future on asyncio, a ``trio.Event`` on trio: ``anyio.Event`` costs several microseconds a wait more
 (measured 2026-11), which a call's path cannot afford.

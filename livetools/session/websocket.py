@@ -1,4 +1,4 @@
-"""The transport that everybody uses: ``websockets``, on asyncio and on trio, behind one thin adapter.
+"""``WebSocket``, the default transport: ``websockets`` on asyncio and trio, behind one thin adapter.
 
 What the defaults of ``websockets`` would do to a live session, and what is done instead:
 

@@ -1,4 +1,4 @@
-"""The one place that reads the exceptions of ``websockets``: each becomes an error of ours, or a ``Gone``.
+"""Maps each exception of ``websockets`` to an error of livetools or to ``Gone``. No other module reads them.
 
 No text of a foreign exception that may hold a header is passed on.
 """

@@ -20,7 +20,7 @@ from .transport import Gone, Sending, SendWithPing
 PUT = True  # write at once where a transport can; off, every frame waits its turn
 
 
-class Owner(Protocol):
+class WriterOwner(Protocol):
     """Whom the writer asks for a connection, for a task of its own, and for what the machine has meanwhile."""
 
     def transport(self, link: int) -> Sending | None: ...
@@ -34,7 +34,7 @@ _NONE: deque[Frame] = deque(maxlen=0)  # a writer that is up to date has no queu
 class Writer:
     """Writes what the machine wants written. Made in the loop. ``log`` notes frames, if somebody wants it."""
 
-    def __init__(self, owner: Owner) -> None:
+    def __init__(self, owner: WriterOwner) -> None:
         self.log = FrameLog.wanted()
         self._owner = owner
         self.waiting = _NONE  # to be read: frames that were taken, and must be sent

@@ -1,4 +1,4 @@
-"""A fake Live server that people can build on: for tests without a network, demos without a key.
+"""A fake Live server, for tests without a network and demos without a key.
 
 ::
 

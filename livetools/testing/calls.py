@@ -1,4 +1,4 @@
-"""The calls that the pretend model made, and what became of each."""
+"""The calls that a pretend model made, and the result of each."""
 
 from __future__ import annotations
 

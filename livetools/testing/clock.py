@@ -1,4 +1,4 @@
-"""A clock that a test holds in its hand."""
+"""``FakeClock``: a clock that a test moves."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A script of a whole conversation: one coroutine over turns and connections."""
+"""``User``: the user's side in a script of a whole conversation, over turns and connections."""
 
 from __future__ import annotations
 

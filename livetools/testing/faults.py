@@ -1,4 +1,4 @@
-"""Misbehaviour on demand: what networks and servers do to a client, each a switch, each seeded.
+"""Faults on demand: the misbehaviour of networks and servers, as switches with a seed.
 
 ::
 

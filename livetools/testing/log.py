@@ -1,4 +1,4 @@
-"""What happened on a fake server: frames, calls, complaints; and whether every call was answered."""
+"""The log of a fake server: frames, calls and complaints. It checks that every call was answered."""
 
 from __future__ import annotations
 

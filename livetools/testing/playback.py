@@ -1,4 +1,4 @@
-"""A recording as a server: it says what the server said, and expects what the client said."""
+"""Plays a recording as a server: sends what the server sent, and expects what the client sent."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Between a client and the service: passes everything on, and records it.
+"""A proxy between a client and the service that records all frames.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Conversations in a file: JSON lines, a frame a line, with its time, its direction and its connection.
+"""Recordings: JSON lines, one frame a line, with its time, direction and connection.
 
 ::
 

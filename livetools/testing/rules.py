@@ -1,4 +1,4 @@
-r"""A pretend model without code: when the user says this, call that, say so.
+r"""A pretend model from rules: when the user says this, call that, say so.
 
 ::
 

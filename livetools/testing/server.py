@@ -1,4 +1,4 @@
-"""A Live server to test against: a websocket that speaks as the service does, and a model you write.
+"""``FakeLiveServer``: a websocket server that behaves as the Live API, with a model that you write.
 
 ::
 

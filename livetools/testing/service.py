@@ -1,4 +1,4 @@
-"""What the parts of one fake server share: its clock, its switches, its log. It knows none of those parts."""
+"""What the parts of one fake server share: its clock, its switches, its log. It imports none of those parts."""
 
 from __future__ import annotations
 

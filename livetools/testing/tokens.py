@@ -1,4 +1,4 @@
-"""Ephemeral tokens: what a browser is given instead of the key."""
+"""Ephemeral tokens, which a browser gets in place of the API key."""
 
 from __future__ import annotations
 

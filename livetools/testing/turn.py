@@ -1,4 +1,4 @@
-"""What a pretend model holds while it answers: the user's words, and ways to reply and to misbehave."""
+"""``Turn``: what a pretend model answers a user turn with, and the ways in which it can misbehave."""
 
 from __future__ import annotations
 

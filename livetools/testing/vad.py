@@ -1,4 +1,4 @@
-"""Voice activity detection: when the user begins to speak, and when the user has ended."""
+"""Voice activity detection: finds where the user begins and ends to speak."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""JSON as the service writes it, closes as it says them, and frames as a person can read them."""
+"""JSON and closes in the service's spelling, and frames printed for people."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from livetools.protocol.configuration import plain
 from livetools.protocol.declarations import NAME
 from livetools.protocol.errors import ToolDefinitionError
 from livetools.protocol.events import Call
-from livetools.protocol.terms import ToolSpec
+from livetools.protocol.plan_types import ToolSpec
 
 from . import docstrings, results, schema
 from .annotations import is_method, owner_of, place_of

@@ -17,7 +17,7 @@ from support.world import responses
 from livetools.protocol.actions import AskApproval, Outcome, Start, Stop, Undo
 from livetools.protocol.calls import REMEMBERED, Calls
 from livetools.protocol.events import ApprovalRequested, ToolFinished, ToolStarted
-from livetools.protocol.terms import CallPolicy, Plan
+from livetools.protocol.plan_types import CallPolicy, Plan
 
 
 @dataclass

@@ -22,7 +22,7 @@ from livetools.protocol.errors import (
 )
 from livetools.protocol.events import Reconnected, Reconnecting
 from livetools.protocol.link import ReconnectPolicy
-from livetools.protocol.terms import CallPolicy
+from livetools.protocol.plan_types import CallPolicy
 
 POLICY = ReconnectPolicy(attempts=3, initial=0.25, jitter=0.0)
 NOT_FOUND = (1008, "BidiGenerateContent session not found")

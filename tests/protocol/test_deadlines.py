@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from livetools.protocol.deadlines import Deadlines
 from livetools.protocol.events import Call
 from livetools.protocol.ledger import Record, State
-from livetools.protocol.terms import CallPolicy
+from livetools.protocol.plan_types import CallPolicy
 
 
 def records(count: int) -> dict[int, Record]:

@@ -9,7 +9,7 @@ from google.genai import types
 
 from livetools.protocol.declarations import check, declaration, name, split
 from livetools.protocol.errors import ConfigError, ToolDefinitionError
-from livetools.protocol.terms import CallPolicy, ToolSpec
+from livetools.protocol.plan_types import CallPolicy, ToolSpec
 
 
 @pytest.mark.parametrize("given", ["", "1st", "two words", "größe", "x" * 65, "f\n", None, 7])

@@ -15,7 +15,7 @@ from livetools.protocol.actions import Outcome
 from livetools.protocol.events import TurnComplete
 from livetools.protocol.latency import BUCKETS, PER_OCTAVE, UNIT, Histogram, Latency
 from livetools.protocol.link import ReconnectPolicy
-from livetools.protocol.terms import CallPolicy, Plan
+from livetools.protocol.plan_types import CallPolicy, Plan
 
 OFF = 2 ** (1 / PER_OCTAVE / 2)  # the factor by which a quantile may be off
 HEARD = {"serverContent": {"inputTranscription": {"text": "and "}}}

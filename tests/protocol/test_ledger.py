@@ -13,7 +13,7 @@ from support.world import BEGINNINGS, World, explore
 
 from livetools.protocol.events import Call
 from livetools.protocol.ledger import TABLE, Effect, Ledger, Move, Record, State
-from livetools.protocol.terms import CallPolicy, Plan
+from livetools.protocol.plan_types import CallPolicy, Plan
 
 PLAIN = CallPolicy("tool", timeout=60, undo=True)
 PLANS = {

@@ -25,7 +25,7 @@ from livetools.protocol.link import (
     LinkState,
     ReconnectPolicy,
 )
-from livetools.protocol.terms import CallPolicy, Plan
+from livetools.protocol.plan_types import CallPolicy, Plan
 
 PLANS: dict[str, tuple[Plan, ReconnectPolicy | None]] = {
     "resumable": (plan(), POLICY),

@@ -35,7 +35,7 @@ from livetools.protocol.input_queue import OUTSIDE
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.machine import Machine
 from livetools.protocol.plan import make_plan
-from livetools.protocol.terms import CallPolicy, Plan
+from livetools.protocol.plan_types import CallPolicy, Plan
 from livetools.protocol.turns import AMBIGUOUS
 
 ECHO = CallPolicy("echo")

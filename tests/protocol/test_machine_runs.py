@@ -13,7 +13,7 @@ from support.driver import plan
 from support.whole import ODD, Whole
 
 from livetools.protocol.actions import Outcome
-from livetools.protocol.terms import CallPolicy, Plan
+from livetools.protocol.plan_types import CallPolicy, Plan
 
 
 def terms(policy: CallPolicy | None = None, **fields: Any) -> Plan:

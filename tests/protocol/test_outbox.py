@@ -18,7 +18,7 @@ from livetools.protocol.expected import Expected
 from livetools.protocol.input_queue import FATAL
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.outbox import Entry, Fate, Outbox, State, Write
-from livetools.protocol.terms import CallPolicy
+from livetools.protocol.plan_types import CallPolicy
 
 PATIENT = ReconnectPolicy(attempts=8, initial=0.1, maximum=0.1, jitter=0.0)
 ASYNC = CallPolicy("tool", behavior="NON_BLOCKING", ends_turn=True, takes_scheduling=True)

@@ -15,7 +15,7 @@ from livetools.protocol.events import Call, ToolStarted
 from livetools.protocol.frames import RAW_ARGS, FunctionCall, parse
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.partial_calls import LARGEST, MOST, PartialCalls
-from livetools.protocol.terms import CallPolicy
+from livetools.protocol.plan_types import CallPolicy
 
 
 def read(partial: PartialCalls, *entries: dict[str, Any]) -> list[tuple[str | None, str, Any]]:

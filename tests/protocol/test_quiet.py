@@ -10,8 +10,8 @@ from livetools.protocol.errors import SessionClosed
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.outbox import Receipt
 from livetools.protocol.outgoing import SPEAK_NOW, audio
+from livetools.protocol.plan_types import CallPolicy, Plan
 from livetools.protocol.quiet import PATIENCE, PAUSE, Quiet
-from livetools.protocol.terms import CallPolicy, Plan
 
 JOB = CallPolicy("job", background=True, timeout=None)
 HEARD = {"serverContent": {"inputTranscription": {"text": "and "}}}

@@ -20,7 +20,7 @@ from livetools.protocol.events import (
     UsageUpdate,
 )
 from livetools.protocol.link import ReconnectPolicy
-from livetools.protocol.terms import CallPolicy
+from livetools.protocol.plan_types import CallPolicy
 
 TOOL = CallPolicy("tool")
 #: Each field of a message, and the event that it must give.

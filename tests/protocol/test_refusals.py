@@ -12,7 +12,7 @@ from livetools.protocol.actions import Outcome
 from livetools.protocol.errors import ToolError, ToolTimeout
 from livetools.protocol.events import Call
 from livetools.protocol.ledger import Phase, Record
-from livetools.protocol.terms import CallPolicy
+from livetools.protocol.plan_types import CallPolicy
 
 WEATHER, TIME = CallPolicy("get_weather", timeout=2.5, approval_timeout=9.0), CallPolicy("get_time")
 

@@ -16,8 +16,8 @@ from support.world import responses
 from livetools.protocol.actions import Outcome
 from livetools.protocol.calls import Calls
 from livetools.protocol.frames import FunctionCall
+from livetools.protocol.plan_types import CallPolicy
 from livetools.protocol.replies import Reply
-from livetools.protocol.terms import CallPolicy
 
 
 class Desk:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from livetools.protocol.events import Call
 from livetools.protocol.ledger import Phase, Record, State
+from livetools.protocol.plan_types import CallPolicy
 from livetools.protocol.shared_runs import SharedRuns, dissolve, leave
-from livetools.protocol.terms import CallPolicy
 
 
 def record(run: int, args: dict[str, Any], name: str = "tool") -> Record:

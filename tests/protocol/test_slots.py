@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from livetools.protocol.events import Call
 from livetools.protocol.ledger import Phase, Record, State
+from livetools.protocol.plan_types import CallPolicy
 from livetools.protocol.slots import Slots
-from livetools.protocol.terms import CallPolicy
 
 
 class Room:

@@ -18,7 +18,7 @@ from livetools.protocol.errors import ConcurrencyError, NoAnswer
 from livetools.protocol.events import Call, OutputTranscript, Stalled, TextChunk, ToolStarted
 from livetools.protocol.expected import Exchange
 from livetools.protocol.link import ReconnectPolicy
-from livetools.protocol.terms import CallPolicy
+from livetools.protocol.plan_types import CallPolicy
 from livetools.protocol.turns import AMBIGUOUS, Turns
 
 BLOCKING = CallPolicy("tool", timeout=None)

@@ -11,7 +11,7 @@ from livetools.protocol.actions import Close, Dial, End, Hangup, Outcome, Start,
 from livetools.protocol.events import Event
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.machine import Machine
-from livetools.protocol.terms import CallPolicy, Plan
+from livetools.protocol.plan_types import CallPolicy, Plan
 
 GEMINI = "models/gemini-2.5-flash-native-audio-latest"
 

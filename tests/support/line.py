@@ -16,7 +16,7 @@ from livetools.protocol.actions import Close, Dial, End, Hangup
 from livetools.protocol.connection import Connection, Snapshot
 from livetools.protocol.events import Event
 from livetools.protocol.link import CLOSING, LATEST, UNSAID, USABLE, LinkEvent, LinkState, ReconnectPolicy
-from livetools.protocol.terms import Plan
+from livetools.protocol.plan_types import Plan
 
 from .search import Path
 

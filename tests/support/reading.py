@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from livetools.protocol.events import ToolLost
 from livetools.protocol.link import ReconnectPolicy
-from livetools.protocol.terms import CallPolicy
+from livetools.protocol.plan_types import CallPolicy
 
 from .driver import Driver, plan
 from .search import Step

@@ -22,7 +22,7 @@ from livetools.protocol.input_queue import FATAL
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.machine import Machine
 from livetools.protocol.outbox import Frame, Receipt
-from livetools.protocol.terms import Plan
+from livetools.protocol.plan_types import Plan
 
 from .world import responses
 

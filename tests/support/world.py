@@ -14,7 +14,7 @@ from livetools.protocol.actions import Outcome, Start, Stop, Undo
 from livetools.protocol.calls import Calls
 from livetools.protocol.events import Call, Event, ToolCancelled, ToolFinished, ToolLost, ToolStarted
 from livetools.protocol.ledger import State
-from livetools.protocol.terms import Plan
+from livetools.protocol.plan_types import Plan
 
 from .desk import Desk
 from .search import Path, search

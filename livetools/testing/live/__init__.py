@@ -1,1 +1,1 @@
-"""The Live API as the service has it: what it takes, what it refuses, and one conversation with a client."""
+"""The Live API side of the fake: what it accepts and refuses, and one conversation with a client."""

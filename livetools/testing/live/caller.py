@@ -1,4 +1,4 @@
-"""Who dials: the endpoint, its version, and the credentials of an upgrade."""
+"""Who a client is: the endpoint and version that it dialled, and its credentials."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Sends a frame, and injects the faults that the server's switches ask for."""
+"""Sends frames, and injects the faults that are switched on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One socket's way from the upgrade over its setup to its conversation."""
+"""Takes one socket from its upgrade over its setup to its conversation."""
 
 from __future__ import annotations
 

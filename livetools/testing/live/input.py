@@ -1,4 +1,4 @@
-"""What the client says, gathered until a user turn is complete.
+"""Gathers what the client sends until a user turn is complete.
 
 Nothing is sent here and nothing awaited: each message of the client gives what it means, in order.
 """

@@ -1,4 +1,4 @@
-"""How long things last on the service."""
+"""``Limits``: the time limits of connections and handles."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a turn looks on the wire: pieces of text or sound, transcripts, the endings and the usage.
+"""Builds the messages of a turn: text, audio, transcripts, the end of the turn, usage.
 
 Sound without a voice is a tone, as long as the words would take.
 """

@@ -1,4 +1,4 @@
-"""Which conversation a setup begins or resumes."""
+"""Finds the conversation that a setup resumes, or begins one."""
 
 from __future__ import annotations
 

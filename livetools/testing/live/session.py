@@ -1,4 +1,4 @@
-"""One conversation with a client, over its connections: whose turn it is, what was heard, what is sent.
+"""``FakeSession``: one conversation with a client, over its connections.
 
 The client's messages come in by :meth:`FakeSession.hear`; what a pretend model does comes in by the verbs that a
 :class:`~livetools.testing.Turn` calls. Both meet in the :class:`~livetools.testing.live.turn_queue.TurnQueue`.

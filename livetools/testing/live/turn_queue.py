@@ -1,4 +1,4 @@
-"""Whose turn it is."""
+"""The queue of turns of one conversation."""
 
 from __future__ import annotations
 

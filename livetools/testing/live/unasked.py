@@ -1,4 +1,4 @@
-"""What the fake says though nobody has asked: a turn without a user."""
+"""Turns that the fake begins without a user turn."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Sockets: where the fake server listens, TLS, the HTTP request, the websocket. It knows nothing of Live."""
+"""Sockets of the fake: listening, TLS, HTTP requests, websockets. It knows nothing of the Live API."""

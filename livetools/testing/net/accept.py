@@ -1,4 +1,4 @@
-"""Where a socket arrives: TLS, the HTTP request, the websocket; and how all of them are sent home."""
+"""Accepts sockets: TLS, the HTTP request, the websocket; and closes all of them at the end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A certificate for this machine, and the authority that vouches for it.
+"""Makes a certificate for this machine, and the authority that signs it.
 
 The authority is made once a process and gone with it; or it is kept in a directory, so that what trusts it today
 trusts it tomorrow.

@@ -1,4 +1,4 @@
-"""One socket: the websocket handshake, frames in and out, and every way to end it, the rude ones too.
+"""One websocket of a client: handshake, frames in and out, and every way to end it, abrupt ones too.
 
 The protocol is the Sans-I/O half of ``websockets``, driven over an anyio stream: one code path for asyncio
 and trio, and a socket within reach, which half a frame, a dropped line or a late pong need.

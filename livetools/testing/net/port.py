@@ -1,4 +1,4 @@
-"""Where the fake server listens: a port that is known before anybody serves it, and the tasks behind it."""
+"""The listening port of a fake server, and the tasks behind it. Its number is known before it is served."""
 
 from __future__ import annotations
 

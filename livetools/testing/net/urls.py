@@ -1,4 +1,4 @@
-"""What a listening port is called from outside: its URLs, and whom to trust there."""
+"""The URLs of a listening port, and the certificate to trust there."""
 
 from __future__ import annotations
 

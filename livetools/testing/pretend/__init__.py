@@ -1,4 +1,4 @@
-"""A pretend model that needs no code: no intelligence, only words. ``FakeLiveServer(Pretend())``.
+"""``Pretend``: a pretend model without code, which picks functions by words. ``FakeLiveServer(Pretend())``.
 
 It picks the function whose name, description and parameters share the most words with the question, and
 fills the arguments from the question by their schema. What it cannot fill it asks for; it invents nothing,

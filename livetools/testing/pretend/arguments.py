@@ -1,4 +1,4 @@
-"""The arguments of a call, from the words of a question and a schema: the OpenAPI subset or JSON Schema."""
+"""Fills the arguments of a call from the words of a question and a schema (OpenAPI subset or JSON Schema)."""
 
 from __future__ import annotations
 

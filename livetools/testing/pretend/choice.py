@@ -1,4 +1,4 @@
-"""Which functions a question is about, and with what arguments."""
+"""Chooses the functions that a question is about, and their arguments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pretend model itself: what it says and calls in a turn of the fake server."""
+"""The turns of the pretend model: what it says and calls."""
 
 from __future__ import annotations
 

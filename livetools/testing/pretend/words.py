@@ -1,4 +1,4 @@
-"""A question as tokens: words, numbers, dates, quotations; and when two words mean the same."""
+"""Splits a question into tokens (words, numbers, dates, quotations), and compares words by meaning."""
 
 from __future__ import annotations
 

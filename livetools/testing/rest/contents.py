@@ -1,4 +1,4 @@
-"""The service's rules for a ``generateContent`` conversation, in its order and its words."""
+"""Validates a ``generateContent`` conversation as the service does, with its order and its texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Just enough HTTP/1.1 for the REST side: one request a connection, answered whole or as a stream."""
+"""A small HTTP/1.1 for the REST side: one request a connection, answered whole or as a stream."""
 
 from __future__ import annotations
 

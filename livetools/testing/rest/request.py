@@ -1,4 +1,4 @@
-"""One REST request as a session of the pretend model: it lasts as long as one response.
+"""Runs one REST request as a short session of the pretend model.
 
 REST has no session: each request brings the whole conversation. So the model's coroutine runs anew for
 each, and its calls are answered from the conversation as far as that goes; the first that is not ends the

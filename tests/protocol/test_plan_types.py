@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from livetools.protocol.errors import ConfigError
-from livetools.protocol.terms import Plan
+from livetools.protocol.plan_types import Plan
 
 
 def plan(**fields: Any) -> Plan:

@@ -1,4 +1,4 @@
-"""The terms of a session, as data: what will be sent, and how each call is served. ``plan`` decides them."""
+"""``Plan``, ``CallPolicy`` and ``ToolSpec``: what a session sends and how it serves calls. ``plan`` makes them."""
 
 from __future__ import annotations
 
