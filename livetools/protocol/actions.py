@@ -53,6 +53,15 @@ class AskApproval:
 
 
 @dataclass(frozen=True, slots=True)
+class StopAsking:
+    """Whether this call may run is decided, or of no account any more: cancel the tool's ``approval``, if it still
+    runs. Nothing follows."""
+
+    run: int
+    call: Call
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """Stop this handler: cancel it, or set ``context.cancelled`` in a thread. It still settles."""
 
@@ -77,7 +86,7 @@ class End:
     error: Exception | None
 
 
-Action: TypeAlias = Dial | Hangup | Start | AskApproval | Stop | Undo | End
+Action: TypeAlias = Dial | Hangup | Start | AskApproval | StopAsking | Stop | Undo | End
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from math import inf
 
 from . import refusals, shared_runs
-from .actions import Action, AskApproval, Outcome, Start, Stop, Undo
+from .actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
 from .deadlines import Deadlines
 from .events import (
     ApprovalRequested,
@@ -114,6 +114,7 @@ class Calls:
         """Let a waiting call run; False if it does not wait."""
         record = self._awaiting(run)
         if record is not None:
+            self._asked(record)
             self._admit(record, now)
         return record is not None
 
@@ -268,6 +269,11 @@ class Calls:
         self.deadlines.set(record, now + policy.approval_timeout)
         return self._act(AskApproval(record.run, record.call, record.tool))
 
+    def _asked(self, record: Record) -> None:
+        """Nobody needs to be asked any more whether this may run."""
+        if record.phase is Phase.APPROVAL:
+            self._act(StopAsking(record.run, record.call))
+
     def _hold(self, record: Record) -> None:
         """A person must decide; the model is told so where it can be."""
         self._tell(ApprovalRequested(record.call))
@@ -310,6 +316,7 @@ class Calls:
 
     def _conclude(self, record: Record, outcome: Outcome, now: float) -> None:
         """The outcome of a run, for every call that shares it."""
+        self._asked(record)
         followers: Sequence[Record] = ()
         if record.policy is not None and record.policy.join:
             followers = shared_runs.dissolve(record)
@@ -333,6 +340,7 @@ class Calls:
             PERFORM[effect](self, record, now, yielded)
 
     def _stop(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        self._asked(record)
         record.phase = Phase.NOTHING
         if record.policy is not None and record.policy.join:
             self._shared.forget(record)

@@ -13,7 +13,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from anyio.abc import TaskGroup
 
-from livetools.protocol.actions import Action, AskApproval, Outcome, Start, Stop, Undo
+from livetools.protocol.actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
 from livetools.protocol.calls import Calls
 from livetools.protocol.events import Event
 from livetools.protocol.machine import Outputs
@@ -132,6 +132,8 @@ class Driver(ABC, Generic[M]):
                 self.workers.stop(run)
             case AskApproval(run, call, tool):
                 self.workers.ask_approval(run, call, tool)
+            case StopAsking(run):
+                self.workers.stop_asking(run)
             case Undo(run, call, tool, result):
                 self.workers.undo(run, call, tool, result)
 

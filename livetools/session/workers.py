@@ -75,6 +75,7 @@ class Workers:
         self._context: Context = copy_context()
         self._busy: dict[int, _Worker] = {}
         self._idle: list[_Worker] = []
+        self._asking: dict[int, anyio.CancelScope] = {}  # approvals that run
         self._errands = 0
         self._ended: Wake | None = None  # set when a handler or an errand ends, once somebody waits for that
 
@@ -135,6 +136,11 @@ class Workers:
         ``ToolError``: it is refused with that text; false: it may run.
         """
         self._errand(self._ask_approval, run, call, tool)
+
+    def stop_asking(self, run: int) -> None:
+        """Cancel the ``approval`` of this call, if it still runs: what it says is of no account."""
+        if (asking := self._asking.get(run)) is not None:
+            asking.cancel()
 
     def undo(self, run: int, call: Call, tool: Tool, result: object) -> None:
         """Run the tool's ``undo``; what it raises is logged."""
@@ -250,7 +256,14 @@ class Workers:
             return await self._handlers.refused(tool, call, error)
         verdict: bool | str = True
         if tool.options["approval"] is not True:
-            verdict = await self._verdict(tool, run, call, args)
+            with anyio.CancelScope() as asking:
+                self._asking[run] = asking
+                try:
+                    verdict = await self._verdict(tool, run, call, args)
+                finally:
+                    del self._asking[run]
+            if asking.cancel_called:
+                return None
         return await self._desk.approved(run, verdict)
 
     async def _verdict(self, tool: Tool, run: int, call: Call, args: Mapping[str, Any]) -> bool | str:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import datetime
+import threading
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import anyio
 import pytest
 
-from livetools import ApprovalRequested, SessionStarted, Tool, ToolContext, ToolError, tool
+from livetools import ApprovalRequested, Call, SessionStarted, Tool, ToolContext, ToolError, tool
+from livetools.session.workers import CLEAN_UP
 
 pytestmark = pytest.mark.anyio
 
@@ -146,3 +148,62 @@ async def test_where_nobody_reads_events_the_log_says_what_a_call_waits_for(
         "book waits up to 45 s for an approval, and nobody reads the session's events: approve it in a loop"
     )
     assert [warning.startswith(told) for warning in warnings] == ([] if read else [True])
+
+
+@pytest.mark.parametrize("end", ["the server's cancellation", "refused", "approved", "its time", "leaving"])
+async def test_an_approval_that_is_of_no_account_any_more_is_cancelled(opened: Opened, end: str) -> None:
+    asked, told, gone = anyio.Event(), anyio.Event(), anyio.Event()
+
+    async def ask_by_mail(args: Mapping[str, Any]) -> bool:
+        asked.set()
+        try:
+            await anyio.sleep_forever()
+        finally:
+            gone.set()
+        return True
+
+    @tool(approval=ask_by_mail, approval_timeout=0.05 if end == "its time" else 60.0)
+    def book() -> str:
+        """Books."""
+        told.set()
+        return "done"
+
+    with anyio.fail_after(10):
+        async with opened([book]) as line:
+            line.call(call())
+            await asked.wait()
+            if end == "the server's cancellation":
+                line.server.send({"toolCallCancellation": {"ids": ["c1"]}})
+            elif end == "refused":
+                await line.session.refuse(Call("c1", "book", {}), "no")
+            elif end == "approved":
+                await line.session.approve(Call("c1", "book", {}))
+                assert [r["response"] for r in await line.responses(1)] == [{"output": "done"}]
+            if end != "leaving":
+                await gone.wait()
+            left = anyio.current_time()
+    assert gone.is_set()
+    assert anyio.current_time() - left < CLEAN_UP
+    assert told.is_set() == (end == "approved")
+
+
+async def test_leaving_does_not_wait_for_an_approval_in_a_thread(opened: Opened) -> None:
+    asked, answer = threading.Event(), threading.Event()
+
+    def ask_at_the_door(args: Mapping[str, Any]) -> bool:
+        asked.set()
+        return answer.wait(30)
+
+    @tool(approval=ask_at_the_door)
+    def book() -> str:
+        """Books."""
+        return "done"
+
+    try:
+        async with opened([book]) as line:
+            line.call(call())
+            assert await anyio.to_thread.run_sync(asked.wait, 3)
+            left = anyio.current_time()
+        assert anyio.current_time() - left < CLEAN_UP
+    finally:
+        answer.set()

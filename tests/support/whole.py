@@ -14,7 +14,7 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from livetools.protocol.actions import AskApproval, Close, Dial, End, Hangup, Outcome, Start, Stop
+from livetools.protocol.actions import AskApproval, Close, Dial, End, Hangup, Outcome, Start, Stop, StopAsking
 from livetools.protocol.errors import ConcurrencyError, LocalProtocolError
 from livetools.protocol.events import InputDropped, ToolLost
 from livetools.protocol.expected import Exchange
@@ -82,6 +82,7 @@ class Whole:
         self.ran: set[int] = set()
         self.stopped: set[int] = set()
         self.consulted: list[int] = []
+        self.asked: set[int] = set()  # runs whose approval was ever asked for
         self.ended: list[Exception | None] = []
         # the service
         self.debts: dict[tuple[int, str], Debt] = {}
@@ -140,6 +141,9 @@ class Whole:
                 self.running[run] = call.id
             case AskApproval(run):
                 self.consulted.append(run)
+                self.asked.add(run)
+            case StopAsking(run):
+                assert run in self.asked, "stopped asking what was never asked"
             case Stop(run):
                 assert run in self.ran, "stopped what never ran"
                 self.stopped.add(run)
