@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: test lint types tests demo web docs docs-serve docs-pages screenshots bench clean
+.PHONY: test lint types tests mutants slow demo web docs docs-serve docs-pages screenshots bench clean
 
 test: lint types tests
 
@@ -36,6 +36,13 @@ types: $(VENV)/.installed
 
 tests: $(VENV)/.installed
 	$(BIN)/python -m pytest -n auto -m 'not slow and not peers' $(ARGS)
+
+# Some minutes each: every table broken in every small way, which the searches must notice; and the slow tests.
+mutants: $(VENV)/.installed
+	$(BIN)/python tests/mutations.py
+
+slow: $(VENV)/.installed
+	$(BIN)/python -m pytest -n auto -m slow $(ARGS)
 
 demo: $(VENV)/.demo
 	$(BIN)/livetools chat examples/text_agent.py
