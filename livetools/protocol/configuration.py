@@ -379,7 +379,21 @@ def _part(value: object, where: str) -> Json:
         kind, called = _PART[name]
         if not isinstance(given[name], kind):
             raise ConfigError(f"{where}: {name} is a {type(given[name]).__name__}: {called} is expected")
+    data = given.get("inlineData", {}).get("data", "")
+    if not (isinstance(data, str) and is_base64(data)):
+        raise ConfigError(
+            f"{where}: inlineData.data is not base64: give the bytes themselves, or base64.b64encode(...)"
+        )
     return given
+
+
+def is_base64(text: str) -> bool:
+    """Whether the service decodes this: either alphabet, padded or not. Line breaks and the rest close with 1007."""
+    digits = text.rstrip("=")
+    return len(digits) % 4 != 1 and len(text) - len(digits) <= 2 and not _NOT_BASE64.search(digits)
+
+
+_NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/_-]")
 
 
 _MEMBERS = (

@@ -6,6 +6,8 @@ import base64
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from livetools.protocol.configuration import is_base64
+
 Part = dict[str, Any]  # a JSON object, in camelCase
 
 
@@ -49,6 +51,10 @@ def _inline(data: object, mime: object) -> Part:
         data = base64.b64encode(data).decode()
     if not isinstance(data, str):
         raise TypeError(f"the data of a part is bytes or base64 text, not {type(data).__name__}")
+    if not is_base64(data):
+        raise TypeError(
+            "the data of a part is not base64: give the bytes themselves, or base64.b64encode(...)"
+        )
     return {"inlineData": {"mimeType": mime, "data": data}}
 
 

@@ -138,6 +138,11 @@ async def test_half_a_sample_is_carried_over_chunks_that_are_dropped_and_not_int
     assert heard == [b"__ab", b"de"]
 
 
+def picture(data: object) -> list[dict[str, Any]]:
+    """A user turn with a picture of this data."""
+    return [{"role": "user", "parts": [{"inline_data": {"mime_type": "image/png", "data": data}}]}]
+
+
 @pytest.mark.parametrize(
     "verb",
     [
@@ -153,6 +158,11 @@ async def test_half_a_sample_is_carried_over_chunks_that_are_dropped_and_not_int
         lambda session: session.generate_reply(5),
         lambda session: session.send_content([{"role": "user", "parts": [{"text": 5}]}]),
         lambda session: session.send_content([{"role": "user", "parts": [{"inline_data": "x"}]}]),
+        lambda session: session.send_content(picture("%%% not base64")),
+        lambda session: session.send_content(picture("QUJD\n")),  # base64.encodebytes wraps its lines
+        lambda session: session.send_content(picture("AAA=AAA")),
+        lambda session: session.send_content(picture("AAAAA")),
+        lambda session: session.send_content(picture(5)),
         lambda session: session.send_content([{"role": "user", "parts": ["x"]}], turn_complete="yes"),
         lambda session: session.send_audio(memoryview(b"\0\0\0\0").cast("b")),
     ],

@@ -45,6 +45,8 @@ def test_google_genai_types_are_taken() -> None:
         ("a picture", "not str"),
         ((b"x", "png"), "a MIME type such as"),
         ({"inlineData": {"mimeType": "image/png", "data": 5}}, "is bytes or base64 text, not int"),
+        ({"inlineData": {"mimeType": "image/png", "data": "%%"}}, "is not base64"),
+        ({"inline_data": {"mime_type": "image/png", "data": "QUJD\n"}}, "is not base64"),
         ({"text": "x"}, "not dict"),
     ],
 )
