@@ -99,7 +99,7 @@ class Called(_Plain):
 
     def __str__(self) -> str:
         given = "" if self.args is None else ", ".join(f"{k}={v!r}" for k, v in self.args.items())
-        often = "" if self.times is None else f", {self.times} times"
+        often = "" if self.times is None else ", once" if self.times == 1 else f", {self.times} times"
         return f"calls {self.name}({given}){often}"
 
     def against(self, conversation: Conversation) -> str | None:
@@ -114,7 +114,7 @@ class Called(_Plain):
         if not fitting and self.times != 0:
             return "; ".join(wrong[-1])
         if self.times is not None and len(fitting) != self.times:
-            return f"it was called {len(fitting)} times"
+            return f"it was called {len(fitting)} time{'' if len(fitting) == 1 else 's'}"
         return None
 
 
