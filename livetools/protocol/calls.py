@@ -86,6 +86,18 @@ class Calls:
             self._begin(record, now)
         return new + again
 
+    def adopt(self, call: Call, now: float) -> None:
+        """A call that an earlier process of this conversation was asked: it is lost, and its handler goes on here."""
+        policy = self.plan.policies.get(call.name)
+        if policy is None or not policy.handled or call.id in self.by_id:
+            return
+        record = self._enter(0, call, now)
+        self._tell(ToolStarted(call))
+        self._perform(record, self._move(record, Move.LOSE), now)
+        if self.plan.answer_lost:
+            self.lost.append(record)
+        self._admit(record, now)
+
     def progress(self, run: int, value: object, now: float, yielded: Outcome | None = None) -> None:
         """A tool reported ``value``; ``yielded`` where it is a part of its result and not just a report."""
         record = self.records.get(run)

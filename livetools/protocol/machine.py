@@ -75,6 +75,7 @@ class Machine:
         self.parking = Parking(
             self.calls, self.turns, self.input, self.outbox, self.dispatch, self.connection, self.quiet
         )
+        self.left: Sequence[Call] = ()  # calls that an earlier process of this conversation has not finished
         self.closed = False
         self._seed = seed
         self._now = 0.0
@@ -394,6 +395,8 @@ class Machine:
         if not first or (self.plan.handle and not restored):
             self._tell(Reconnected(restored))
         link = self.connection.link.current
+        for call in self.left if first and restored else ():
+            self.calls.adopt(call, now)
         if restored and self.plan.answer_lost:
             errors = self.calls.resumed(link)
             self.dispatch.control += errors

@@ -10,7 +10,7 @@ from anyio.abc import TaskGroup
 
 from livetools.protocol import outgoing
 from livetools.protocol.errors import LocalProtocolError
-from livetools.protocol.events import Event
+from livetools.protocol.events import Call, Event
 from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.machine import Machine
 from livetools.protocol.outbox import Receipt
@@ -22,7 +22,7 @@ from livetools.tools import Agent, Hooks, SessionLike, Tool, as_tools
 from .clock import Clock, SystemClock
 from .endpoint import Endpoint
 from .guardrails import Guardrails
-from .handle_store import HandleStore, Keeper
+from .handle_store import ConversationStore, HandleStore, Keeper
 from .handlers import Handlers
 from .host import Host
 from .listener import Listener
@@ -56,6 +56,7 @@ class Assembly:
     listeners: list[Listener] = field(default_factory=list)
     guardrails: Guardrails | None = None  # of a session that runs, if its hooks want to know what is said
     observers: Observers | None = None  # of a session that runs
+    left: Sequence[Call] = ()  # by an earlier process of the conversation
     grace: float = 6.0  # seconds for the end: longer than a closing handshake
 
     def __post_init__(self) -> None:
@@ -74,6 +75,9 @@ class Assembly:
             log.warning("%s", warning)
         if self.store is not None and self.plan.handle is None:
             self.plan = replace(self.plan, handle=await self.store.load())
+        if isinstance(self.store, ConversationStore):
+            self.left = () if self.plan.handle is None else await self.store.left()
+            self.store.follow(session)
         self.transcript.user_content(self.plan.history)
         drivers: list[SessionDriver] = []
 
@@ -133,6 +137,7 @@ class Assembly:
 
     def _driver(self, host: Host, group: TaskGroup, session: SessionLike) -> SessionDriver:
         machine = Machine(self.plan, reconnect=self.policy, seed=self._seed)
+        machine.left = self.left
         heard = [listener.event for listener in self.listeners]
         driver = SessionDriver(machine, self.clock, [self.transcript.event, *heard])
         driver.change = self.update

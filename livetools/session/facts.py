@@ -69,6 +69,11 @@ class SessionFacts:
         return self._assembly.plan
 
     @property
+    def owes(self) -> list[str]:
+        """What would be lost if the process died now, in words: open calls, texts that were not read, a last turn."""
+        return self._running().machine.parking.owed()
+
+    @property
     def parked(self) -> bool:
         """Whether ``park()`` has closed it, and not a tool, the service or ``aclose()``: it may go on elsewhere."""
         return self._running().machine.parking.parked

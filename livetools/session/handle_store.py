@@ -8,12 +8,13 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import anyio.to_thread
 
-from livetools.protocol.events import Event, HandleUpdate
+from livetools.protocol.events import Call, Event, HandleUpdate
 
 from .secrecy import detail, place
 
@@ -29,6 +30,23 @@ class HandleStore(Protocol):
 
     async def save(self, handle: str) -> None:
         """Keep this one, in place of the last."""
+        ...
+
+
+@runtime_checkable
+class ConversationStore(HandleStore, Protocol):
+    """A :class:`HandleStore` that also knows which calls of its conversation a process has left behind."""
+
+    async def left(self) -> Sequence[Call]:
+        """The calls whose results the model may not know, in their order. Asked after ``load`` has found a handle.
+
+        Where the state of that handle is restored each of them is a lost call: its tool is called here with the same
+        id, and the result goes to the model as a text.
+        """
+        ...
+
+    def follow(self, session: object) -> None:
+        """This session is about to open: :func:`livetools.session.tap.listen` tells of what happens in it."""
         ...
 
 

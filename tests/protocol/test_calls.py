@@ -11,12 +11,13 @@ from typing import Any
 
 import pytest
 from support.desk import Desk
-from support.driver import plan
+from support.driver import Driver, plan
 from support.world import responses
 
 from livetools.protocol.actions import AskApproval, Outcome, Start, Stop, Undo
 from livetools.protocol.calls import REMEMBERED, Calls
-from livetools.protocol.events import ApprovalRequested, ToolFinished, ToolStarted
+from livetools.protocol.events import ApprovalRequested, Call, ToolFinished, ToolStarted
+from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.plan_types import CallPolicy, Plan
 
 
@@ -340,3 +341,47 @@ def test_a_call_costs_the_same_among_ten_thousand(policy: CallPolicy, most: int 
         return best
 
     assert cost(10_000) < 5 * cost(100)
+
+
+# Calls that an earlier process has left behind
+
+
+def left_behind(restored: bool = True, **fields: Any) -> Driver:
+    """A machine that goes on with a handle, and with a call that is still to be finished."""
+    d = Driver(plan(CallPolicy("book"), handle="h1", **fields), ReconnectPolicy(attempts=1))
+    d.machine.left = [Call("c1", "book", {"table": 4}), Call("c2", "gone", {})]
+    d.machine.connect(d.now)
+    d.drain()
+    d.machine.opened(1, d.now)
+    d.drain()
+    if not restored:
+        d.drop(1008, "BidiGenerateContent session not found").later(1)
+        d.machine.opened(2, d.now)
+        d.drain()
+    return d.server({"setupComplete": {}}, link=d.dialled[-1])
+
+
+def test_a_call_that_was_left_behind_is_run_here_and_its_result_is_told_once() -> None:
+    d = left_behind(answer_lost=True)
+    assert d.started == ["c1"]  # of c2 there is no tool here
+    [(id, response)] = d.answers()
+    assert id == "c1"
+    assert "error" in response
+    d.turn_complete()
+    d.settle("c1", "booked").later(5)
+    texts = [frame for _, frame in d.frames if "booked" in str(frame)]
+    assert len(texts) == 1
+    assert "clientContent" in texts[0]
+    assert d.names.count("ToolLost") == d.names.count("ToolFinished") == 1
+
+
+def test_asked_again_with_the_same_id_it_is_answered_and_not_told() -> None:
+    d = left_behind().call(("c1", "book"))
+    assert d.started == ["c1"]
+    d.settle("c1", "booked").later(5)
+    assert d.answers() == [("c1", {"output": "booked"})]
+
+
+def test_a_session_that_knows_nothing_of_it_is_not_told() -> None:
+    d = left_behind(restored=False)
+    assert d.started == []

@@ -1,0 +1,298 @@
+"""Durable tools: a process that is killed in the middle of a call is followed by another, which finishes that call.
+
+::
+
+    durable = Durable("sqlite:///durable.sqlite")       # several machines: "postgresql://..."
+
+    @durable.tool()
+    def book(table: int) -> str:
+        '''Book a table.'''
+        number = reserve(table)                         # functions with @DBOS.step(): each is done once
+        confirm(number)
+        return f"table {table} is booked: {number}"
+
+    with durable:
+        async with connect(MODEL, tools=[book], handle_store=durable.store(FileHandleStore("handle"))) as session: ...
+
+A call is a workflow of DBOS with the id ``<conversation key>/<call id>``; ``DBOS.workflow_id`` is that id inside of it.
+The key is kept beside the handle: a session that goes on with the handle attaches to the runs of the one before, and a
+session that begins anew has a new key. What holds:
+
+- A step that has ended never runs again; the function around the steps does, and is to do the same each time.
+- A step that was killed in the middle runs again, unless it is a transaction of DBOS's. What it does outside is to be
+  idempotent by a key: ``DBOS.workflow_id`` and the step's name.
+- Every process holds a lease. The runs of one that died are taken over by another when its lease has ended, never
+  earlier: what is alive would run twice. A process that stands still for longer than its lease (a machine that sleeps)
+  may go on while another has taken over: then a step may run twice, and idempotency alone helps.
+- A result reaches the model once: as the answer, or as a text in the session that goes on. Only if a process dies after
+  the model has read a result, and before a handle that holds it, is it told again, to a model that does not know it.
+
+Needs ``pip install 'livetools[durable]'``.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import inspect
+import json
+import logging
+import uuid
+from collections import deque
+from collections.abc import Callable, Collection, Sequence, Set
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as Waiting
+from types import TracebackType
+from typing import Any, Self
+from weakref import WeakKeyDictionary
+
+import anyio.to_thread
+
+try:
+    from dbos import DBOS, SetWorkflowID
+except ImportError as error:
+    raise ImportError("durable tools need dbos: pip install 'livetools[durable]'") from error
+
+from livetools.protocol.errors import ConfigError, LocalProtocolError, ToolDefinitionError, ToolError
+from livetools.protocol.events import Call, Event, HandleUpdate, Reconnected, ToolCancelled, ToolFinished
+from livetools.session.handle_store import HandleStore
+from livetools.session.session import Session
+from livetools.session.tap import listen
+from livetools.session.threads import DaemonThreads
+from livetools.tools import Tool, ToolContext
+
+from .leases import Leases
+
+log = logging.getLogger("livetools.calls")
+
+#: Seconds between two looks whether a call was taken back.
+LOOK = 0.2
+#: Calls that are remembered as known to the model.
+REMEMBERED = 512
+#: Runs whose results are of no use: the model took the call back.
+USELESS = frozenset({"CANCELLED"})
+#: What a call without an id of the service's is called here; another process would give the same to another call.
+UNNAMED = "unnamed-"
+
+
+class Durable:
+    """The durable tools of one process, and its connection to the database. Enter it before any session is opened.
+
+    ``lease``: seconds after which a process that says nothing counts as dead. ``name``: processes of one name share
+    their runs. ``version``: runs are taken over only by processes of the same version; by default it changes with the
+    source of the tools. One object a process: DBOS is one.
+    """
+
+    def __init__(
+        self,
+        database: str = "sqlite:///durable.sqlite",
+        *,
+        name: str = "livetools",
+        lease: float = 30.0,
+        version: str | None = None,
+    ) -> None:
+        if not lease > 0:
+            raise ConfigError(f"lease={lease!r}: a number of seconds above 0 is expected")
+        self.executor_id = uuid.uuid4().hex
+        self._database, self._name, self._version = database, name, version
+        self._leases = Leases(database, self.executor_id, lease, self._take_over)
+        self._sources: list[str] = []
+        self._stores: WeakKeyDictionary[object, _Store] = WeakKeyDictionary()
+        self._threads = DaemonThreads()
+        self.names: set[str] = set()  # of the tools
+
+    def __enter__(self) -> Self:
+        version = self._version or hashlib.sha256("\n".join(sorted(self._sources)).encode()).hexdigest()
+        DBOS(
+            config={
+                "name": self._name,
+                "system_database_url": self._database,
+                "executor_id": self.executor_id,
+                "application_version": version,
+                "log_level": "ERROR",
+            }
+        )
+        DBOS.launch()
+        self._leases.begin()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        """Let go: what still runs is taken over by another process when the lease has ended."""
+        self._leases.end()
+        DBOS.destroy()
+        self._threads.shutdown()
+
+    def tool(self, **options: Any) -> Callable[[Callable[..., Any]], Tool]:  # ToolOptions, and a name
+        """A decorator: the function, plain or async, is a workflow, and a :class:`~livetools.Tool`.
+
+        ``options``: as of ``@tool``. It takes no ``ToolContext``: it may go on where its session is not. What it
+        returns is pickled.
+        """
+
+        def decorate(function: Callable[..., Any]) -> Tool:
+            inner = Tool(function, **{key: value for key, value in options.items() if key == "name"})
+            made = Tool(self._handler(function, inner), **{**options, "name": inner.name})
+            self.names.add(inner.name)
+            return made
+
+        return decorate
+
+    def store(self, inner: HandleStore) -> HandleStore:
+        """A handle store that keeps the conversation's key beside the handle, in ``inner``: one for each session."""
+        return _Store(inner, self.names, self._left, self._stores.__setitem__)
+
+    def _handler(self, function: Callable[..., Any], inner: Tool) -> Callable[..., Any]:
+        try:
+            self._sources.append(inspect.getsource(function))
+        except OSError:
+            self._sources.append(inner.name)
+        signature = inspect.signature(function)
+        if any("ToolContext" in str(p.annotation) for p in signature.parameters.values()):
+            raise ToolDefinitionError(
+                f"{inner.name}: a durable tool takes no ToolContext: it may outlive its session"
+            )
+        workflow = _workflow(function, inner)
+
+        @functools.wraps(function)
+        def handler(*, livetools_context: ToolContext, **arguments: object) -> object:
+            return self._run(workflow, livetools_context)
+
+        context = inspect.Parameter(
+            "livetools_context", inspect.Parameter.KEYWORD_ONLY, annotation=ToolContext
+        )
+        parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in signature.parameters.values()]
+        handler.__signature__ = signature.replace(parameters=[*parameters, context])  # type: ignore[attr-defined]
+        handler.__annotations__ = {**function.__annotations__, "livetools_context": ToolContext}
+        return handler
+
+    def _run(self, workflow: Callable[..., Any], context: ToolContext) -> object:
+        """Start the run of this call, or attach to it, and wait for its end."""
+        call, session = context.call, context.session
+        store = None if session is None else self._stores.get(session)
+        if session is not None and store is None:
+            raise ConfigError(
+                f"{call.name} is durable: connect(handle_store=durable.store(...)) names its runs"
+            )
+        key = uuid.uuid4().hex if store is None else store.key
+        again = f"-{uuid.uuid4().hex}" if call.id.startswith(UNNAMED) else ""
+        with SetWorkflowID(f"{key}/{call.id}{again}"):
+            run = DBOS.start_workflow(workflow, dict(call.args))
+        ended: Future[object] = self._threads.submit(run.get_result)
+        while True:
+            try:
+                return ended.result(LOOK)
+            except Waiting:
+                if not context.cancelled:
+                    continue
+            if isinstance(session, Session) and session.stats()["line"] != "closed":
+                DBOS.cancel_workflow(run.get_workflow_id())
+            raise ToolError("cancelled")  # the session has ended, and another may go on: the run does
+
+    def _take_over(self, executor: str) -> bool:
+        """Go on with the runs of a process whose lease has ended. Whether none is left."""
+        DBOS._recover_pending_workflows([executor])
+        return not DBOS.list_workflows(executor_id=executor, status=["PENDING"], limit=1)
+
+    def _left(self, key: str, told: Collection[str]) -> list[Call]:
+        """The calls of this conversation whose results its state does not hold."""
+        runs = DBOS.list_workflows(workflow_id_prefix=f"{key}/", sort_desc=False)
+        calls = []
+        for run in runs:
+            id, name = run.workflow_id.partition("/")[2], run.name.removeprefix(PREFIX)
+            if id in told or id.startswith(UNNAMED) or run.status in USELESS or run.input is None:
+                continue
+            calls.append(Call(id, name, run.input["args"][0]))
+        return calls
+
+
+PREFIX = "livetools."
+
+
+def _workflow(function: Callable[..., Any], inner: Tool) -> Callable[..., Any]:
+    """What DBOS runs, and runs again: the arguments are those of the model, as JSON."""
+
+    def bound(args: dict[str, Any]) -> functools.partial[Any]:
+        positional, keyword = inner.bind(args, ToolContext(call=Call("", inner.name, args)))
+        return functools.partial(function, *positional, **keyword)
+
+    if inspect.iscoroutinefunction(function):
+
+        async def run_async(args: dict[str, Any]) -> Any:
+            return await bound(args)()
+
+        durable: Callable[..., Any] = DBOS.workflow(name=PREFIX + inner.name)(run_async)
+        return durable
+
+    def run(args: dict[str, Any]) -> Any:
+        return bound(args)()
+
+    durable = DBOS.workflow(name=PREFIX + inner.name)(run)
+    return durable  # noqa: RET504  # typed above, where DBOS is not there to say it
+
+
+class _Store:
+    """The handle, the key of its conversation, and the calls whose results that handle holds, as one text."""
+
+    def __init__(
+        self,
+        inner: HandleStore,
+        names: Set[str],
+        left: Callable[[str, Collection[str]], list[Call]],
+        serve: Callable[[object, _Store], None],
+    ) -> None:
+        self._inner, self._names, self._left, self._serve = inner, names, left, serve
+        self._new_key()
+
+    def _new_key(self) -> None:
+        self.key = uuid.uuid4().hex
+        self.told: deque[str] = deque(maxlen=REMEMBERED)  # calls that the state of the newest handle knows of
+        self._finished: list[str] = []  # since
+        self._at: dict[str, tuple[str, list[str]]] = {}  # what belongs to a handle that is still to be saved
+
+    async def load(self) -> str | None:
+        """See :class:`HandleStore`."""
+        text = await self._inner.load()
+        try:
+            kept: Any = json.loads(text or "")
+            self.key, handle = str(kept["key"]), str(kept["handle"])
+            self.told = deque(map(str, kept["told"]), maxlen=REMEMBERED)
+        except (ValueError, TypeError, KeyError):
+            return text  # a plain handle: its calls have no key
+        return handle
+
+    async def save(self, handle: str) -> None:
+        """See :class:`HandleStore`."""
+        key, told = self._at.pop(handle, (self.key, list(self.told)))
+        await self._inner.save(json.dumps({"key": key, "handle": handle, "told": told}))
+
+    async def left(self) -> Sequence[Call]:
+        """See :class:`~livetools.session.handle_store.ConversationStore`."""
+        return await anyio.to_thread.run_sync(self._left, self.key, self.told)
+
+    def follow(self, session: object) -> None:
+        """See :class:`~livetools.session.handle_store.ConversationStore`."""
+        assert isinstance(session, Session)
+        self._serve(session, self)
+        listen(session, functools.partial(self._event, session), lambda pcm, rate: None, lambda: None)
+
+    def _event(self, session: Session, event: Event) -> None:
+        match event:
+            case Reconnected(state_restored=False):
+                self._new_key()
+            case ToolFinished(call=call) | ToolCancelled(call) if call.name in self._names:
+                self._finished.append(call.id)
+            case HandleUpdate(handle):
+                if self._finished and not _owes(session):  # else a result may be on its way
+                    self.told.extend(self._finished)
+                    self._finished.clear()
+                self._at = {handle: (self.key, list(self.told))}
+
+
+def _owes(session: Session) -> bool:
+    """Whether the newest handle does not hold all of it."""
+    try:
+        return bool(session.owes)
+    except LocalProtocolError:  # it is only just being opened
+        return True
