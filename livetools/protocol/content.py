@@ -32,7 +32,7 @@ from .events import (
     VoiceActivity,
     Word,
 )
-from .frames import Blob, Part, ServerContent, ServerMessage, Transcription
+from .frames import Blob, Media, Part, ServerContent, ServerMessage, Transcription
 
 DEFAULT_RATE = 24_000
 """Hz of the model's speech where the MIME type does not say (Vertex sends a bare ``audio/pcm``)."""
@@ -49,6 +49,8 @@ def events(message: ServerMessage) -> list[Event]:
     is neither PCM nor video is an ``UnknownMessage`` with its bytes. An empty ``usageMetadata`` says nothing.
     """
     content = message.content
+    if message.media is not None:
+        return [_blob(message.media)]
     found: list[Event] = []
     if content is None and not (message.usage or message.unknown or message.voice_activity):
         return found  # a call by itself, a handle: most messages on the path of a call
@@ -157,7 +159,7 @@ def _part(part: Part, interrupted: bool, found: list[Event]) -> None:
         found.append(CodeChunk(part.code_execution_result.output, part.code_execution_result.outcome))
 
 
-def _blob(blob: Blob) -> Event:
+def _blob(blob: Blob | Media) -> Event:
     rate = _rate(blob.mime_type)
     if rate is None and blob.mime_type is not None and blob.mime_type.lower().startswith("video/"):
         return VideoChunk(blob.data, blob.mime_type)

@@ -13,15 +13,27 @@ further down, new fields are detail and are passed over.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
-from pydantic_core import from_json
+from pydantic_core import CoreConfig, SchemaValidator, core_schema, from_json
 
 from .salvage import salvage
+
+LARGE = 1024
+"""Bytes of a message from which on a blob in it is looked for first."""
+
+# {"serverContent": {"modelTurn": {"parts": [{"inlineData": {"mimeType": "...", "data": "..."}}]}}}
+_MEDIA_HEAD = re.compile(
+    rb'\s*{\s*"serverContent"\s*:\s*{\s*"modelTurn"\s*:\s*{\s*"parts"\s*:\s*\[\s*{\s*"inlineData"\s*:\s*{'
+    rb'\s*"mimeType"\s*:\s*"([ !#-\[\]-~]*)"\s*,\s*"data"\s*:\s*"'
+)
+_MEDIA_TAIL = re.compile(rb"\s*}\s*}\s*\]\s*}\s*}\s*}\s*\Z")
+_BASE64 = SchemaValidator(core_schema.bytes_schema(), CoreConfig(val_json_bytes="base64"))
 
 RAW_ARGS = "(not an object)"
 """The key under which arguments go that are not a JSON object: no parameter can have this name."""
@@ -203,13 +215,22 @@ class VoiceSignal:
 
 
 @dataclass(slots=True)
+class Media:
+    """A blob that is all there is in a message."""
+
+    mime_type: str
+    data: bytes
+
+
+@dataclass(slots=True)
 class ServerMessage:
     """One frame from the server. Every attribute is always there; a bare ``{}`` leaves all of them empty.
 
     ``calls`` holds those of ``toolCall`` and then those among the parts of ``modelTurn``: the same call
     may stand in both (mastra-ai/mastra#22969). ``usage`` is ``usageMetadata`` as it came. ``status`` is
     ``interactionStatus``, wherever it stood. ``unknown`` holds what was not understood: ``{path:
-    value}``, or the whole frame where it is not a JSON object.
+    value}``, or the whole frame where it is not a JSON object. ``media`` is a large blob that came alone; all others
+    stand in the ``content``.
     """
 
     setup_complete: SetupComplete | None = None
@@ -222,6 +243,7 @@ class ServerMessage:
     voice_activity: VoiceSignal | None = None
     status: str | None = None
     unknown: list[object] = field(default_factory=list)
+    media: Media | None = None
 
 
 class _ToolCall(_Wire):
@@ -257,8 +279,10 @@ class _Frame(_Noticed):
 
 def parse(data: bytes | str) -> ServerMessage:
     """Read one frame. Never raises: what cannot be read is in ``unknown`` of the message returned."""
-    if isinstance(data, bytes) and b'"toolCall"' in data[:24]:
-        message = _only_calls(data)
+    if isinstance(data, bytes):
+        message = _only_media(data) if len(data) >= LARGE else None
+        if message is None and b'"toolCall"' in data[:24]:
+            message = _only_calls(data)
         if message is not None:
             return message
     try:
@@ -267,6 +291,24 @@ def parse(data: bytes | str) -> ServerMessage:
         rest, broken = salvage(_Frame, data, _vital)
         return ServerMessage(unknown=broken) if rest is None else _message(rest, broken)
     return _message(frame, [])
+
+
+def _only_media(data: bytes) -> ServerMessage | None:
+    """A message that is one blob and nothing else, as all are while the model speaks; ``None``: it is read in full.
+
+    Reading the JSON around the blob costs more than the blob, whose Base64 ends at the next quotation mark.
+    """
+    head = _MEDIA_HEAD.match(data)
+    if head is None:
+        return None
+    begin, end = head.end() - 1, data.find(b'"', head.end()) + 1
+    if not _MEDIA_TAIL.match(data, end):
+        return None
+    try:
+        blob = _BASE64.validate_json(data[begin:end])
+    except ValueError:
+        return None
+    return ServerMessage(media=Media(head[1].decode(), blob)) if blob else None
 
 
 def _only_calls(data: bytes) -> ServerMessage | None:
