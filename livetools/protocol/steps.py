@@ -17,8 +17,13 @@ Part: TypeAlias = dict[str, Any]
 
 PENDING = {"error": "no result yet"}
 
+FLAT = 64  # what a step weighs beside its text
+
 # Stands where the user spoke and nobody wrote it down: a function call may not open a conversation.
 UNHEARD = "(The user spoke; there is no transcript of it.)"
+
+
+_SMALL = frozenset({int, float, bool, type(None)})  # values that weigh nothing by themselves
 
 
 @dataclass(slots=True, eq=False)
@@ -74,6 +79,17 @@ class Batch:
 
 
 Step: TypeAlias = Utterance | Batch
+
+
+def weigh(part: Mapping[str, Any]) -> int:
+    """About its size in bytes as JSON, with what wraps it. On the path of every call: flat values are not printed."""
+    size = FLAT + 32 * len(part)
+    for value in part.values():
+        if type(value) is str:
+            size += len(value)
+        elif type(value) not in _SMALL:
+            size += len(repr(value))
+    return size
 
 
 def render(steps: Iterable[Step]) -> list[Content]:

@@ -37,12 +37,11 @@ from .events import (
     ToolStarted,
     TurnComplete,
 )
-from .steps import Batch, Content, Part, Slot, Step, Utterance, only_texts, render
+from .steps import FLAT, Batch, Content, Part, Slot, Step, Utterance, only_texts, render, weigh
 
 CANCELLED = {"error": "cancelled"}
 LOST = {"error": "cancelled: the connection that asked was lost"}
 
-FLAT = 64  # what a step weighs beside its text
 AT_ONCE = 8  # notes that are placed for each that comes, past the bound
 
 # Ends a seed for models that want the last turn to be the user's (2.5: pipecat#4355).
@@ -135,9 +134,9 @@ class Transcript(Sequence[Content]):
         if type(event) not in self._place:
             return
         if isinstance(event, ToolFinished):
-            weight = _weigh(event.response)
+            weight = weigh(event.response)
         elif isinstance(event, ToolStarted):
-            weight = _weigh(event.call.args)
+            weight = weigh(event.call.args)
         else:
             weight = FLAT + len(getattr(event, "text", ""))
         self._noted.append((event, weight))
@@ -234,7 +233,7 @@ class Transcript(Sequence[Content]):
 
     def _add(self, said: Utterance, part: Part) -> None:
         said.parts.append(part)
-        self._grow(said, _weigh(part))
+        self._grow(said, weigh(part))
 
     def _heard(self) -> Utterance | None:
         """The utterance of the running exchange."""
@@ -271,7 +270,7 @@ class Transcript(Sequence[Content]):
         slot = Slot(id or next(self._unnamed), name, id, call)
         self._batch.slots.append(slot)
         self._slots[slot.key] = slot, self._batch
-        self._grow(self._batch, _weigh(call.args if isinstance(call, Call) else call))
+        self._grow(self._batch, weigh(call.args if isinstance(call, Call) else call))
         return slot
 
     def _mark(self, call: Call, response: Mapping[str, Any], *, final: bool) -> None:
@@ -296,7 +295,7 @@ class Transcript(Sequence[Content]):
         self._batch = None  # whatever the model calls next, it calls knowing this
         if not slot.final:
             slot.response, slot.final = dict(response), final
-            weight = _weigh(response) + (_weigh(slot.rest) if slot.rest else 0)
+            weight = weigh(response) + (weigh(slot.rest) if slot.rest else 0)
             if (kept := self._slots.get(slot.key)) is not None:
                 self._grow(kept[1], weight)
 
@@ -407,20 +406,6 @@ class Transcript(Sequence[Content]):
 
 def _member(part: Mapping[str, Any], *names: str) -> Mapping[str, Any] | None:
     return next((part[name] for name in names if isinstance(part.get(name), Mapping)), None)
-
-
-def _weigh(part: Mapping[str, Any]) -> int:
-    """About its size in bytes as JSON, with what wraps it. On the path of every call: flat values are not printed."""
-    size = FLAT + 32 * len(part)
-    for value in part.values():
-        if type(value) is str:
-            size += len(value)
-        elif type(value) not in _SMALL:
-            size += len(repr(value))
-    return size
-
-
-_SMALL = frozenset({int, float, bool, type(None)})
 
 
 def _brief(content: Content) -> str:

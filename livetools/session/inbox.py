@@ -27,10 +27,13 @@ from livetools.protocol.events import (
     Reconnecting,
     SessionStarted,
     Stalled,
+    ToolFinished,
     ToolLost,
+    ToolStarted,
     TurnComplete,
     VideoChunk,
 )
+from livetools.protocol.steps import weigh
 
 from .timeslice import TimeSlice
 from .wake import make_wake
@@ -228,6 +231,10 @@ def _weight(event: Event) -> int:
 
     A tool's progress may be any object of the user's: one that will not be looked at weighs nothing.
     """
+    if isinstance(event, ToolStarted):
+        return weigh(event.call.args)
+    if isinstance(event, ToolFinished):
+        return weigh(event.response)
     size, looked = 0, 0
     waiting: list[object] = [event]
     while waiting and looked < LOOKED:
