@@ -84,8 +84,8 @@ class AttachedMachine:
 
     def outputs(self, write: bool = True) -> Outputs | None:
         """See :meth:`.machine.Machine.outputs`."""
-        frames = self._frames() if write else []
-        wake_at = self.calls.wake_at()
+        frames = self._frames() if write and (self.calls.replies.queue or self.calls.texts) else []
+        wake_at = self.calls.deadlines.next()
         if not (frames or self._actions or wake_at != self._told_wake_at):
             return None
         self._told_wake_at = wake_at
@@ -96,12 +96,14 @@ class AttachedMachine:
     def _frames(self) -> list[Frame]:
         calls = self.calls
         frames: list[Frame] = []
-        if calls.replies:
+        if calls.replies.queue:
             write, replies = Write(), calls.replies.frames(LINK)
-            for answer in (answer for reply in replies for answer in reply.answers):
-                self._outbox.wrote(answer, write)
-            frames += [Frame(LINK, reply) for reply in replies[:-1]]
-            frames += [Frame(LINK, reply, write=write) for reply in replies[-1:]]
+            for reply in replies:
+                for answer in reply.answers:
+                    self._outbox.wrote(answer, write)
+                frames.append(Frame(LINK, reply))
+            if frames:
+                frames[-1].write = write
         if calls.texts:
             build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
             frames += [Frame(LINK, build(text)) for text in calls.late()]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import anyio
+from pydantic_core import from_json
 
 from livetools.protocol.configuration import plain
 
@@ -36,7 +36,7 @@ class SDKTransport:
         """What was taken is sent, whoever cancels. Of a connection that is gone the SDK tells the reader."""
         try:
             with anyio.CancelScope(shield=True):
-                await self._send(json.loads(frame))
+                await self._send(from_json(frame))
         except Exception as error:
             log.warning("what the model is owed could not be sent (%s)", type(error).__name__)
             raise Gone from None
@@ -63,13 +63,16 @@ class AskedCall:
 
 def calls_of(message: Any) -> Sequence[AskedCall]:
     """The calls of a message, on either of its two channels."""
-    tool_call = getattr(message, "tool_call", None)
+    tool_call, content = getattr(message, "tool_call", None), getattr(message, "server_content", None)
     calls = list(getattr(tool_call, "function_calls", None) or ())
-    turn = getattr(getattr(message, "server_content", None), "model_turn", None)
-    calls += [part.function_call for part in getattr(turn, "parts", None) or () if part.function_call]
+    if content is not None:
+        parts = getattr(getattr(content, "model_turn", None), "parts", None) or ()
+        calls += [part.function_call for part in parts if part.function_call]
+    if not calls:
+        return ()
     return [AskedCall(c.id, c.name or "", dict(c.args or {}), *_pieces(c)) for c in calls]
 
 
 def _pieces(call: Any) -> tuple[Sequence[Any], bool]:  # older SDKs know no calls in pieces
-    pieces = [plain(piece) for piece in getattr(call, "partial_args", None) or ()]
-    return pieces, bool(getattr(call, "will_continue", False))
+    pieces = getattr(call, "partial_args", None)
+    return [plain(piece) for piece in pieces] if pieces else (), bool(getattr(call, "will_continue", False))

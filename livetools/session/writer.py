@@ -83,7 +83,8 @@ class Writer:
             try:
                 while self.waiting:
                     await self._send(self.waiting.popleft())
-                    await self._slice.share()
+                    if self.waiting:
+                        await self._slice.share()
             finally:
                 self.writing = False
             self._owner.step()  # what the machine has had meanwhile
