@@ -310,9 +310,10 @@ class Calls:
         record.phase = Phase.HANDLER
         record.running = record.started = True
         self._slots.start(record)
-        timeout = record.policy.timeout if record.policy is not None else None
-        self.deadlines.set(record, inf if timeout is None else now + timeout)
-        self._act(Start(record.run, record.call, record.tool))
+        policy = record.policy
+        assert policy is not None
+        self.deadlines.set(record, inf if policy.timeout is None else now + policy.timeout)
+        self._act(Start(record.run, record.call, policy.tool))
 
     def _fill(self, now: float) -> None:
         """Give the slots that are free to those who wait."""
@@ -412,7 +413,10 @@ class Calls:
         self.replies.acknowledge(record, self.plan.response_key)
 
     def _reply(self, record: Record, now: float, yielded: Outcome | None) -> None:
-        self.replies.reply(record)
+        if self.replies.grouped:
+            self.replies.release(record)
+        else:
+            self.replies.queue.append(record)
 
     def _release(self, record: Record, now: float, yielded: Outcome | None) -> None:
         self.replies.release(record)

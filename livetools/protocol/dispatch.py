@@ -103,10 +103,11 @@ class Dispatch:
         if input.queue:  # a change goes ahead of the answers: with them the model goes on as what it is then
             frames += self._input(input.changes(), link, write, now)
         if calls.replies.queue:
-            answers = [Frame(link, reply) for reply in self._answers(link, write, now)]
+            at = len(frames)
+            for reply in self._answers(link, write, now):
+                frames.append(Frame(link, reply))
             if self.outbox.transparent:
-                self._number(answers)
-            frames += answers
+                self._number(frames[at:])
         if input.queue:
             frames += self._input(input.take(calls.blocking()), link, write, now)
         if late and self._unasked(now):

@@ -102,13 +102,6 @@ class Replies:
         for record in members:
             record.group = self._messages
 
-    def reply(self, record: Record) -> None:
-        """The answer of this call is ready."""
-        if self.grouped:
-            self.release(record)
-        else:
-            self.queue.append(record)
-
     def release(self, record: Record) -> None:
         """Its message may have waited for nobody else: it is answered once none of its calls is open."""
         members = self._groups.get(record.group)

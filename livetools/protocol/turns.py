@@ -253,7 +253,7 @@ class Turns:
             self._do(TurnEvent.CALL if ends_turn else TurnEvent.STAND, now)
         if self.exchange is not None and self.exchange.listens:
             self.exchange.call(run, call)
-        self._moved(now)
+        self._progress, self._stalled = now, False
 
     def interrupted(self, now: float) -> None:
         """``interrupted``: the model was cut off; the end of its turn follows."""
@@ -305,7 +305,7 @@ class Turns:
         if ends_turn or not stood_still:
             self.most = self.upmost + 1
         if scheduling != "SILENT" or not ends_turn:
-            turn = self._mark(self._is_next(ends_turn))
+            turn = self._mark(ends_turn and not self.status_signal and self._is_next())
             self._cutting = self._cutting or (scheduling == "INTERRUPT" and self.model is Model.SPEAKING)
             self._heard = False
             self._unspoken.add(run)
@@ -464,10 +464,8 @@ class Turns:
     def _before(self, turn: Expected) -> Iterator[Expected]:
         return takewhile(lambda other: other is not turn, self._queue)
 
-    def _is_next(self, ends_turn: bool) -> bool:
-        """Whether an answer is spoken of in the turn behind the first one that is expected."""
-        if not ends_turn or self.status_signal:
-            return False
+    def _is_next(self) -> bool:
+        """Whether an answer to a call that ended its turn is spoken of in the turn behind the first one expected."""
         certain = (turn.prompt and turn.wanted and not turn.doubtful for turn in self._queue)
         return self.model is Model.SPEAKING or any(certain)
 
