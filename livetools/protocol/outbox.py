@@ -252,6 +252,9 @@ class Entry:
         return (self.state, Evidence.UNANSWERED if self.answer is None else Evidence.ANSWERED) in READ_BY
 
 
+_NONE: deque[tuple[int, Entry, int]] = deque(maxlen=0)
+
+
 class Outbox:
     """What was written on this connection and is not known to have been read, in its order.
 
@@ -263,7 +266,7 @@ class Outbox:
         self.index = 0  # of the last message that was taken, the setup being 0
         self._sent: list[Entry] = []
         self._log: deque[tuple[int, Entry, int]] = (
-            deque()
+            deque() if transparent else _NONE
         )  # what the service may not have taken in, with its size
         self._logged = 0
 

@@ -55,6 +55,9 @@ class _Typed:
     text: str
 
 
+_NONE: deque[tuple[Event | _Typed, int]] = deque(maxlen=0)
+
+
 class Transcript(Sequence[Content]):
     """Listens to a session and writes its conversation down. A sequence of contents, as ``connect(history=)`` takes it.
 
@@ -68,7 +71,9 @@ class Transcript(Sequence[Content]):
         self.max_bytes, self.transcribed = max_bytes, transcribed
         self._dropped = 0
         self.on_full: Callable[[], object] | None = None  # called when the first step goes
-        self._noted: deque[tuple[Event | _Typed, int]] = deque()  # what is not placed yet, with its weight
+        self._noted = (
+            _NONE  # what is not placed yet, with its weight; a session in which nothing happens has no queue
+        )
         self._noted_weight = 0
         self._steps: deque[Step] = deque()
         self._slots: dict[str, tuple[Slot, Batch]] = {}  # the newest of each id, with its batch
@@ -79,18 +84,6 @@ class Transcript(Sequence[Content]):
         self._batch: Batch | None = None  # still takes calls
         self._aside: list[Utterance] = []  # text beside speech, in the turn that runs
         self._spoken = False  # that turn has a transcript
-        self._place: dict[type, Callable[[Any], object]] = {  # each by the very type it takes
-            _Typed: self._on_typed,
-            TextChunk: self._on_model_text,
-            OutputTranscript: self._on_model_text,
-            InputTranscript: self._on_heard,
-            ToolStarted: lambda e: self._start(e.call, e.call.id, e.call.name),
-            ToolFinished: lambda e: self._mark(e.call, e.response, final=True),
-            ToolCancelled: lambda e: self._mark(e.call, CANCELLED, final=True),
-            ToolLost: lambda e: self._mark(e.call, LOST, final=e.delivery != "text"),
-            Interrupted: lambda e: self._end(),
-            TurnComplete: self._on_turn_complete,
-        }
 
     # what the session sends
 
@@ -131,7 +124,7 @@ class Transcript(Sequence[Content]):
 
     def event(self, event: Event | _Typed) -> None:
         """Take note of an event. One that says nothing of the conversation (audio, usage) costs a look-up."""
-        if type(event) not in self._place:
+        if type(event) not in PLACE:
             return
         if isinstance(event, ToolFinished):
             weight = weigh(event.response)
@@ -139,6 +132,8 @@ class Transcript(Sequence[Content]):
             weight = weigh(event.call.args)
         else:
             weight = FLAT + len(getattr(event, "text", ""))
+        if self._noted is _NONE:
+            self._noted = deque()
         self._noted.append((event, weight))
         self._noted_weight += weight
         if self._noted_weight + self._weight > self.max_bytes:
@@ -149,12 +144,12 @@ class Transcript(Sequence[Content]):
         for _ in range(min(AT_ONCE, len(self._noted))):
             what, weight = self._noted.popleft()
             self._noted_weight -= weight
-            self._place[type(what)](what)
+            PLACE[type(what)](self, what)
 
     def _place_all(self) -> deque[Step]:
         """All steps, what was noted since the last time among them."""
         for what, _ in self._noted:
-            self._place[type(what)](what)
+            PLACE[type(what)](self, what)
         self._noted.clear()
         self._noted_weight = 0
         return self._steps
@@ -402,6 +397,21 @@ class Transcript(Sequence[Content]):
                     raise ValueError(f"line {number} of the transcript is not a JSON object: {line[:60]!r}")
                 transcript.user_content([content])
         return transcript
+
+
+#: What places a note among the steps, by the very type of the note.
+PLACE: Mapping[type, Callable[[Transcript, Any], object]] = {
+    _Typed: Transcript._on_typed,
+    TextChunk: Transcript._on_model_text,
+    OutputTranscript: Transcript._on_model_text,
+    InputTranscript: Transcript._on_heard,
+    ToolStarted: lambda transcript, e: transcript._start(e.call, e.call.id, e.call.name),
+    ToolFinished: lambda transcript, e: transcript._mark(e.call, e.response, final=True),
+    ToolCancelled: lambda transcript, e: transcript._mark(e.call, CANCELLED, final=True),
+    ToolLost: lambda transcript, e: transcript._mark(e.call, LOST, final=e.delivery != "text"),
+    Interrupted: lambda transcript, e: transcript._end(),
+    TurnComplete: Transcript._on_turn_complete,
+}
 
 
 def _member(part: Mapping[str, Any], *names: str) -> Mapping[str, Any] | None:
