@@ -10,7 +10,7 @@ import anyio.to_thread
 import numpy
 import pytest
 
-from livetools import ToolResult
+from livetools import Tool, ToolResult
 
 LOUD = b"\x00\x20" * 24000 * 3  # three seconds that are loud all along
 
@@ -182,6 +182,31 @@ def test_a_call_is_approved_and_another_refused(model, site, tab):
         page.run("live.sendText('photos')")
         assert "not today" in str(page.run("until('ToolFinished', 2)")["response"])
         page.run("until('TurnComplete', 2)")
+
+
+def test_a_function_runs_in_the_page(model, site, tab):
+    @model.model
+    async def answer(turn):
+        await turn.say(str(await turn.call("show_map", place=turn.text)))
+
+    show_map = Tool({"name": "show_map", "description": "Show a map.", "parameters": {"type": "OBJECT"}})
+    with site(tools=[show_map]) as address, tab(address) as page:
+        ready = page.run("live.connect()")
+        assert ready["declared_only"] == ["show_map"]
+        page.run(
+            """live.on("ToolStarted", ({ call }) => {
+              if (call.name === "show_map") {
+                const place = call.args.place;
+                live.respond(call.id, place === "Atlantis" ? new Error("there is no map of it") : { shown: place });
+              }
+            }); return 1;"""
+        )
+        for number, (place, told) in enumerate(
+            [("Oslo", {"output": {"shown": "Oslo"}}), ("Atlantis", {"error": "there is no map of it"})], 1
+        ):
+            page.run(f"live.sendText('{place}')")
+            assert page.run(f"until('ToolFinished', {number})")["response"] == told
+            page.run(f"until('TurnComplete', {number})")
 
 
 def test_a_lost_line_is_found_again_with_what_was_said_and_typed_meanwhile(model, site, tab):

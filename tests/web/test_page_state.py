@@ -265,3 +265,33 @@ def test_an_answer_that_was_cut_off_was_heard_until_then(reduce):
     )
     last = state["exchanges"][0]["items"][-1]
     assert (last["interrupted"], last["last"]) == (True, 3.0)
+
+
+def test_who_stops_the_model_before_its_first_word_has_stopped_it(reduce):
+    before = [
+        ("user_text", 1.0, {"text": "one"}),
+        ("OutputTranscript", 1.2, said("One.")),
+        ("TurnComplete", 1.3, TURN),
+    ]
+    state = reduce(*before, ("user_text", 5.0, {"text": "sing"}), ("Interrupted", 5.1, {}))
+    assert state["busy"][-1] is False
+    assert [each["interrupted"] for each in state["exchanges"]] == [False, True]
+    state = reduce(
+        *before, ("user_text", 5.0, {"text": "sing"}), ("Interrupted", 5.1, {}), ("TurnComplete", 5.2, TURN)
+    )
+    assert state["exchanges"][1]["complete"] is True
+
+
+def test_a_question_over_an_answer_cuts_the_answer_off_and_a_stop_then_the_question(reduce):
+    over = [
+        ("user_text", 1.0, {"text": "sing"}),
+        ("OutputTranscript", 1.2, said("La la la")),
+        ("user_text", 3.0, {"text": "what time is it?"}),
+        ("Interrupted", 3.1, {}),
+    ]
+    state = reduce(*over, ("TurnComplete", 3.2, TURN))
+    assert [each["interrupted"] for each in state["exchanges"]] == [True, False]
+    assert state["busy"][-1] is True, "the question is not answered yet"
+    state = reduce(*over, ("Interrupted", 3.15, {}), ("TurnComplete", 3.2, TURN), ("TurnComplete", 3.3, TURN))
+    assert [each["interrupted"] for each in state["exchanges"]] == [True, True]
+    assert state["busy"][-1] is False

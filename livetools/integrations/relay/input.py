@@ -45,7 +45,7 @@ class Input:
         self._spoken_until = -math.inf  # had the sound that came been spoken in its time
         self._refuse = refuse  # what is found out later than its message was taken
         self._calls: dict[str, Call] = {}  # those that are open
-        self._texts: deque[str] = deque()
+        self._texts: deque[str | None] = deque()  # None: what was typed before it is cut off
         self._sent = anyio.Event()  # a text was, or could not be
         self.parking = False  # no text is taken any more: the page sends it again elsewhere
         self._typed = anyio.Event()
@@ -97,8 +97,9 @@ class Input:
         while True:
             self._typed = anyio.Event()
             while self._texts:
+                text = self._texts[0]
                 try:
-                    await self._session.send_text(self._texts[0])
+                    await (self._session.interrupt() if text is None else self._session.send_text(text))
                 except (ConfigError, LocalProtocolError) as error:
                     self._refuse("refused", str(error))
                 self._texts.popleft()
@@ -147,6 +148,8 @@ class Input:
             case messages.ActivityEnd():
                 await self._end_activity()
             case messages.Interrupt():
+                if self._texts:  # they are stopped too, once they are sent
+                    self._texts.append(None)
                 await session.interrupt()
             case Approve(id=call_id):
                 await session.approve(self._call(call_id))

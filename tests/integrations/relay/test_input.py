@@ -108,6 +108,20 @@ async def test_sound_comes_as_fast_as_it_is_spoken_and_a_minute_ahead():
             await way.take(half)
 
 
+async def test_who_stops_what_was_typed_just_now_has_stopped_it():
+    async with FakeLiveServer() as server:
+
+        @server.model
+        async def model(turn):
+            await turn.say("La la la.", audio=b"\1\0" * 24000 * 9)
+            await anyio.sleep_forever()
+
+        async with conversing(server) as (session, way, _):
+            await way.take('{"type": "text", "text": "sing"}')  # no task has run meanwhile
+            await way.take('{"type": "interrupt"}')
+            await until(session, livetools.Interrupted)
+
+
 DECLARED = livetools.Tool(
     {"name": "show_map", "description": "Show a map.", "parameters": {"type": "OBJECT"}}
 )

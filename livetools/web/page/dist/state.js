@@ -158,6 +158,7 @@ function begin(state, origin, time) {
         measured: false,
         answered: null,
         ended: null,
+        complete: false,
         interrupted: false,
         items: [],
     };
@@ -201,7 +202,7 @@ function currentOrNew(state, time) {
 function answering(state, time) {
     const exchange = currentOrNew(state, time);
     if (exchange.ended !== null)
-        Object.assign(exchange, { ended: null, interrupted: false }); // it goes on
+        Object.assign(exchange, { ended: null, complete: false, interrupted: false }); // it goes on
     if (exchange.answered === null) {
         exchange.answered = time;
         if (exchange.asked !== null) {
@@ -378,9 +379,11 @@ function finish(exchange, time) {
             closeMessage(item);
     exchange.ended ??= time;
 }
+/** Whether the model has begun to answer, and neither ended nor was cut off. */
+const isUnderWay = (exchange) => !exchange.complete && !exchange.interrupted && (exchange.answered !== null || runs(exchange).length > 0);
 function interrupted(state, time) {
-    const open = [...state.exchanges].reverse().find((each) => each.answered !== null || runs(each).length > 0);
-    if (open === undefined)
+    const open = state.exchanges.findLast((each) => isUnderWay(each)) ?? current(state); // else it was stopped before it began
+    if (open === undefined || open.complete)
         return state;
     const last = [...open.items].reverse().find((item) => item.kind === "message" && item.role === "model");
     open.interrupted = true;
@@ -395,15 +398,17 @@ function turnComplete(state, reason, status, time) {
         return state;
     const before = state.exchanges[state.exchanges.length - 2];
     const silent = exchange.answered === null && runs(exchange).length === 0;
-    if (silent && before?.interrupted) {
-        before.interrupted = true; // this end is the interrupted turn's: the new question has not been answered yet
+    if (silent && before?.interrupted && !before.complete) {
+        before.complete = true; // this end is the interrupted turn's: the new question has not been answered yet
         return state;
     }
     for (const item of exchange.items)
         if (item.kind === "message" && item.role !== "user")
             closeMessage(item);
-    if (status !== "IN_PROGRESS")
+    if (status !== "IN_PROGRESS") {
         finish(exchange, time);
+        exchange.complete = true;
+    }
     if (reason !== null && reason !== "CONNECTION_REPLACED")
         note(state, `the turn ended: ${reason}`, time, "warning");
     return state;

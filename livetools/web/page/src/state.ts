@@ -77,6 +77,8 @@ export interface Exchange {
   /** The first sound or word of the answer. */
   answered: number | null;
   ended: number | null;
+  /** Whether the end of its turn was told. */
+  complete: boolean;
   interrupted: boolean;
   items: Item[];
 }
@@ -272,6 +274,7 @@ function begin(state: State, origin: Exchange["origin"], time: number): Exchange
     measured: false,
     answered: null,
     ended: null,
+    complete: false,
     interrupted: false,
     items: [],
   };
@@ -311,7 +314,7 @@ function currentOrNew(state: State, time: number): Exchange {
 /** The same, for what the user hears or reads: the first of it gives the latency. */
 function answering(state: State, time: number): Exchange {
   const exchange = currentOrNew(state, time);
-  if (exchange.ended !== null) Object.assign(exchange, { ended: null, interrupted: false }); // it goes on
+  if (exchange.ended !== null) Object.assign(exchange, { ended: null, complete: false, interrupted: false }); // it goes on
   if (exchange.answered === null) {
     exchange.answered = time;
     if (exchange.asked !== null) {
@@ -498,9 +501,13 @@ function finish(exchange: Exchange, time: number): void {
   exchange.ended ??= time;
 }
 
+/** Whether the model has begun to answer, and neither ended nor was cut off. */
+const isUnderWay = (exchange: Exchange): boolean =>
+  !exchange.complete && !exchange.interrupted && (exchange.answered !== null || runs(exchange).length > 0);
+
 function interrupted(state: State, time: number): State {
-  const open = [...state.exchanges].reverse().find((each) => each.answered !== null || runs(each).length > 0);
-  if (open === undefined) return state;
+  const open = state.exchanges.findLast((each) => isUnderWay(each)) ?? current(state); // else it was stopped before it began
+  if (open === undefined || open.complete) return state;
   const last = [...open.items].reverse().find((item): item is Message => item.kind === "message" && item.role === "model");
   open.interrupted = true;
   if (last !== undefined) Object.assign(last, { interrupted: true, last: open.ended === null ? time : last.last });
@@ -513,12 +520,15 @@ function turnComplete(state: State, reason: string | null, status: string | null
   if (exchange === undefined) return state;
   const before = state.exchanges[state.exchanges.length - 2];
   const silent = exchange.answered === null && runs(exchange).length === 0;
-  if (silent && before?.interrupted) {
-    before.interrupted = true; // this end is the interrupted turn's: the new question has not been answered yet
+  if (silent && before?.interrupted && !before.complete) {
+    before.complete = true; // this end is the interrupted turn's: the new question has not been answered yet
     return state;
   }
   for (const item of exchange.items) if (item.kind === "message" && item.role !== "user") closeMessage(item);
-  if (status !== "IN_PROGRESS") finish(exchange, time);
+  if (status !== "IN_PROGRESS") {
+    finish(exchange, time);
+    exchange.complete = true;
+  }
   if (reason !== null && reason !== "CONNECTION_REPLACED") note(state, `the turn ended: ${reason}`, time, "warning");
   return state;
 }
