@@ -42,7 +42,7 @@ def check(
             f"and what is doubtful in them; livetools tools {file} | livetools check checks them"
         )
     text = _read(file)
-    if is_empty(text):
+    if is_empty(text, kind):
         refuse(f"there is nothing to check in {'the standard input' if file == '-' else file}")
     report = check_text(text, kind)
     if as_json:

@@ -88,7 +88,7 @@ def page_app(open_session: Callable[[], Session], about: About, *, linger: float
             Mount("/web/dist", StaticFiles(directory=web.BUILT)),
             Mount("/web/page", StaticFiles(directory=PAGE)),
         ],
-        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS), Middleware(Guarded)],
+        middleware=[Middleware(Guarded), Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS)],
         lifespan=lifespan,
     )
 

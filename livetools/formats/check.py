@@ -71,10 +71,16 @@ def _load(text: str) -> Json:
         return [_loads(line) for line in lines]
 
 
-def is_empty(text: str) -> bool:
-    """Whether there is nothing in the text that could be checked: no JSON, or JSON that says nothing."""
+def is_empty(text: str, kind: str | None = None) -> bool:
+    """Whether there is nothing in the text that could be checked: no JSON, or JSON that says nothing.
+
+    An empty list says something where its ``kind`` is told: that there are none of these.
+    """
     try:
-        return not text.strip() or says_nothing(_load(text))
+        if not text.strip():
+            return True
+        document = _load(text)
+        return says_nothing(document) and (kind is None or document != [])
     except (ValueError, RecursionError):
         return False
 

@@ -72,7 +72,7 @@ def _object(item: Mapping[str, Json]) -> Kind | None:
 
 def says_nothing(document: Json) -> bool:
     """Whether there is nothing in the document that could be checked."""
-    return document is None or document == {} or (isinstance(document, str) and not document.strip())
+    return document in (None, {}, []) or (isinstance(document, str) and not document.strip())
 
 
 def _is_call(keys: set[str]) -> bool:

@@ -163,7 +163,11 @@ def _line(frame: Frame) -> str:
 
 def _frames(path: Path) -> Iterator[Frame]:
     # a line ends with a newline and with nothing else: texts hold U+2028 and its like
-    for number, line in enumerate(path.read_text(encoding="utf-8").split("\n"), 1):
+    try:
+        text = path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: not a recording ({error.reason} at byte {error.start})") from None
+    for number, line in enumerate(text.split("\n"), 1):
         if line.strip():
             yield _frame(line, f"{path}:{number}")
 

@@ -238,10 +238,13 @@ class FakeLiveServer(Address):
 
         ``pace`` 1 keeps the recorded times, 0 waits for nothing. A client that says something else learns
         it from the close, and leaving the server raises with the differences. Sound and pictures are not
-        compared.
+        compared. Raises as :meth:`.Recording.load`, and ``ConfigError`` where no frame was recorded.
         """
+        recording = Recording.load(path)
+        if not recording.frames:
+            raise ConfigError(f"{path}: there is nothing to play: no frame was recorded")
         server = cls(**options)
-        server.playback = Playback(Recording.load(path), pace)
+        server.playback = Playback(recording, pace)
         return server
 
     # -- its life

@@ -80,7 +80,7 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, file: str, data: bytes):
     assert run(path, text=data).exit_code == 2
 
 
-@pytest.mark.parametrize("text", ["", " \n", "null", "{}"])
+@pytest.mark.parametrize("text", ["", " \n", "null", "{}", "[]"])
 def test_nothing_is_told_in_one_line_and_exits_with_2(text, tmp_path):
     file = tmp_path / "nothing.json"
     file.write_text(text)

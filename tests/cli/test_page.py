@@ -66,7 +66,9 @@ def test_its_files_come_with_a_strict_policy(client):
 
 
 def test_a_name_that_was_made_to_point_here_is_not_answered(client):
-    assert client.get("/", headers={"host": "evil.example:8000"}).status_code == 400
+    refused = client.get("/", headers={"host": "evil.example:8000"})
+    assert refused.status_code == 400
+    assert "frame-ancestors 'none'" in refused.headers["content-security-policy"]
     assert client.get("/", headers={"host": "127.0.0.1:8000"}).status_code == 200
 
 

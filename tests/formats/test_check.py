@@ -299,11 +299,11 @@ def test_a_function_response_in_its_part_is_checked_as_one(key, several):
     assert (fault.rule, fault.path) == ("response-object", f"{'$[1]' if several else '$'}.{key}.response")
 
 
-@pytest.mark.parametrize("text", ["", " \n", "null", "{}", '""'])
+@pytest.mark.parametrize("text", ["", " \n", "null", "{}", "[]", '""'])
 def test_a_text_that_says_nothing_is_empty(text):
     assert is_empty(text)
 
 
-@pytest.mark.parametrize("text", ["[]", "0", "nonsense", '{"name": "f"}', "[" * 20_000, "'{}'"])
+@pytest.mark.parametrize("text", ["[[]]", "0", "nonsense", '{"name": "f"}', "[" * 20_000, "'{}'"])
 def test_any_other_is_not(text):
     assert not is_empty(text)

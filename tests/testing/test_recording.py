@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from livetools import ConfigError
 from livetools.testing import FakeLiveServer, Recording
 from livetools.testing.recording import REDACTED, differences
 from livetools.testing.wire import Frame
@@ -135,6 +136,21 @@ def test_it_goes_on_with_connections_and_times_that_follow(tmp_path):
     talk("a", path)
     frames = Recording.load(path).frames
     assert [(frame.connection, frame.time) for frame in frames] == [(1, 0.0), (1, 2.5), (2, 2.5), (2, 5.0)]
+
+
+def test_a_file_that_is_not_text_is_named(tmp_path):
+    path = tmp_path / "talk.jsonl"
+    path.write_bytes('{"direction": "client", "frame": {}}'.encode("utf-16"))
+    with pytest.raises(ValueError, match=r"talk\.jsonl: not a recording \(invalid start byte at byte 0\)"):
+        Recording.load(path)
+
+
+@pytest.mark.parametrize("text", ["", "\n \n"])
+def test_a_recording_without_a_frame_is_not_played_as_if_it_were_one(tmp_path, text):
+    path = tmp_path / "talk.jsonl"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=r"talk\.jsonl: there is nothing to play"):
+        FakeLiveServer.replay(path)
 
 
 def test_it_does_not_go_on_with_what_is_not_a_recording(tmp_path):
