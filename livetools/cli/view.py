@@ -79,7 +79,7 @@ def told(event: Event) -> str:
         case events.Reconnecting(attempt, delay, cause):
             return f"the line is away ({cause}): attempt {attempt} in {delay:.1f} s"
         case events.Reconnected(restored):
-            return "connected again" if restored else "connected again, to a session that begins anew"
+            return "connected again" if restored else "connected again, to a new session"
         case events.Stalled(waiting_for, seconds):
             return f"waiting for {waiting_for} since {seconds:.0f} s"
         case events.TurnComplete(reason) if reason not in (

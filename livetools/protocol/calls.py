@@ -108,7 +108,7 @@ class Calls:
             self._perform(record, self._move(record, Move.YIELD), now, yielded)
 
     def settled(self, run: int, outcome: Outcome, now: float) -> None:
-        """The handler ended (or ``session.respond`` spoke for it). Its slot is free, whatever became of the debt."""
+        """The handler ended (or ``session.respond`` spoke for it). Its slot is free, in whatever state its call is."""
         record = self.records.get(run)
         if record is None:
             return
@@ -230,7 +230,7 @@ class Calls:
         return self.deadlines.next()
 
     def blocking(self) -> bool:
-        """Whether a call is open for which the model stands still."""
+        """Whether a BLOCKING call is open."""
         return self.ledger.blocking > 0
 
     def run_of(self, id: str) -> int | None:
@@ -325,7 +325,7 @@ class Calls:
         waits = record is not None and record.phase is Phase.APPROVAL and record.state in SERVED
         return record if waits else None
 
-    # What moves entail
+    # Effects of moves
 
     def _conclude(self, record: Record, outcome: Outcome, now: float) -> None:
         """The outcome of a run, for every call that shares it."""

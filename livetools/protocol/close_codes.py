@@ -167,13 +167,14 @@ def classify(code: int, reason: str, *, phase: str) -> Verdict:
 
 
 def error(code: int, reason: str, phase: str, note: str = "") -> LiveToolsError:
-    """The error of this close, its reason kept as it came but for secrets; ``note`` is added, and judges nothing."""
+    """The error of this close, with its reason, from which secrets are removed; ``note`` is added, and judges
+    nothing."""
     told = f"{reason} ({note})".strip() if note else reason
     return _error(classify(code, reason, phase=phase), code, scrub(told), phase)
 
 
 def over() -> SessionClosed:
-    """What is raised to whoever uses a session that was closed in order."""
+    """The error for a verb on a session that was closed in order."""
     return SessionClosed(1000, "", "", False, "The session was closed; open another")
 
 

@@ -184,7 +184,7 @@ class VideoChunk:
 class InputTranscript:
     """What the user said, as the service heard it. ``finished`` is often never true: do not wait for it.
 
-    Texts are pieces to be joined, but for ``interim`` ones (transcribe-live): each is a guess that replaces the
+    Texts are pieces to be joined. An ``interim`` one (transcribe-live) is not: it is a guess that replaces the
     guess before it, and the piece that follows replaces them all. ``language`` (BCP-47), ``speaker`` and
     ``words`` are there where the config asks for them and the service tells.
 

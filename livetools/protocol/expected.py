@@ -28,9 +28,9 @@ KEPT = (TextChunk, OutputTranscript, AudioChunk, UsageUpdate, TurnComplete)
 class Expected:
     """One turn of the model that is to come.
 
-    ``prompt``: it answers a user turn; ``answer``: it speaks of function responses; neither: it is under way, for
-    whatever reason. ``until``: nobody waits for it, and from then on it is not expected any more (``inf``: somebody
-    does). ``doubtful``: the last turn that ended may have been this one too. ``over``: it has ended, or will not come.
+    ``prompt``: it answers a user turn; ``answer``: it speaks of function responses; neither: it is under way.
+    ``until``: nobody waits for it, and from then on it is not expected any more (``inf``: somebody does).
+    ``doubtful``: the last turn that ended may have been this one too. ``over``: it has ended, or will not come.
     """
 
     __slots__ = ("answer", "doubtful", "over", "prompt", "until")

@@ -228,7 +228,7 @@ class ServerMessage:
 
     ``calls`` holds those of ``toolCall`` and then those among the parts of ``modelTurn``: the same call
     may stand in both (mastra-ai/mastra#22969). ``usage`` is ``usageMetadata`` as it came. ``status`` is
-    ``interactionStatus``, wherever it stood. ``unknown`` holds what was not understood: ``{path:
+    ``interactionStatus``, from any place in the message. ``unknown`` holds what was not understood: ``{path:
     value}``, or the whole frame where it is not a JSON object. ``media`` is a large blob that came alone; all others
     stand in the ``content``.
     """

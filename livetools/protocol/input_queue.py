@@ -8,8 +8,9 @@ With transparent resumption (Vertex) the service says how much of what was sent 
 and written again, in order, to a session that is resumed; a fresh one is told only what was not read. The index
 counts client messages, the setup being 0: a guess, nobody has measured it.
 
-Push-to-talk: an activity is written with its first audio (or text, on 3.1), on each connection anew. One that ends
-without any, be it dropped or lost, is not written: the service closes for an empty pair, and for audio outside one.
+Push-to-talk: an activity is written with its first audio (or text, on 3.1), and again on each new connection. One
+that ends without any, be it dropped or lost, is not written: the service closes for an empty pair, and for audio
+outside one.
 """
 
 from __future__ import annotations
@@ -193,7 +194,7 @@ class InputQueue:
         return taken
 
     def changes(self) -> list[Item]:
-        """The changes of instructions and tools, which are written ahead of all else."""
+        """Changes of instructions and tools; they are written before everything else."""
         items = [item for item in self.queue if item.kind == "update"]
         if items:
             self.queue = deque(item for item in self.queue if item.kind != "update")
@@ -257,7 +258,7 @@ class InputQueue:
     def _arranged(self, items: list[Item], waiting: list[Item]) -> Iterator[Item]:
         """What is written of these, in which order; what stays in the queue is left in ``waiting``.
 
-        An activity begins with its first audio, on each link anew, and ends only where it has begun. Until then its
+        On each link an activity begins with its first audio, and ends only if it has begun. Until then its
         video waits. Its text is a part of it on the realtime channel; on the other it would be a turn of its own,
         and waits for the end.
         """

@@ -73,7 +73,7 @@ class Move(Enum):
 
 
 class Effect(Enum):
-    """What a move entails; performed in this order by the dispatcher."""
+    """The effects of a move; the dispatcher performs them in this order."""
 
     __hash__ = object.__hash__
 
@@ -211,7 +211,7 @@ class Ledger:
         self._await(record)
 
     def move(self, record: Record, what: Move) -> tuple[Effect, ...]:
-        """Move a call; what is not in the table does nothing and entails nothing."""
+        """Move a call; a pair that is not in the table has no effect."""
         record.state, effects = TABLE.get((record.state, what)) or (record.state, ())
         run, state = record.run, record.state
         if state in OPEN:

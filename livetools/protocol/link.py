@@ -217,7 +217,8 @@ class Link:
         self.not_before = -inf
 
     def proved(self) -> None:
-        """The session did something useful: delays begin anew (until then a flapping server meets longer ones)."""
+        """The session did something useful: delays start again from ``initial``. Until then they grow, for a flapping
+        server."""
         self._streak = self._moves = 0
 
     def plan_move(self, time_left: float | None, now: float) -> None:

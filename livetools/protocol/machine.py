@@ -1,7 +1,7 @@
 """The machine of a session: inputs, outputs, and the wiring between the tables. Pure and synchronous.
 
-Every input carries the time, and what comes from the network the number of its link; what comes late from a link that
-was replaced is a no-op. After each input the shell drains, in this order: ``actions`` (what must be done at once),
+Every input carries the time. Inputs from the network carry the number of their link; an input from a link that was
+replaced does nothing. After each input the shell drains, in this order: ``actions`` (what must be done at once),
 ``events`` (what the user sees), ``frames`` (what is written: the one await).
 
 Beside the invariants of the ledger:
@@ -230,7 +230,7 @@ class Machine:
                 self.input.media(Item("audio", frame), self.calls.blocking())
 
     def interrupt(self, now: float) -> None:
-        """Cut the model's turn off: at the service where it can be, and in any case for whoever listens here."""
+        """Cut the model's turn off: at the service where the model allows it, and always for the listeners here."""
         self._now = now
         if self.turns.idle or self.closed:
             return
@@ -446,7 +446,7 @@ class Machine:
     # Inside
 
     def _notify(self) -> None:
-        """Wake whoever waits for the exchange."""
+        """Wake the task that waits for the exchange."""
         exchange = self._exchange
         if exchange is not None and exchange.changed:
             exchange.changed = False

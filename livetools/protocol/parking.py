@@ -67,7 +67,7 @@ class Parking:
         return due
 
     def wake_at(self, now: float) -> float:
-        """When that may change by itself."""
+        """When that may change without an input."""
         if not (unfinished := self._unfinished()):
             return min(self.until, self._ready_at())
         return min(self.until, now + LOOK if unfinished == self._unread() else inf)

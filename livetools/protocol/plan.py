@@ -1,8 +1,8 @@
 """Makes a plan from a model, its options and its declarations: what is sent, and how each call is served.
 
-The only reader of profiles: whatever a model family takes or refuses is decided here, before anything is
-dialled. What the service would close the connection for is a ConfigError; what it would ignore is left out,
-and told in ``Plan.warnings``.
+The only reader of profiles: what a model family takes or refuses is decided here, before a connection is dialled.
+What the service would close the connection for is a ConfigError; what it would ignore is left out, and told in
+``Plan.warnings``.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def adjusted(
     language: str | None = None,
     transcribe: bool = False,
 ) -> Plan:
-    """The plan of a session that was not opened yet, with what its opener says in the place of its own.
+    """The plan of a session that was not opened yet, with the values of its opener in place of its own.
 
     ``transcribe``: the words of the user are asked for. ``None`` leaves what is there. Raises as
     :func:`make_plan` does.

@@ -124,7 +124,7 @@ class Plan:
     def setup_message(self, handle: str | None, *, fresh: bool) -> dict[str, Any]:
         """The first frame of a connection, with ``handle`` put in.
 
-        ``fresh``: a seed follows it (``history``, or the conversation so far, on a session that begins anew).
+        ``fresh``: a seed follows it (``history``, or the conversation so far, on a new session).
         It is announced where the model wants that, which then waits for it; on a resumed session it never is.
         """
         setup = dict(self.setup)

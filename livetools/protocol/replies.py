@@ -116,7 +116,7 @@ class Replies:
     def interim(
         self, record: Record, response: Mapping[str, Any], scheduling: str | None, *, part: bool = False
     ) -> None:
-        """A response that continues, ahead of the last one; ``part``: of the result, and not just a word on it."""
+        """A response that is followed by others; ``part``: of the result, and not just a word on it."""
         body = _body(record, response, scheduling=scheduling, will_continue=True)
         kind = "yield" if part else "word"
         self.queue.append(Answer(kind, record, body, scheduling, response if part else None))

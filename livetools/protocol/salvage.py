@@ -1,7 +1,7 @@
 """Recovers the valid parts of a message that does not validate.
 
 Slow, rare, and as forgiving as can be. pydantic says where each fault is; the piece that stands there is
-taken out and told, until the rest validates. It takes time in proportion to the message, whatever that holds: a
+taken out and told, until the rest validates. Its time is proportional to the size of the message, for every content: a
 session waits for it, and every other one in the process.
 """
 

@@ -9,7 +9,7 @@ calls), of which that list is made. The rules of placing:
 - A response stands with its call, however late it came. What the model said meanwhile follows.
 - Calls that started with nothing between them are one batch. Words spoken just before share its content.
 - A call that was cancelled, lost or is still open has a response that says so: a history with an unpaired
-  call is refused by whoever reads it next (pydantic-ai#7977).
+  call is refused by the next model that reads it (pydantic-ai#7977).
 - What the service heard (``InputTranscript``) may arrive in the middle of the answer or after it; until the
   turn ends it belongs in front of the answer.
 """

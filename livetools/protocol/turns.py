@@ -275,7 +275,8 @@ class Turns:
             self._end(now)
 
     def status(self, status: str, now: float) -> bool:
-        """A status by itself. Whether it ended a turn: IDLE does, unless ``turnComplete`` has done so before."""
+        """A status without a turn end. Whether it ended a turn: IDLE does, unless ``turnComplete`` has done so
+        before."""
         if status == "IN_PROGRESS":
             self._do(TurnEvent.BUSY, now)
         elif status == "IDLE" and self.under_way:

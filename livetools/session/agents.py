@@ -66,7 +66,7 @@ def open_agent(agent: AgentLike, **options: object) -> Session:
     """The session of an agent, not yet entered. ``options`` are parameters named in :data:`PASSED`.
 
     An option of ``None`` is left out, so that the agent's own stands. Raises ``ConfigError`` when the agent is a
-    function that does not take an option, and whatever the agent raises.
+    function that does not take an option; the agent's own errors pass through.
     """
     if not is_agent(agent):
         raise ConfigError(

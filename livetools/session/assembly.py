@@ -36,7 +36,7 @@ log = logging.getLogger("livetools.session")
 
 
 def specs_of(tools: Iterable[Tool]) -> list[ToolSpec]:
-    """What the plan must know of these tools, and the tools themselves, which it hands to whoever runs the calls."""
+    """The specs of these tools for a plan. Each spec carries its tool, which runs the calls."""
     return [replace(tool.spec(), tool=tool) for tool in tools]
 
 

@@ -126,8 +126,7 @@ class Attached:
     """A google-genai session whose calls are answered: iterating yields the SDK's own messages, over all turns.
 
     Reading is what drives it: calls are taken up when the message that holds them is read. What the SDK
-    raises at the end (``google.genai.errors.APIError``) comes out of the iteration, but for a clean close,
-    which ends it.
+    raises at the end (``google.genai.errors.APIError``) is raised by the iteration; a clean close ends it.
     """
 
     def __init__(

@@ -38,7 +38,7 @@ class Identity(Protocol):
 
 
 class Fixed:
-    """The same headers each time; none of ours, where a gateway knows its own."""
+    """The same headers each time; none, where a gateway adds its own."""
 
     def __init__(self, headers: Mapping[str, str] | None = None) -> None:
         self._grant = Grant(headers or {})

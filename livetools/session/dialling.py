@@ -87,7 +87,7 @@ def can_stagger() -> bool:
 
 
 async def connected(host: str, port: int) -> socket.socket:
-    """A socket to the first address of ``host`` that answers. asyncio's; trio does the same by itself.
+    """A socket to the first address of ``host`` that answers. asyncio's; trio does this itself.
 
     Raises ``OSError`` when none does: what the last one said, and that it was refused before all else.
     """

@@ -84,7 +84,7 @@ class Endpoint:
 
 @dataclass(slots=True)
 class _Given:
-    """What was said, by whoever said it first."""
+    """The options of an endpoint; of several sources the first one that gives an option wins."""
 
     vertexai: bool = False
     api_key: KeySource | None = field(default=None, repr=False)

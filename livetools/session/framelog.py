@@ -2,7 +2,7 @@
 
 That level is set on this very logger: a program that turns on DEBUG for all logs has not asked for what people said.
 
-Media is cut, and so are session handles, which open a conversation to whoever holds one. Keys and tokens
+Media is cut, and so are session handles, which let anybody resume the conversation. Keys and tokens
 never stand in a frame. Arguments and results do: that is what the switch is for.
 """
 

@@ -33,7 +33,7 @@ Name = Literal["on_input", "on_output"]
 
 
 def overrides(hook: Hooks, name: str) -> bool:
-    """Whether the hook has a method of its own for this."""
+    """Whether the hook overrides this method."""
     method = getattr(hook, name, None)
     return callable(method) and getattr(type(hook), name, None) is not getattr(Hooks, name)
 

@@ -1,6 +1,6 @@
 """Stores the handle of a session, so that another process can resume the conversation.
 
-A handle is good for two hours, and opens the conversation to whoever has it: keep it as a secret.
+A handle is valid for two hours, and anybody who has it can resume the conversation: keep it as a secret.
 """
 
 from __future__ import annotations

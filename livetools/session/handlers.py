@@ -39,7 +39,8 @@ _END = object()
 
 
 def cancelled() -> Outcome:
-    """Of a handler that was stopped. The machine knows why, and what to say; this is for whoever asks later."""
+    """Of a handler that was stopped. The machine knows the reason and the answer; this outcome serves later
+    duplicates."""
     error = ToolError(CANCELLED)
     return Outcome({"error": CANCELLED}, error)
 
@@ -204,7 +205,7 @@ class Handlers:
         return done
 
     async def user(self, function: Callable[..., Any], context: ToolContext[Any], *args: object) -> Any:
-        """Run a callable of the user's (``undo``, ``approval``), sync or async, whatever it returns.
+        """Run a callable of the user (``undo``, ``approval``), sync or async; an awaitable that it returns is awaited.
 
         It gets the context if it takes one.
         """

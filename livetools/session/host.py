@@ -38,7 +38,7 @@ Main: TypeAlias = Callable[[TaskGroup, Callable[[], None]], Awaitable[None]]
 
 
 class Host:
-    """Runs ``main(group, ready)`` and its task group apart from whoever starts and stops it.
+    """Runs ``main(group, ready)`` and its task group in a task of its own, apart from the tasks that start and stop it.
 
     ``main`` calls ``ready()`` when what it serves is up; when it returns or raises, whatever still runs in
     ``group`` is cancelled. Tasks in the group are not to raise; one that does ends the host, and
@@ -103,7 +103,7 @@ class Host:
             raise error
 
     async def ended(self) -> None:
-        """Wait until everything has ended by itself. In any task of the loop."""
+        """Wait until every task has ended without being stopped. In any task of the loop."""
         await self._ended.wait()
 
     def start_eagerly(self, coroutine: Coroutine[Any, Any, None], context: Context) -> None:
@@ -177,7 +177,7 @@ def can_start_eagerly() -> bool:
 
 
 async def _outwait(task: asyncio.Task[None]) -> None:
-    """Wait for the task's end, whoever cancels meanwhile; the cancellation is raised afterwards."""
+    """Wait for the task's end, even if the caller is cancelled meanwhile; the cancellation is raised afterwards."""
     cancelled: asyncio.CancelledError | None = None
     while not task.done():
         try:

@@ -69,7 +69,7 @@ _NONE: deque[Entry] = deque(maxlen=0)
 class _Backlog:
     """The events that wait, in three queues that know their common order. ``size``: what they weigh.
 
-    Media has a queue of its own, so that taking it back and dropping it cost only what goes.
+    Media has its own queue, so that dropping it touches nothing else.
     """
 
     def __init__(self) -> None:

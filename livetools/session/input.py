@@ -84,9 +84,9 @@ class SessionInput(SessionFacts):
         """Send 16-bit little-endian mono PCM at ``rate`` Hz: bytes, or an array of int16. Chunks of 20 to 100 ms
         serve best, and may be cut anywhere: half a sample waits for its other half.
 
-        Late audio is worth nothing: it is dropped, and told (``InputDropped``), where the model would close
-        for it, and past 2 MiB that the line does not take. Raises ``LocalProtocolError`` for another
-        ``rate``, ``ConfigError`` for floats and whatever else is not such sound.
+        Late audio is useless. It is dropped, and reported by ``InputDropped``, while the model would close the session
+        for it, and when 2 MiB wait for the connection. Raises ``LocalProtocolError`` for another
+        ``rate``, ``ConfigError`` for floats and everything else that is not 16-bit PCM.
         """
         sound, hertz = pcm_bytes(pcm), sample_rate(rate)
         self._rate = self._rate or hertz

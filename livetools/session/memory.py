@@ -118,7 +118,7 @@ class MemoryServer:
         self.changed()
 
     def changed(self) -> None:
-        """Wake whoever waits for this connection."""
+        """Wake the tasks that wait for this connection."""
         self._changed.set()
         self._changed = anyio.Event()
 

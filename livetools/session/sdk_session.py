@@ -33,7 +33,8 @@ class SDKTransport:
         self._session = session
 
     async def send(self, frame: bytes) -> None:
-        """What was taken is sent, whoever cancels. Of a connection that is gone the SDK tells the reader."""
+        """A frame that was taken is sent, even if the caller is cancelled. Of a connection that is gone the SDK tells
+        the reader."""
         try:
             with anyio.CancelScope(shield=True):
                 await self._send(from_json(frame))

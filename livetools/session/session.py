@@ -54,7 +54,8 @@ class Session(SessionInput):
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close the session, stop its tools and wait for their end, but for threads that block, and not for long."""
+        """Close the session, stop its tools, and wait some seconds for their end. Threads that block are not waited
+        for."""
         driver = self._here()
         if not driver.over.is_set:
             driver.machine.close(driver.clock.now())

@@ -44,7 +44,8 @@ def listen(
     sound: Callable[[bytes, int], None],
     end: Callable[[], None],
 ) -> Callable[[], None]:
-    """Let somebody hear ``session``, open or not yet, beside whoever iterates. Returns what stops it."""
+    """Add a listener to ``session``, open or not yet. It hears everything, beside the iterator. Returns what stops
+    it."""
     listener = Listener(event, sound, end)
     assembly, driver = session._assembly, session._driver
     assembly.listeners.append(listener)

@@ -1,7 +1,7 @@
 """The protocol of a transport: three methods with a contract, and optional ones.
 
-Everything above this line is the same for a websocket, for the in-memory pair of the tests and for whatever a
-user brings.
+Everything above this line is the same for a websocket, for the in-memory pair of the tests and for a transport of the
+user.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ def _way(url: str, proxy: str | bool | None) -> str | None:
 
 
 def quiet_logger() -> logging.Logger:
-    """For whatever of ``websockets`` logs: the headers of an upgrade, keys among them, stand in its DEBUG lines."""
+    """The logger for ``websockets``: the headers of an upgrade, keys among them, stand in its DEBUG lines."""
     logger = logging.getLogger("livetools.websocket")
     if logger.level == logging.NOTSET:
         logger.setLevel(logging.INFO)

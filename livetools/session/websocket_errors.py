@@ -124,7 +124,7 @@ def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsEr
 
 
 def _authorities() -> str:
-    """What to do about a certificate that nobody vouches for."""
+    """What to do about a certificate of an unknown authority."""
     file = os.environ.get("SSL_CERT_FILE")
     if file and not os.path.exists(file):
         return f"SSL_CERT_FILE names {file}, which does not exist"

@@ -1,8 +1,8 @@
 """Reusable worker tasks: starting a task for every call would cost more than the rest of the call.
 
-A worker waits on a plain future (a ``trio.Event``), runs a handler, reports its outcome, and waits again. It
-is thrown away when it was cancelled, and when the handler changed its context variables, so that none leaks
-into the next call. Handlers see the context variables of whoever opened the session.
+A worker waits on a plain future (a ``trio.Event``), runs a handler, reports its outcome, and waits again. It is not
+used again after a cancellation, nor after a handler that changed context variables: they would leak into the next
+call. Handlers see the context variables of the task that opened the session.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class _Worker:
 class Workers:
     """Runs the handlers of one session, in its task group. Its methods start something, and return.
 
-    Made in the loop, in the context of whoever opened the session.
+    Made in the loop, in the context of the task that opened the session.
     """
 
     def __init__(

@@ -21,7 +21,7 @@ PUT = True  # write at once where a transport can; off, every frame waits its tu
 
 
 class WriterOwner(Protocol):
-    """Whom the writer asks for a connection, for a task of its own, and for what the machine has meanwhile."""
+    """What a writer needs: a connection, a task of its own, and the next frames of the machine."""
 
     def transport(self, link: int) -> Sending | None: ...
     def spawn(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None: ...

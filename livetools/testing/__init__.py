@@ -11,7 +11,7 @@
         assert "12 °C" in str(await my_app.answer("Weather in Oslo?"))
 
 FakeLiveServer  the server; FakeSession: one conversation on it; Frame: a message of either side
-Turn, User      what a pretend model, and a script of a whole conversation, hold in hand
+Turn, User      the arguments of a pretend model, and of a script of a whole conversation
 Pretend         a model that needs no code; Rules of ``Rule``: one in YAML
 FakeCall        a call and its answer; TurnCancelled: the call, or its connection, is gone
 Faults, Limits  what goes wrong by itself; when goAway comes, and how long a handle lasts

@@ -56,7 +56,7 @@ class FakeCall:
         return (said or self.responses or [{}])[-1]
 
     def end(self, state: State) -> None:
-        """Move an open call to its end and wake whoever waits for it."""
+        """Move an open call to its end, and wake the tasks that wait for it."""
         if self.state == "open":
             self.state = state
             self.done.set()

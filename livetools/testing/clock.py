@@ -18,7 +18,7 @@ class FakeClock:
         async with FakeLiveServer(clock=clock) as server, connect(..., clock=clock) as session:
             clock.advance(540)        # the server says goAway now
 
-    Sleepers wake in the order of their times. It belongs to one event loop, as whoever sleeps on it does.
+    Sleepers wake in the order of their times. It belongs to one event loop, the one of the tasks that sleep on it.
     """
 
     def __init__(self, start: float = 0.0) -> None:
@@ -49,7 +49,7 @@ class FakeClock:
         return len(self._sleepers)
 
     def advance(self, seconds: float) -> None:
-        """Move on by ``seconds`` and wake whoever's time has come, in the order of their times.
+        """Move on by ``seconds`` and wake the tasks whose time has come, in the order of their times.
 
         They run when the caller next awaits; a sleep of theirs that has passed meanwhile returns at once.
         """

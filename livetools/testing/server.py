@@ -312,7 +312,7 @@ class FakeLiveServer(Address):
         await self.listener.open(self._acceptor.serve, self._farewell, self._failed)
 
     async def _farewell(self) -> None:
-        """Answers under way may arrive, and scripts run on; then everybody goes home."""
+        """Answers under way may arrive, and scripts run on; then all connections are closed."""
         standing = {each.number for each in self._acceptor.connections if each.open}
         with anyio.move_on_after(LAST_ANSWERS):
             for call in self.unanswered():

@@ -72,7 +72,7 @@ def test_a_call_begins_a_line_of_its_own():
         (GoAway(None), "the service ends this connection"),
         (Reconnecting(1, 0.25, "1006"), "the line is away (1006): attempt 1 in 0.2 s"),
         (Reconnected(True), "connected again"),
-        (Reconnected(False), "connected again, to a session that begins anew"),
+        (Reconnected(False), "connected again, to a new session"),
         (Stalled("a reply", 20.0), "waiting for a reply since 20 s"),
         (TurnComplete("MALFORMED_FUNCTION_CALL"), "the turn ended: MALFORMED_FUNCTION_CALL"),
     ],

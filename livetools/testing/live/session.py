@@ -76,7 +76,7 @@ class FakeSession:
             await self.send_handle()
 
     def resume(self, setup: Message, profile: ModelProfile) -> None:
-        """Another setup for the same conversation: all but what was said begins anew."""
+        """Another setup for the same conversation: only the conversation is kept."""
         self.setup, self.profile = setup, profile
         self.input = Input(setup, self.service.detector, self.history)
 
@@ -272,7 +272,7 @@ class FakeSession:
         await self.send(self._turn_complete())
 
     async def speak(self, text: str, audio: bytes | None = None) -> None:
-        """Say something that nobody has asked for, in a turn of its own; returns when that has ended.
+        """Say something without a user turn, in a turn of its own; returns when that has ended.
 
         It waits until nobody else speaks (for ever, in a turn of the model's: ``turn.say`` is for that). Raises
         :class:`TurnCancelled` if no connection stands, or the client cuts in.

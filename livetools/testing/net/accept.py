@@ -102,7 +102,7 @@ class Acceptor:
             self.connections.discard(connection)
 
     async def farewell(self) -> None:
-        """Close every connection, politely and for sure."""
+        """Close every connection: with a close frame, and after 0.25 s in any case."""
         standing = list(self.connections)
         for connection in standing:
             await connection.close(1001, "The fake server stops.")

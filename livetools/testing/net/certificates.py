@@ -39,7 +39,7 @@ def certificates(directory: Path | None = None, host: str | None = None) -> Cert
     """The certificates of this process, for ``localhost``, ``127.0.0.1``, ``::1`` and ``host``.
 
     With ``directory`` the authority is kept there, as ``ca.pem`` and, for its owner alone, ``ca-key.pem``; where
-    it cannot be kept, it is made anew and the log says so. Raises ``ImportError`` that says what to install where
+    it cannot be kept, a new one is made and the log says so. Raises ``ImportError`` that says what to install where
     ``trustme`` is missing.
     """
     try:

@@ -1,7 +1,7 @@
 """``generateContent`` and ``streamGenerateContent`` on the same pretend model, on the same port.
 
-REST has no session: each request brings the whole conversation. So the model's coroutine runs anew for each,
-and its calls are answered from the conversation as far as that goes; the first that is not ends the response.
+REST has no session: each request brings the whole conversation. So the model's coroutine runs from its beginning for
+each, and its calls are answered from the conversation as far as that goes; the first that is not ends the response.
 What it said before was said before, and is not repeated.
 """
 

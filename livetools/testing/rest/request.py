@@ -1,6 +1,6 @@
 """Runs one REST request as a short session of the pretend model.
 
-REST has no session: each request brings the whole conversation. So the model's coroutine runs anew for
+REST has no session: each request brings the whole conversation. So the model's coroutine runs from its beginning for
 each, and its calls are answered from the conversation as far as that goes; the first that is not ends the
 response. What was said before the last answers was said then, and is not repeated.
 """
