@@ -2,7 +2,8 @@
 
 Those that the README shows stand in docs/images.
 
-A scripted model holds the conversations; Debian's chromium (`/usr/bin/chromium`) is the browser.
+A scripted model holds the conversations; Debian's chromium (`/usr/bin/chromium`) is the browser. The fonts are the
+machine's: those in the README were made with Inter (`fonts-inter`) and JetBrains Mono as its defaults.
 """
 
 from __future__ import annotations

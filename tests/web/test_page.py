@@ -546,6 +546,37 @@ def test_it_is_accessible(model, open_page, options):
     dev.idle()
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_waits_for_an_answer_and_what_went_wrong_are_accessible_too(model, open_page, scheme):
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed: cd livetools/web && npm ci")
+    scripted(model)
+    dev = open_page(color_scheme=scheme)
+    dev.button("Camera").click()
+    dev.page.locator("#preview").wait_for()
+    dev.say("lamp kitchen")
+    dev.page.get_by_role("textbox", name="Result").wait_for()
+    check(dev)
+    dev.button("Fail set_lamp").click()
+    dev.page.locator('.row.call[data-state="failed"]').wait_for()
+    dev.button("Camera").click()
+    dev.page.locator("#preview").wait_for(state="hidden")
+    dev.page.evaluate(
+        """() => {
+            const none = () => Promise.reject(new DOMException("none", "NotFoundError"));
+            navigator.mediaDevices.getUserMedia = none;
+        }"""
+    )
+    dev.button("Open microphone").click()
+    dev.wait("no microphone was found")
+    check(dev)
+    dev.say("sing")
+    dev.wait("La la la.")
+    dev.button("Stop").click()
+    dev.page.locator(".item.model.interrupted").wait_for()
+    check(dev)
+
+
 def check(dev: Dev) -> None:
     """axe-core finds nothing, and names that begin with a verb of ours are those buttons'."""
     dev.page.evaluate(AXE.read_text(encoding="utf-8"))
@@ -555,7 +586,7 @@ def check(dev: Dev) -> None:
     ] == []
     background = dev.page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert re.fullmatch(r"rgb\(\d+, \d+, \d+\)", background)
-    cards = dev.page.locator(".question:visible").count()
+    cards = dev.page.get_by_role("group", name="waits for your approval").count()
     for verb, buttons in (("Stop", 1), ("Approve", cards), ("Refuse", cards)):
         named = re.compile(f"^{verb}", re.IGNORECASE)
         roles = ("button", "textbox", "link", "checkbox", "switch", "combobox", "tab", "menuitem", "option")
