@@ -1,4 +1,4 @@
-"""The examples in the docstrings of the door, each run against the fake, and each seen to print something.
+"""The examples in the docstrings of the door and beside it, each run against the fake, and seen to print something.
 
 An example that begins with ``case`` is of an event: it must match such an event. One of an error is run where that
 error is raised, and prints in its ``except``.
@@ -9,11 +9,13 @@ from __future__ import annotations
 import ast
 import asyncio
 import contextlib
+import importlib
 import inspect
 import io
 import re
 import types
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import anyio
@@ -109,9 +111,9 @@ def web_page(raw: Raw) -> None:
     raw.sock.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
 
 
-def examples(name: str) -> list[str]:
+def examples(value: object) -> list[str]:
     """The blocks of code in the docstring of a name."""
-    doc = inspect.getdoc(getattr(livetools, name)) or ""
+    doc = inspect.getdoc(value) or ""
     lines, found = doc.splitlines(), []
     for n, line in enumerate(lines):
         if line.endswith("::"):
@@ -177,7 +179,7 @@ def wants_a_session(name: str, text: str) -> bool:
 async def test_a_name_has_an_example_that_does_what_it_says(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    blocks = examples(name)
+    blocks = examples(getattr(livetools, name))
     assert blocks, f"{name} has no example"
     with contextlib.ExitStack() as stack:
         server = stack.enter_context(world(name, monkeypatch))
@@ -199,6 +201,35 @@ async def test_a_name_has_an_example_that_does_what_it_says(
                     printed = await run(text, name, names)
                     assert printed or "print(" not in text
     assert printed
+
+
+#: What outside programs may rely on beside the door, and what has an example that runs by itself.
+ELSEWHERE = {
+    "testing": "FakeLiveServer Turn Faults Limits Pretend",
+    "session": "HandleStore FileHandleStore Transport Dialer Clock MemoryTransport Transcript",
+}
+
+
+@pytest.mark.parametrize(
+    ("package", "name"), [(package, name) for package, names in ELSEWHERE.items() for name in names.split()]
+)
+async def test_a_name_of_a_package_has_an_example_that_runs(
+    package: str, name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    room = importlib.import_module(f"livetools.{package}")
+    blocks = examples(getattr(room, name))
+    assert blocks, f"{name} has no example"
+    with world(name, monkeypatch) as server:
+        async with server:
+            monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.url)
+            names = names_of(server) | {each: getattr(room, each) for each in room.__all__}
+            names |= {
+                "FOLDER": tmp_path, "create_task_group": anyio.create_task_group, "current_time": anyio.current_time,
+                "sleep_until": anyio.sleep_until,
+            }  # fmt: skip
+            with anyio.fail_after(20):
+                printed = [await run(text, name, names) for text in blocks]
+    assert any(printed) or name == "Transport"  # which only defines a class
 
 
 @pytest.fixture

@@ -65,6 +65,13 @@ class Transcript(Sequence[Content]):
     first, then the oldest steps of the only one that is left; the newest step always stays. ``dropped``
     counts the steps that went, a batch of calls with its responses being one. ``transcribed``: the session asks for
     a transcript of the model's speech, and text beside that counts only in turns without any.
+
+    ::
+
+        async with connect(MODEL) as session:
+            await session.ask("My name is Ann.")
+        async with connect(MODEL, history=session.transcript) as another:
+            print(another.transcript[0])  # {'role': 'user', 'parts': [{'text': 'My name is Ann.'}]}
     """
 
     def __init__(self, *, max_bytes: int = 1 << 20, transcribed: bool = False) -> None:

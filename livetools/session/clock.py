@@ -10,7 +10,22 @@ import anyio
 
 
 class Clock(Protocol):
-    """Seconds that only go forward, from any start."""
+    """Seconds that only go forward, from any start.
+
+    ::
+
+        class Doubled:
+            \"\"\"Time that runs twice as fast.\"\"\"
+
+            def now(self):
+                return 2 * current_time()
+
+            async def sleep_until(self, time):
+                await sleep_until(time / 2)
+
+        async with connect(MODEL, clock=Doubled()) as session:
+            print(await session.ask("Hello?"))
+    """
 
     def now(self) -> float:
         """The time."""

@@ -22,7 +22,24 @@ log = logging.getLogger("livetools.session")
 
 
 class HandleStore(Protocol):
-    """Keeps the newest handle of one conversation. What ``save`` raises is logged, and ends no session."""
+    """Keeps the newest handle of one conversation. What ``save`` raises is logged, and ends no session.
+
+    ::
+
+        class InMemory:
+            handle = None
+
+            async def load(self):
+                return self.handle
+
+            async def save(self, handle):
+                self.handle = handle
+
+        store = InMemory()
+        async with connect(MODEL, handle_store=store) as session:
+            await session.ask("My name is Ann.")
+        print("resumable:", store.handle is not None)
+    """
 
     async def load(self) -> str | None:
         """The handle that was saved last, if there is one."""
@@ -66,7 +83,15 @@ class MemoryHandleStore:
 
 
 class FileHandleStore:
-    """In a file that only its owner may read. It is replaced as a whole: no reader meets half a handle."""
+    """In a file that only its owner may read. It is replaced as a whole: no reader meets half a handle.
+
+    ::
+
+        store = FileHandleStore(FOLDER / "conversation")
+        async with connect(MODEL, handle_store=store) as session:
+            await session.ask("My name is Ann.")
+        print("resumable:", await store.load() is not None)
+    """
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)

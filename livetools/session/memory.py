@@ -32,6 +32,20 @@ class MemoryTransport:
     """A dialer whose other end is in the same process.
 
     ``refuse``: raised by the dials that follow, while it is set. ``dials`` counts them.
+
+    ::
+
+        transport = MemoryTransport()
+
+        async def serve():
+            server = await transport.accept()
+            print(list(await server.receive()))  # ['setup']
+            server.send({"setupComplete": {}})
+
+        async with create_task_group() as group:
+            group.start_soon(serve)
+            async with connect(MODEL, transport=transport, base_url="ws://localhost") as session:
+                print(session.model)
     """
 
     def __init__(self) -> None:

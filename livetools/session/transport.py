@@ -37,7 +37,23 @@ class Sending(Protocol):
 
 
 class Transport(Sending, Protocol):
-    """One open connection that carries whole messages both ways."""
+    """One open connection that carries whole messages both ways.
+
+    ::
+
+        class Counted:
+            \"\"\"Counts what a connection sends.\"\"\"
+
+            def __init__(self, transport):
+                self.transport = transport
+
+            def __getattr__(self, name):
+                return getattr(self.transport, name)
+
+            async def send(self, frame):
+                print(len(frame), "bytes")
+                await self.transport.send(frame)
+    """
 
     async def receive(self) -> bytes:
         """The next message. One task at a time; cancelling loses nothing. Every end raises :class:`Gone`."""
@@ -78,7 +94,23 @@ class Putting(Protocol):
 
 
 class Dialer(Protocol):
-    """What ``connect(transport=...)`` takes: it opens one :class:`Transport` after the other."""
+    """What ``connect(transport=...)`` takes: it opens one :class:`Transport` after the other.
+
+    ::
+
+        class Logged:
+            \"\"\"Says where it dials; the headers hold secrets.\"\"\"
+
+            def __init__(self):
+                self.dialer = WebSocket()
+
+            def dial(self, url, headers):
+                print("dials", url)
+                return self.dialer.dial(url, headers)
+
+        async with connect(MODEL, transport=Logged()) as session:
+            print(await session.ask("Hello?"))
+    """
 
     def dial(self, url: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Transport]:
         """Open a connection on entering, close it on leaving; both happen in one task.

@@ -56,7 +56,15 @@ _VALUES = {
 
 @dataclass(slots=True)
 class Faults:
-    """The switches of a server. A float is a share of the frames, from 0 to 1."""
+    """The switches of a server. A float is a share of the frames, from 0 to 1.
+
+    ::
+
+        async with FakeLiveServer() as server:
+            server.faults = Faults(flapping=2, garbage=0.1)
+            async with connect(MODEL, **server.options) as session:
+                print(await session.ask("Hello?"))  # over two lost connections
+    """
 
     drop: float = 0.0  # the line is cut before the frame
     half_frame: float = 0.0  # the line is cut in the middle of it

@@ -115,6 +115,17 @@ class FakeLiveServer(Address):
     left unanswered, an answer came after its cancellation, a script was not played out, or the model raised.
     When the body raised something itself, that comes out, unless a script had raised before, or a model had and
     the body met a :class:`~livetools.LiveToolsError`.
+
+    ::
+
+        async with FakeLiveServer() as server:
+            @server.model
+            async def model(turn):
+                weather = await turn.call("get_weather", city="Oslo")
+                await turn.say(f"It is {weather['output']}.")
+
+            async with connect(MODEL, tools=[get_weather], **server.options) as session:
+                print(await session.ask("Weather in Oslo?"))  # It is 12 °C, rain.
     """
 
     def __init__(

@@ -63,6 +63,18 @@ class Turn:
     ``text`` is what the user said (typed, or transcribed by a hook), ``audio`` what the microphone sent
     (16-bit mono PCM), ``setup`` the client's setup in camelCase, ``session`` the conversation. Every method
     raises :class:`TurnCancelled` once the client has interrupted this turn or its connection is gone.
+
+    ::
+
+        async def model(turn):
+            if "weather" in turn.text:
+                weather = await turn.call("get_weather", city="Oslo")
+                await turn.say(f"It is {weather['output']}.")
+            else:
+                await turn.drop()  # the connection breaks
+
+        async with FakeLiveServer(model) as server, connect(MODEL, tools=[get_weather], **server.options) as session:
+            print(await session.ask("Is the weather good?"))
     """
 
     def __init__(self, session: Talk, text: str = "", audio: bytes = b"") -> None:

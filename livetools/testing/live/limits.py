@@ -12,6 +12,13 @@ class Limits:
 
     As measured on the Gemini API (2026-09-10, two runs) and reported of Vertex AI, whose documentation says how long
     its handles last.
+
+    ::
+
+        clock = FakeClock()
+        async with FakeLiveServer(clock=clock) as server, connect(MODEL, clock=clock, **server.options) as session:
+            server.limits = Limits(go_away=60.0, handle=30.0)
+            print(server.limits.left(vertex=False), "s between goAway and the close")
     """
 
     go_away: float = 540.0  # of a connection: goAway is sent

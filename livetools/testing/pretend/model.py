@@ -25,6 +25,12 @@ class Pretend:
 
     It hears that somebody speaks, and not what: it takes a spoken question for the one that was typed last, and
     where none was typed it calls the first function with arguments of its own making.
+
+    ::
+
+        async with FakeLiveServer(Pretend()) as server:
+            async with connect(MODEL, tools=[get_weather], **server.options) as session:
+                print(await session.ask("Weather in Oslo?"))  # get_weather says: 12 °C, rain.
     """
 
     def __init__(self, otherwise: str | None = None) -> None:
