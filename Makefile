@@ -3,7 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: test lint types tests mutants slow demo web docs docs-serve docs-pages screenshots bench clean
+.PHONY: test lint types tests mutants slow demo web docs docs-serve docs-pages screenshots bench bench-compare bench-server \
+	clean
 
 test: lint types tests
 
@@ -67,8 +68,16 @@ docs-pages: $(VENV)/.installed
 screenshots: $(VENV)/.installed
 	$(BIN)/python docs/screenshots.py
 
+# What it costs, beside the bare minimum and what else one might use; see bench/README.md. Under ten minutes on two cores.
 bench: $(VENV)/.installed
-	$(BIN)/python bench/calls.py
+	$(BIN)/python bench/run.py $(ARGS)
+
+# Which operations take more instructions than at another revision: make bench-compare BASE=main. Needs valgrind.
+bench-compare: $(VENV)/.installed
+	$(BIN)/python bench/compare.py $(BASE)
+
+# How many sessions the fake server keeps on one core.
+bench-server: $(VENV)/.installed
 	$(BIN)/python bench/fake_server.py
 
 clean:

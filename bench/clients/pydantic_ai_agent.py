@@ -1,0 +1,27 @@
+"""pydantic-ai: an agent's realtime session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pydantic_ai import Agent
+from worker import MODEL, Meter, pause, request, serve, without_tls, work
+
+
+def job(name: str, tool: Callable[..., Any] = work) -> Any:
+    agent = Agent()
+    agent.tool_plain(tool, name="work", description="Works.")  # type: ignore[call-overload]
+
+    async def run(url: str, n: int, p: int, meter: Meter) -> None:
+        async with agent.realtime(f"google:{MODEL}").session() as session:
+            with meter:
+                await session.send(request(name, n, p))
+                await session.wait_for_reply()
+
+    return run
+
+
+if __name__ == "__main__":
+    without_tls()
+    serve("pydantic-ai-slim", {"calls": job("calls"), "pause": job("calls", pause), "audio": job("audio")})

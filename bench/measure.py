@@ -1,0 +1,237 @@
+"""What is measured: each function takes the processes it needs, and gives values by client."""
+
+from __future__ import annotations
+
+import statistics
+import subprocess
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from instructions import count
+from processes import CLIENTS, Client, Missing, Worker, environment, interpreter
+
+ROUNDS = 5
+FLOOR = CLIENTS[0].name
+IMPORTS = {
+    "livetools": "livetools",
+    "google-genai": "google.genai",
+    "pydantic-ai": "pydantic_ai.realtime",
+    "google-adk": "google.adk.runners",
+    "livekit-agents": "livekit.agents, livekit.plugins.google",
+    "pipecat-ai": "pipecat.services.google.gemini_live.llm",
+}
+ENDURANCE = 10_000
+
+
+@dataclass
+class Row:
+    """One line of the table. ``values``: of each client, one a round; ``against``: the client that ratios are to."""
+
+    name: str
+    unit: str
+    against: str = FLOOR
+    values: dict[str, list[float]] = field(default_factory=dict)
+    missing: dict[str, str] = field(default_factory=dict)
+
+    def median(self, client: str) -> float | None:
+        """The median of its rounds."""
+        return statistics.median(self.values[client]) if self.values.get(client) else None
+
+    def ratios(self, client: str) -> list[float]:
+        """To the one it is compared with, round by round."""
+        theirs = self.values.get(self.against, [])
+        return [a / b for a, b in zip(self.values.get(client, []), theirs, strict=False) if b]
+
+
+@dataclass(frozen=True)
+class Job:
+    """An operation: how it is asked for, how often a round, and which of the figures is told, times ``scale``."""
+
+    name: str
+    unit: str
+    job: str
+    n: int
+    p: int = 1
+    figure: str = "cpu"
+    scale: float = 1e6
+    each: bool = True  # an operation, not all of them
+
+
+JOBS = (
+    Job("a call", "µs CPU", "calls", 400),
+    Job("a call of 100 in a message", "µs CPU", "calls", 1000, 100),
+    Job("8 calls of 100 ms in a message", "ms", "pause", 8, 8, "wall", 1e3, each=False),
+    Job("100 ms of sound in", "µs CPU", "audio", 400),
+    Job("20 ms of sound out", "µs CPU", "send", 800),
+    Job("ask", "µs CPU", "ask", 150),
+)
+#: Frameworks do each of them less often: they take longer.
+SLOW = 4
+
+
+def workers(
+    port: int, clients: Iterable[Client], say: Callable[[str], None]
+) -> tuple[list[Worker], dict[str, str]]:
+    """Those that can be had here, and why the others cannot."""
+    found, missing = [], {}
+    for client in clients:
+        try:
+            found.append(Worker(client, port))
+        except (Missing, OSError, subprocess.SubprocessError) as error:
+            missing[client.name] = str(error)
+            say(f"missing: {client.name}: {error}")
+    return found, missing
+
+
+def operations(
+    ready: list[Worker], missing: dict[str, str], say: Callable[[str], None], rounds: int
+) -> list[Row]:
+    """Every operation of every client, in turn, some rounds; a first one warms up."""
+    rows = [Row(job.name, job.unit, missing=dict(missing)) for job in JOBS]
+    for number in range(rounds + 1):
+        say(f"operations, round {number} of {rounds}")
+        for job, row in zip(JOBS, rows, strict=True):
+            for worker in ready:
+                if job.job not in worker.jobs or worker.client.name in row.missing:
+                    continue
+                times = max(job.p, job.n // SLOW // job.p * job.p) if worker.client.needs else job.n
+                try:
+                    told = worker.do(job.job, times, job.p)[job.figure]
+                except Missing as error:
+                    row.missing[worker.client.name] = str(error)
+                    row.values.pop(worker.client.name, None)
+                    continue
+                if number:
+                    value = told * job.scale / (times if job.each else 1)
+                    row.values.setdefault(worker.client.name, []).append(value)
+    return rows
+
+
+def imports(port: int, rounds: int) -> Row:
+    """CPU time of the import in a fresh process, whose files are in memory."""
+    row = Row("import", "ms CPU", against="google-genai")
+    code = "import time; t = time.process_time(); import {}; print(time.process_time() - t)"
+    for number in range(rounds + 1):
+        for client in CLIENTS:
+            if client.name not in IMPORTS or client.name in row.missing:
+                continue
+            try:
+                command = [interpreter(client), "-c", code.format(IMPORTS[client.name])]
+                done = subprocess.run(
+                    command, capture_output=True, text=True, check=True, env=environment(port)
+                )
+                took = float(done.stdout.split()[-1])
+            except (Missing, OSError, subprocess.SubprocessError, IndexError) as error:
+                row.missing[client.name] = str(error)[:200]
+                continue
+            if number:
+                row.values.setdefault(client.name, []).append(took * 1e3)
+    return row
+
+
+def memory(port: int, sessions: int = 1000) -> list[Row]:
+    """Memory that many sessions take in one process: idle, and after calls and sound."""
+    rows = [Row(f"memory a session, of {sessions:,}, {what}", "KiB") for what in ("idle", "talking")]
+    for client in CLIENTS:
+        try:
+            worker = Worker(client, port)
+        except (Missing, OSError, subprocess.SubprocessError):
+            continue
+        try:
+            if "sessions" in worker.jobs:
+                told = worker.do("sessions", sessions)
+                for row, what in zip(rows, ("idle", "talking"), strict=True):
+                    row.values[client.name] = [told[what] / 1024]
+        except Missing as error:
+            for row in rows:
+                row.missing[client.name] = str(error)
+        finally:
+            worker.close()
+    return rows
+
+
+def talking(ready: list[Worker], say: Callable[[str], None], seconds: int = 5) -> list[Row]:
+    """Conversations of 50 pieces of sound a second up, 10 down, and a call every five seconds.
+
+    What one costs tells how many a core holds; the delay of their calls is taken where half of them run.
+    """
+    each = Row("talking sessions a core", "sessions", against="google-genai")
+    delay = Row("p99 of a call's answer, at half of that", "ms")
+    floor = next(worker for worker in ready if worker.client.name == FLOOR)
+    for worker in (worker for worker in ready if "talk" in worker.jobs):
+        name = worker.client.name
+        for _ in range(3):
+            told = worker.do("talk", 10, seconds)
+            each.values.setdefault(name, []).append(10 * told["wall"] / told["cpu"])
+        half = max(10, int((each.median(name) or 0) / 2))
+        say(f"{name}: {half} sessions talk")
+        floor.do("waits", 0)
+        worker.do("talk", half, seconds)
+        waits = sorted(floor.do("waits", 0)["waits"])
+        if waits:
+            delay.values[name] = [waits[int(len(waits) * 0.99)] * 1e3]
+    return [each, delay]
+
+
+def endurance(worker: Worker, say: Callable[[str], None], rounds: int) -> list[Row]:
+    """What livetools costs where there is much of something, against where there is little of it."""
+
+    def cost(job: str, n: int, p: int = 1) -> float:
+        return float(worker.do(job, n, p)["cpu"]) / n * 1e6
+
+    many = Row(f"a call, {ENDURANCE:,} in a session, 100 at a time", "µs CPU", against="few")
+    tools = Row("a call of one of 200 tools", "µs CPU", against="few")
+    traced = Row("a call that is traced", "µs CPU", against="few")
+    for number in range(rounds):
+        say(f"endurance, round {number + 1} of {rounds}")
+        few = cost("calls", 1000, 100)
+        many.values.setdefault("few", []).append(few)
+        many.values.setdefault("livetools", []).append(cost("calls", ENDURANCE, 100))
+        for row, job in ((tools, "many_tools"), (traced, "traced")):
+            row.values.setdefault("few", []).append(cost("calls", 400))
+            row.values.setdefault("livetools", []).append(cost(job, 400))
+    turns = Row(f"a turn, after {ENDURANCE:,} others", "µs CPU", against="few")
+    grown = Row(f"growth in the second half of {ENDURANCE:,} turns", "KiB")
+    first = worker.do("turns", 100, 200)
+    last = worker.do("turns", ENDURANCE, 200)
+    turns.values = {"few": [first["cpu"] / 200 * 1e6], "livetools": [last["cpu"] / 200 * 1e6]}
+    grown.values = {"livetools": [last["grown"] / 1024]}
+    return [many, tools, traced, turns, grown]
+
+
+#: Under callgrind each takes some fifty times as long.
+COUNTED = {
+    "a call": ("calls", 200, 1),
+    "a call of 100 in a message": ("calls", 400, 100),
+    "100 ms of sound in": ("audio", 200, 1),
+    "20 ms of sound out": ("send", 300, 1),
+    "ask": ("ask", 60, 1),
+    "a call that is traced": ("traced", 200, 1),
+    "a call of one of 200 tools": ("many_tools", 200, 1),
+}
+
+
+def instructions(port: int, say: Callable[[str], None]) -> list[Row]:
+    """Thousands of instructions of each operation, of the clients that run in our own environment."""
+    rows = {name: Row(name, "thousand instructions") for name in COUNTED}
+    for client in CLIENTS:
+        if client.needs:
+            continue
+        say(f"instructions: {client.name}")
+        try:
+            for name, counted in count(client, port, COUNTED).items():
+                rows[name].values[client.name] = [counted / 1e3]
+        except (Missing, OSError, subprocess.SubprocessError) as error:
+            say(f"missing: instructions of {client.name}: {error}")
+            for row in rows.values():
+                row.missing[client.name] = str(error)
+    return [row for row in rows.values() if row.values]
+
+
+def plain(rows: list[Row]) -> list[dict[str, Any]]:
+    """For JSON."""
+    return [
+        {"name": r.name, "unit": r.unit, "against": r.against, "values": r.values, "missing": r.missing}
+        for r in rows
+    ]
