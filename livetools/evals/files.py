@@ -35,6 +35,7 @@ from typing import Any
 
 from livetools.protocol.errors import ConfigError
 from livetools.session.agents import AgentLike
+from livetools.testing.yaml_file import read_yaml
 
 from .callers import Caller, Persona, Script, Utterance, spoken, wav
 from .expectations import (
@@ -69,12 +70,10 @@ def load_yaml(path: Path, agent_of: Callable[[str], AgentLike]) -> EvalFile:
 
     Files are named relative to this one. Raises ``ConfigError`` that says which eval is wrong, and why.
     """
-    import yaml
-
     try:
-        document = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
+        document = read_yaml(path)
+    except ValueError as error:
+        raise ConfigError(str(error)) from None
     if not isinstance(document, dict) or not isinstance(document.get("evals"), list):
         raise ConfigError(f"{path}: expected a mapping with a list `evals`")
     _known(document, {"agent", "judge", "rules", "evals"}, str(path))

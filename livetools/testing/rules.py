@@ -34,6 +34,7 @@ from typing import Any, Protocol
 
 from .pretend import Pretend, asking, fill, spoken
 from .turn import Turn, TurnCancelled
+from .yaml_file import read_yaml
 
 
 class Proactive(Protocol):
@@ -83,13 +84,9 @@ class Rules:
         ``ImportError`` says what to install where PyYAML is missing.
         """
         try:
-            import yaml
+            document = read_yaml(path)
         except ImportError as error:
             raise ImportError("rules in a file need PyYAML: pip install 'livetools[serve]'") from error
-        try:
-            document = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        except (yaml.YAMLError, UnicodeDecodeError, RecursionError) as error:
-            raise ValueError(f"{path} is not YAML: {' '.join(str(error).split())}") from None
         if not isinstance(document, dict) or not isinstance(document.get("rules", []), list):
             raise ValueError(f"{path}: expected a mapping with a list `rules`")
         if unknown := set(document) - {"rules", "otherwise"}:

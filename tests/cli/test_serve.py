@@ -86,6 +86,8 @@ def test_generate_content_is_on_the_same_port(program):
         (["--rules", "nowhere.yaml"], "--rules: nowhere.yaml: No such file"),
         (["--rules", "broken.yaml"], "--rules: broken.yaml is not YAML: "),
         (["--rules", "latin.yaml"], "--rules: latin.yaml is not YAML: "),
+        (["--rules", "date.yaml"], "--rules: date.yaml is not YAML: "),
+        (["--rules", "tag.yaml"], "--rules: tag.yaml is not YAML: "),
         (["--rules", "wrong.yaml"], "--rules: wrong.yaml: rule 1: `call` is the name of a function"),
         (["--fault", "nonsense"], "--fault: no fault is called 'nonsense'"),
         (["--fault", "drop=much"], "--fault: fault drop takes a share"),
@@ -101,6 +103,8 @@ def test_an_option_that_is_wrong_is_told_in_one_line(run, tmp_path, monkeypatch,
     monkeypatch.chdir(tmp_path)
     Path("broken.yaml").write_text("rules: [\n  - {when: 'a'\n")
     Path("latin.yaml").write_bytes(b"rules: \xff")
+    Path("date.yaml").write_text("rules: [{when: 2024-13-45}]")
+    Path("tag.yaml").write_text("rules: !!timestamp soon")
     Path("wrong.yaml").write_text("rules: [{when: a, call: [b]}]")
     result = run("serve", "--port", "0", *args)
     assert result.exit_code == 2

@@ -71,6 +71,10 @@ def test_a_whole_file_is_read(read, tmp_path):
     ("text", "words"),
     [
         ("a: [", "is not YAML"),
+        ("[" * 5000, "is not YAML"),
+        ("a: 2024-13-45", "is not YAML: month must be in 1..12"),
+        ("a: !!bool maybe", "is not YAML"),
+        ("a: !!timestamp soon", "is not YAML"),
         ("[1]", "expected a mapping with a list `evals`"),
         ("evals: []\nagnt: x", "'agnt' is unknown here; known are agent"),
         ("evals: [5]", "eval 1: expected a mapping, got 5"),
