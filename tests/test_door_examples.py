@@ -9,21 +9,26 @@ from __future__ import annotations
 import ast
 import asyncio
 import contextlib
+import functools
 import importlib
 import inspect
 import io
 import re
+import struct
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import anyio
 import pytest
 from google import genai
+from mcp import Client
+from mcp.server.mcpserver import MCPServer
 from support.raw import Raw, raw_server
 
 import livetools
+from livetools import audio
 from livetools.protocol import events
 from livetools.testing import FakeLiveServer, Pretend, Turn
 
@@ -203,11 +208,42 @@ async def test_a_name_has_an_example_that_does_what_it_says(
     assert printed
 
 
-#: What outside programs may rely on beside the door, and what has an example that runs by itself.
+#: What outside programs may rely on beside the door, by its module.
 ELSEWHERE = {
     "testing": "FakeLiveServer Turn Faults Limits Pretend",
     "session": "HandleStore FileHandleStore Transport Dialer Clock MemoryTransport Transcript",
+    "audio": "Detector activity_from talk",
+    "integrations.starlette": "relay",
+    "integrations.telephony": "twilio telnyx",
+    "integrations.mcp": "toolset",
+    "integrations.opentelemetry": "tracing",
+    "integrations.redis": "RedisHandleStore",
 }
+
+
+async def microphone() -> AsyncIterator[bytes]:
+    """Half a second of a tone, and as much silence."""
+    tone = b"".join(struct.pack("<h", 20000 if n // 20 % 2 else -20000) for n in range(512))
+    for _ in range(16):
+        yield tone
+    for _ in range(32):
+        yield bytes(1024)
+
+
+def tools_of_others() -> MCPServer:
+    """An MCP server with one tool."""
+    server = MCPServer("tests", log_level="CRITICAL")
+    server.add_tool(book_table)
+    return server
+
+
+def beside(room: types.ModuleType, folder: Path) -> dict[str, Any]:
+    """What an example of a package need not define."""
+    told = getattr(room, "__all__", [name for name in vars(room) if not name.startswith("_")])
+    return {each: getattr(room, each) for each in told} | {
+        "FOLDER": folder, "create_task_group": anyio.create_task_group, "current_time": anyio.current_time,
+        "sleep_until": anyio.sleep_until, "microphone": microphone, "partial": functools.partial,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -219,14 +255,10 @@ async def test_a_name_of_a_package_has_an_example_that_runs(
     room = importlib.import_module(f"livetools.{package}")
     blocks = examples(getattr(room, name))
     assert blocks, f"{name} has no example"
-    with world(name, monkeypatch) as server:
-        async with server:
+    with world(name, monkeypatch) as server, audio.FileSpeaker(tmp_path / "heard.wav") as speaker:
+        async with server, Client(tools_of_others()) as client:
             monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.url)
-            names = names_of(server) | {each: getattr(room, each) for each in room.__all__}
-            names |= {
-                "FOLDER": tmp_path, "create_task_group": anyio.create_task_group, "current_time": anyio.current_time,
-                "sleep_until": anyio.sleep_until,
-            }  # fmt: skip
+            names = names_of(server) | beside(room, tmp_path) | {"client": client, "speaker": speaker}
             with anyio.fail_after(20):
                 printed = [await run(text, name, names) for text in blocks]
     assert any(printed) or name == "Transport"  # which only defines a class

