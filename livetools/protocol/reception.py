@@ -92,7 +92,9 @@ class Reception:
                 break
             self._said(event, now)
         if message.calls:
-            self._called(message, link, now)
+            asked = self.calls.partial.whole(message.calls)
+            for record in self.calls.receive_calls(link, asked, now):
+                self.turns.called(record.run, record.call, record.ends_turn, now)
         if message.cancelled:
             runs = self.calls.cancel(message.cancelled, now)
             self.outbox.drop(runs)
@@ -156,10 +158,6 @@ class Reception:
             self._rate = chunk.rate
         data = self.sound.whole(chunk.data)
         return chunk if data is chunk.data else AudioChunk(data, chunk.rate) if data else None
-
-    def _called(self, message: ServerMessage, link: int, now: float) -> None:
-        for record in self.calls.receive_calls(link, self.calls.partial.whole(message.calls), now):
-            self.turns.called(record.run, record.call, record.ends_turn, now)
 
     def _marked(self, event: Event, now: float) -> None:
         if isinstance(event, TurnComplete):

@@ -49,9 +49,9 @@ SERVING: ContextVar[Job | None] = ContextVar("livetools_serving", default=None)
 class _Worker:
     __slots__ = ("job", "scope", "wake")
 
-    def __init__(self, job: Job, wake: Wake | None = None) -> None:
+    def __init__(self, job: Job, scope: anyio.CancelScope, wake: Wake | None = None) -> None:
         self.job: Job | None = job
-        self.scope = anyio.CancelScope()
+        self.scope = scope
         self.wake = wake  # for the next job; without one this is the only one
 
 
@@ -72,6 +72,7 @@ class Workers:
         self._start_eagerly = start_eagerly if EAGER and can_start_eagerly() else None
         self._group, self._handlers, self._desk = group, handlers, handlers.desk
         self._deps, self._session = deps, session
+        self._make_scope = type(anyio.CancelScope())  # of this loop: to ask for it costs as much as the scope
         self._context: Context = copy_context()
         self._busy: dict[int, _Worker] = {}
         self._idle: list[_Worker] = []
@@ -105,14 +106,14 @@ class Workers:
         context = self._context_of(run, call, tool) if tool.takes_context else None
         job = Job(run, call, tool, context, tool.kind in GENERATORS and self._desk.streams(run))
         if self._start_eagerly is not None:
-            worker = self._busy[run] = _Worker(job)
+            worker = self._busy[run] = _Worker(job, self._make_scope())
             return self._start_eagerly(self._serve(worker, job), self._context.copy())
         if self._idle:
             worker = self._busy[run] = self._idle.pop()
             worker.job = job
         else:
             wake = make_wake()
-            worker = self._busy[run] = _Worker(job, wake)
+            worker = self._busy[run] = _Worker(job, self._make_scope(), wake)
             self._context.run(self._group.start_soon, self._work, worker, wake)
         if worker.wake is not None:
             worker.wake.set()
