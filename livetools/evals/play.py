@@ -34,7 +34,7 @@ AFTER = 10  # chunks of silence behind what was spoken: the service hears an end
 
 @dataclass(frozen=True)
 class Eval:
-    """One conversation to play, and what it is judged by.
+    """One conversation to play, and the expectations that judge it.
 
     ``caller``: a :class:`~.callers.Caller`, or the turns of a script. ``approve``: the names of tools whose calls
     the person at the other end approves, or all (True), or none. ``timeout``: seconds a turn may take.

@@ -74,7 +74,7 @@ def to_declaration_and_losses(
     if schema is None:
         return declaration, []
     if not isinstance(schema, Mapping):
-        raise ConfigError(f"the parameters of {inner.get('name')} are no schema: {excerpt(schema)}")
+        raise ConfigError(f"the parameters of {inner.get('name')} are not a schema: {excerpt(schema)}")
     if dialect == "json_schema":
         return declaration | {"parametersJsonSchema": schema}, []
     lowered, losses = parameters(schema)
@@ -147,7 +147,7 @@ def to_tool_call(
 
 
 def to_function_call(call: Object) -> dict[str, Json]:
-    """Somebody else's call as a function call. Raises ``ConfigError`` where the arguments are no JSON object."""
+    """Somebody else's call as a function call. Raises ``ConfigError`` where the arguments are not a JSON object."""
     inner = call["function"] if isinstance(call.get("function"), Mapping) else call
     given = inner.get("arguments", inner.get("input", inner.get("args")))
     id = call.get("call_id") or call.get("id")

@@ -72,7 +72,7 @@ def tracing(
 
 
 class _Run(NamedTuple):
-    call: Call  # held, so that its id() is no other's
+    call: Call  # held, so that no other object gets its id()
     span: trace.Span
     token: Token[context.Context]
     wall: int  # when it began, in ns of the epoch

@@ -100,7 +100,7 @@ class Dispatch:
             self.connection.moved(now)
         if frames and self.outbox.transparent:
             self._number(frames)
-        if input.queue:  # a change goes ahead of the answers: with them the model goes on as what it is then
+        if input.queue:  # a change is written before the answers, after which the model goes on
             frames += self._input(input.changes(), link, write, now)
         if calls.replies.queue:
             at = len(frames)

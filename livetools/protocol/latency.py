@@ -140,7 +140,7 @@ class Latency:
 
     @property
     def awaited_since(self) -> float | None:
-        """When the user had ended to say what the model answers now, or what it is still to answer."""
+        """When the user ended the input that the model answers now, or has still to answer."""
         return self.user_ended if self._asked is None or self._first is not None else self._asked
 
     def stats(self) -> Mapping[str, Mapping[str, float | int | None]]:

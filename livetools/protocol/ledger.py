@@ -159,7 +159,7 @@ class Record:
     link: int
     since: float
     ends_turn: bool = False  # the model ends its turn at the call, and begins another at the answer
-    blocks: bool = False  # the model stands still until it is answered
+    blocks: bool = False  # BLOCKING: the model does nothing until it is answered
     state: State = State.OWED
     group: int = 0  # the message that asked for it, where its calls are answered together
     phase: Phase = Phase.NOTHING
@@ -197,7 +197,7 @@ class Ledger:
     def __init__(self) -> None:
         self.records: dict[int, Record] = {}
         self.pending: dict[int, Record] = {}  # in the order in which they came
-        self.blocking = 0  # pending calls for which the model stands still
+        self.blocking = 0  # pending BLOCKING calls
         self.ending = 0  # pending calls that end the model's turn
         self.left: set[int] | None = (
             None  # runs that are not pending any more; kept only for who sets and drains it

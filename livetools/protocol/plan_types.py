@@ -138,7 +138,7 @@ class Plan:
 
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
-    """What the plan must know of a tool: its declaration, its options, and what it is made of."""
+    """What the plan must know of a tool: its declaration, its options, and its kind."""
 
     declaration: Mapping[str, Any]
     options: Mapping[str, Any] = field(default_factory=dict)

@@ -6,7 +6,7 @@ So the turns that are expected stand in a queue (``Expected``), and one state sa
 
 ==========  ==========================================================================================
 QUIET       nothing of a turn has come since the last one ended
-CALLING     the model has made a call for which it stands still, and said nothing yet
+CALLING     the model has made a BLOCKING call, and said nothing yet
 SPEAKING    it is in the middle of a turn
 THINKING    it said that it goes on by itself (IN_PROGRESS)
 ==========  ==========================================================================================
@@ -56,11 +56,11 @@ class TurnEvent(Enum):
     PROMPT = auto()  # a user turn was written
     OUTPUT = auto()  # the model said something
     CALL = auto()  # it made a call that ends its turn
-    STAND = auto()  # it made a call for which it stands still, in the turn that goes on with the answer
+    STAND = auto()  # it made a BLOCKING call; the turn goes on with the answer
     END = auto()  # turnComplete, or IDLE
     GO_ON = auto()  # turnComplete with IN_PROGRESS
     BUSY = auto()  # IN_PROGRESS by itself
-    CALLED_OFF = auto()  # no call is left to stand still for: the server took it back
+    CALLED_OFF = auto()  # no BLOCKING call is left: the server took it back
     STALL = auto()  # it was silent for too long
     LOSE = auto()  # the connection is gone
 

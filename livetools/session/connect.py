@@ -178,7 +178,7 @@ _EXPECTED: Mapping[str, tuple[Callable[[Any], bool], str]] = {
 
 
 def _check(given: Mapping[str, Any]) -> None:
-    """Each of the arguments is of a kind that can be what it is meant for."""
+    """Check the type of each argument."""
     for name, (right, wanted) in _EXPECTED.items():
         if not right(value := given[name]):
             raise ConfigError(f"{name} is a {type(value).__name__}, {value!r:.60}: {wanted} is expected")

@@ -19,7 +19,7 @@ from .wake import on_trio
 
 STAGGER = 0.25  # seconds
 
-#: What to look at when a dial stands still, by how far it got. ``where`` is host and port.
+#: What to check when a dial hangs, by how far it got. ``where`` is host and port.
 _ADVICE = {
     "address": "the address of {where} is not known yet: check the name, and the DNS of this machine",
     "TCP": "{where} does not answer (TCP): check base_url and port, the network, a firewall",
@@ -40,7 +40,7 @@ class Progress:
         self.proxy = ""
 
     def advice(self) -> str:
-        """What it stands still at, and what to look at."""
+        """Where the dial hangs, and what to check."""
         return _ADVICE[self.stage].format(where=self.where, proxy=self.proxy)
 
 

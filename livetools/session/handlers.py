@@ -57,8 +57,8 @@ class Desk(Protocol):
 
 @dataclass(slots=True, eq=False)
 class Job:
-    """A call on its way. ``context``: for a handler that takes one. ``future`` is set while a thread or an executor
-    has it.
+    """A call that is being run. ``context``: for a handler that takes one. ``future`` is set while a thread or an
+    executor has it.
     """
 
     run: int

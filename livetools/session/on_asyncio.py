@@ -29,7 +29,7 @@ DATA = frozenset({Opcode.TEXT, Opcode.BINARY, Opcode.CONT})
 _HEAD_ENDS = b"\r\n\r\n"
 
 
-_NONE: deque[bytes] = deque(maxlen=0)  # where somebody listens there is no queue
+_NONE: deque[bytes] = deque(maxlen=0)  # with a listener there is no queue
 
 
 class PushConnection(Noting, ClientConnection):
@@ -75,7 +75,7 @@ class PushConnection(Noting, ClientConnection):
             self._watchdog.cancel()
         self.inflow.ending = (exc,)
         if not self.inflow.paused or self.inflow.feed is None:
-            self.advance()  # else that goes on by itself: what came before the end is given away first
+            self.advance()  # what came before the end is delivered first
 
     def advance(self) -> None:
         """Give away what has come, but not for longer than others can wait."""

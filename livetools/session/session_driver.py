@@ -75,7 +75,7 @@ class SessionDriver(Driver[Machine]):
             self.end()
 
     def _abandon(self) -> None:
-        """Where the session is cut off in the middle (Ctrl-C in a tool), nobody waits for ever."""
+        """End a session that is cut off in the middle (Ctrl-C in a tool), so that no task waits for ever."""
         if not self.over.is_set:
             self.machine.close(self.clock.now())
             self.step()

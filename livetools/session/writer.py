@@ -39,7 +39,7 @@ class Writer:
         self._owner = owner
         self.waiting = _NONE  # to be read: frames that were taken, and must be sent
         self.writing = False  # to be read: a task is at it; what the machine has meanwhile it takes itself
-        self._left = False  # a task of the writer's own is on its way
+        self._left = False  # a task of the writer was started
         self._slice = TimeSlice()
 
     def take(self, frames: list[Frame]) -> None:

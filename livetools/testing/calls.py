@@ -36,7 +36,7 @@ class FakeCall:
     state: State = "open"
     responses: list[Message] = field(default_factory=list)
     done: anyio.Event = field(default_factory=anyio.Event, repr=False)
-    crossing: bool = False  # cancelled a moment ago: an answer may be on its way already
+    crossing: bool = False  # cancelled a moment ago: an answer may have been sent already
 
     @property
     def response(self) -> Message:
@@ -62,7 +62,7 @@ class FakeCall:
             self.done.set()
 
     def cancel(self) -> None:
-        """Cancel an open call. An answer that is on its way is not held against the client."""
+        """Cancel an open call. An answer that was sent already is not a fault of the client."""
         if self.state == "open":
             self.crossing = True
             self.end("cancelled")

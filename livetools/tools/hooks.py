@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Observer(Protocol):
     """Follows one session from its first dial to its end: what :meth:`Hooks.on_session` returns.
 
-    Each is called in the session's loop, on the path of what it is told of: it must not wait.
+    Each is called in the session's loop, before the session goes on: it must not wait.
     """
 
     def event(self, event: Event) -> None:
@@ -98,7 +98,7 @@ class Hooks(Protocol):
     def on_output(self, transcript: OutputTranscript) -> Awaitable[None] | None:
         """The model says this: a few words at a time, as they come. As :meth:`on_input`.
 
-        It is no filter: words reach you when the model makes them, and ``session.interrupt()`` takes back the sound
-        that was not played yet, and nothing that was heard. Words behind an interruption are not told.
+        This is not a filter: words reach you when the model makes them, and ``session.interrupt()`` takes back the
+        sound that was not played yet, and nothing that was heard. Words behind an interruption are not told.
         """
         return None

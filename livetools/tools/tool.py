@@ -464,7 +464,7 @@ def _snake(name: str) -> str:
 
 
 def _kind(handler: Any) -> Kind:
-    """How a handler runs, by what it is made of; partials, methods and objects with ``__call__`` too."""
+    """How a handler runs, from its type; partials, methods and objects with ``__call__`` are looked into."""
     if handler is None:
         return "declared"
     plain = handler

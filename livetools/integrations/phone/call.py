@@ -272,7 +272,8 @@ class Call:
 
 
 class Caller:
-    """What the caller says and presses, on its way to the model. It never waits; the oldest sound goes first."""
+    """Queues what the caller says and presses for the model. It never waits; when it is full the oldest sound is
+    dropped."""
 
     def __init__(self, start: Start, ordered: bool) -> None:
         self._codec = start.codec

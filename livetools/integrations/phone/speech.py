@@ -1,4 +1,4 @@
-"""What the model says, on its way to a caller's ear: resampled, encoded, marked, and thrown away when it is cut off."""
+"""The model's speech for a caller: resampled, encoded, marked, and dropped when the model is cut off."""
 
 from __future__ import annotations
 
