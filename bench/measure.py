@@ -84,6 +84,13 @@ def workers(
     return found, missing
 
 
+def belongs(client: Client, group: str) -> bool:
+    """Whether its operations are measured in this group: frameworks take so much longer that they have their own."""
+    if group == "frameworks":
+        return bool(client.needs) or client.name in (FLOOR, "google-genai")
+    return not client.needs
+
+
 def operations(
     ready: list[Worker], missing: dict[str, str], say: Callable[[str], None], rounds: int
 ) -> list[Row]:

@@ -109,9 +109,9 @@ def read_json(path: Path, names: Iterable[str]) -> dict[str, list[Row]]:
     return {name: [Row(**row) for row in told.get(name, ())] for name in names}
 
 
-def svg(rows: list[Row]) -> str:
+def svg(*groups: list[Row]) -> str:
     """Bars of the ratios to the floor, row by row; what is longer than the picture is cut, with its number."""
-    rows = [row for row in rows if len(row.values) > 1]
+    rows = [row for rows in groups for row in rows if len(row.values) > 1]
     most = 8.0
     scale = (WIDE - LEFT - 90) / most
     parts, at = [], 10
@@ -140,8 +140,9 @@ PAGE = """# What it costs
 
 {when}
 
-Made by `make bench` on {date}: {cpu}, {cores} cores, {system}, Python {python}; load {load} when it began. {versions}.
-[`bench/README.md`](https://github.com/livetools/livetools/tree/main/bench) says how each figure is taken. Figures in µs
+Made by `make bench` on {date}: {cpu}, {cores} cores, {system}, Python {python}; load {load} when it began.
+{versions}.
+`bench/README.md` says how each figure is taken. Figures in µs
 and ms are of that machine and that hour; the ratios are what to compare: medians of {rounds} rounds, in which the
 clients take turns, with their quartiles. The floor is `websockets` and `json` in a loop of ten lines, which checks
 nothing.
@@ -151,6 +152,10 @@ nothing.
 {operations}
 
 ![The same as bars](../images/bench.svg)
+
+Frameworks, in another run of {few} rounds, beside the same floor:
+
+{frameworks}
 
 ## Instructions of the client
 
@@ -173,14 +178,22 @@ first turns.
 """
 
 
+def rounds(rows: list[Row]) -> int:
+    """How many rounds they were measured in."""
+    return max((len(values) for row in rows for values in row.values.values()), default=0)
+
+
 def page(about: Mapping[str, Any], groups: Mapping[str, list[Row]]) -> str:
     """The page of the documentation."""
     versions = ", ".join(f"{name} {version}" for name, version in about["versions"].items())
     absent = missing(row for rows in groups.values() for row in rows)
     told = "\n".join(f"- {name}: `{why}`" for name, why in absent.items())
-    tables = {name: "\n".join(markdown(rows)) or "Not measured." for name, rows in groups.items()}
+    tables = {
+        name: "\n".join(markdown(rows)) if rows else "Not measured yet." for name, rows in groups.items()
+    }
     return PAGE.format(
-        **about["machine"], **tables, versions=versions, rounds=about["rounds"],
+        **about["machine"], **tables, versions=versions, rounds=rounds(groups["operations"]),
+        few=rounds(groups["frameworks"]),
         when="What livetools costs, beside the bare minimum and what else one might use.",
         missing=f"## Missing\n\n{told}" if told else "",
     ).rstrip() + "\n"  # fmt: skip

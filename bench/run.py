@@ -2,9 +2,9 @@
 
     python bench/run.py [--docs] [--only GROUP]        as make bench
 
-``--docs`` writes the page of the documentation and its picture too. Groups: operations, sessions, endurance,
-instructions; where one is measured, the others stay as they were last measured. How each figure is taken stands in
-``bench/README.md``.
+``--docs`` writes the page of the documentation and its picture too. Groups: operations, frameworks, sessions,
+endurance, instructions; where one is measured, the others stay as they were last measured. How each figure is taken
+stands in ``bench/README.md``.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import report
 from processes import CACHE, CLIENTS, HERE, Server, Worker
 
 DOCS = HERE.parent / "docs"
-GROUPS = ("operations", "sessions", "endurance", "instructions")
+GROUPS = ("operations", "frameworks", "sessions", "endurance", "instructions")
 began = time.monotonic()
 
 
@@ -33,8 +33,9 @@ def group(
     name: str, ready: list[Worker], missing: dict[str, str], port: int, rounds: int
 ) -> list[measure.Row]:
     """The rows of one group."""
-    if name == "operations":
-        return measure.operations(ready, missing, say, rounds)
+    if name in ("operations", "frameworks"):
+        mine = [worker for worker in ready if measure.belongs(worker.client, name)]
+        return measure.operations(mine, missing if name == "frameworks" else {}, say, rounds)
     if name == "sessions":
         say("imports")
         rows = [measure.imports(port, rounds)]
@@ -60,7 +61,8 @@ def main() -> None:
     about: dict[str, Any] = {"machine": report.machine(), "rounds": arguments.rounds}
     with Server() as server:
         say("environments")
-        ready, missing = measure.workers(server.port, CLIENTS, say)
+        wanted = [client for client in CLIENTS if not client.needs or arguments.only in (None, "frameworks")]
+        ready, missing = measure.workers(server.port, wanted, say)
         about["versions"] = {worker.client.name: worker.version for worker in ready}
         groups: dict[str, list[measure.Row]] = {}
         for name in [arguments.only] if arguments.only else GROUPS:
@@ -82,7 +84,7 @@ def finish(about: dict[str, Any], groups: dict[str, list[measure.Row]], docs: bo
         print(f"missing: {name}: {why}")
     about["seconds"] = round(time.monotonic() - began)
     report.write_json(CACHE / "results.json", about, groups)
-    picture = report.svg(groups["operations"])
+    picture = report.svg(groups["operations"], groups["frameworks"])
     targets: list[tuple[Path, str]] = [(CACHE / "bench.svg", picture)]
     if docs:
         targets.append((DOCS / "images" / "bench.svg", picture))
