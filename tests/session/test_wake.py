@@ -27,6 +27,21 @@ async def test_a_wake_that_came_before_the_wait_is_not_lost() -> None:
     assert scope.cancelled_caught
 
 
+async def test_a_wake_that_somebody_waited_for_is_taken() -> None:
+    wake = make_wake()
+
+    async def wait() -> None:
+        await wake.wait()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(wait)
+        await anyio.wait_all_tasks_blocked()
+        wake.set()
+    with anyio.move_on_after(0.01) as scope:
+        await wake.wait()
+    assert scope.cancelled_caught
+
+
 async def test_a_wake_after_a_cancelled_wait_reaches_the_next() -> None:
     wake = make_wake()
     with anyio.move_on_after(0.001):

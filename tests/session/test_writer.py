@@ -20,6 +20,7 @@ from livetools import (
 from livetools.protocol.outbox import Entry, Frame, Write
 from livetools.protocol.replies import Reply
 from livetools.session import memory
+from livetools.session.writer import Writer
 
 pytestmark = pytest.mark.anyio
 
@@ -142,3 +143,38 @@ async def test_what_went_before_an_answer_that_was_taken_back_is_believed(opened
         await line.session._driver.writer._send(Frame(1, Reply([], lambda answers: b""), None, write))
         assert write.handed
         assert Entry("text", write=write).output(0)
+
+
+async def test_what_the_machine_had_while_a_task_wrote_that_was_cancelled_is_written() -> None:
+    written: list[bytes] = []
+    had = [Frame(1, b"second")]
+
+    class Slow:
+        async def send(self, frame: bytes) -> None:
+            written.append(frame)
+            if frame == b"first":
+                await anyio.sleep_forever()
+
+    class Owner:
+        def transport(self, link: int) -> Slow:
+            return Slow()
+
+        def spawn(self, write: Callable[[], Any]) -> None:
+            group.start_soon(write)
+
+        def step(self) -> None:
+            if not writer.writing:
+                writer.take(had.copy())
+                had.clear()
+
+    async def write() -> None:
+        with scope:
+            await writer.flush()
+
+    writer, scope = Writer(Owner()), anyio.CancelScope()
+    async with anyio.create_task_group() as group:
+        writer.take([Frame(1, b"first")])
+        group.start_soon(write)
+        await anyio.wait_all_tasks_blocked()
+        scope.cancel()
+    assert written == [b"first", b"second"]
