@@ -41,6 +41,7 @@ def sessions(
     ``typer.BadParameter`` for options that an agent does not leave open.
     """
     loaded = Loaded() if target is None else load(target)
+    loaded.tell()
     config = {} if loaded.agent is not None else _config(choices)
     if loaded.agent is not None:
         _refuse(choices, target)

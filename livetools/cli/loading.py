@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 
+import typer
+
 from livetools.protocol.errors import ConfigError, LiveToolsError
 from livetools.session.agents import AgentLike, is_agent
 from livetools.tools import Tool, Toolset, as_tools
@@ -24,10 +26,20 @@ RUNNERS = frozenset({"asyncio", "anyio", "trio", "uvicorn"})  # whose run() serv
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What a target names: an agent, or tools for a session that the command makes."""
+    """What a target names: an agent, or tools for a session that the command makes.
+
+    ``left_out``: the plain functions of a file in which others bear ``@tool``, and nothing was named.
+    """
 
     tools: tuple[Tool, ...] = ()
     agent: AgentLike | None = None
+    left_out: tuple[str, ...] = ()
+
+    def tell(self) -> None:
+        """Say on standard error which functions are not among the tools, though they look like some."""
+        if self.left_out:
+            names = ", ".join(self.left_out)
+            typer.secho(f"left out, for they lack @tool: {names}", fg=typer.colors.YELLOW, err=True)
 
 
 def load(target: str) -> Loaded:
@@ -51,7 +63,7 @@ def load(target: str) -> Loaded:
     tools = as_tools(values)
     if not tools:
         raise ConfigError(f"{target} holds no tools")
-    return Loaded(tuple(tools))
+    return Loaded(tuple(tools), left_out=() if names else _left_out(module, tools))
 
 
 def values_of(place: str) -> list[object]:
@@ -190,6 +202,28 @@ def _refuse_program(path: Path) -> None:
                 f"{path}, line {line} runs a program while the file is imported: put it under "
                 "if __name__ == '__main__':"
             )
+
+
+def _left_out(module: ModuleType, tools: Collection[Tool]) -> tuple[str, ...]:
+    """The functions of a module that were passed over because others bear ``@tool``.
+
+    Those that the module calls itself are helpers of its own, and a list called ``tools`` is a choice.
+    """
+    if any(hasattr(module, name) for name in USUAL):
+        return ()
+    try:
+        tree = ast.parse(inspect.getsource(module))
+    except (OSError, TypeError, SyntaxError):
+        return ()
+    called = {
+        node.func.id
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+    }
+    taken = [tool.handler for tool in tools]
+    return tuple(
+        name for name in _functions(module) if name not in called and getattr(module, name) not in taken
+    )
 
 
 def _runner(tree: ast.AST, functions: Collection[str] = ()) -> int:

@@ -42,6 +42,7 @@ async def update(target: str, session: Session) -> None:
     Raises ``ConfigError`` as ``load`` does, and what ``Session.update`` raises.
     """
     loaded = await to_thread.run_sync(load, target)
+    loaded.tell()
     if loaded.agent is None:
         return await session.update(tools=loaded.tools)
     agent = open_agent(loaded.agent, base_url=NOWHERE)

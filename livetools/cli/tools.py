@@ -26,6 +26,7 @@ def tools(
     with 1 if a tool cannot be declared, or would be refused by the model.
     """
     loaded = load(target)
+    loaded.tell()
     if loaded.agent is None:
         plan = make_plan(model or DEFAULT_MODEL, [tool.spec() for tool in loaded.tools])
     elif model is None:

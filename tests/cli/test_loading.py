@@ -154,3 +154,56 @@ def test_a_program_under_its_guard_is_not_run(tmp_path):
     file = tmp_path / "guarded.py"
     file.write_text(f"import asyncio\n{AGENT}if __name__ == '__main__':\n    asyncio.run(agent())\n")
     assert load(str(file)) != Loaded()
+
+
+MIXED = """
+from livetools import Tool, tool
+
+def get_weather(city: str) -> str:
+    "Current weather in a city."
+    return checked("12 °C, rain")
+
+@tool
+def book_table(name: str) -> str:
+    "Book a table."
+    return checked(name)
+
+def wrapped(name: str) -> str:
+    "A tool by another word."
+    return name
+
+def checked(text: str) -> str:
+    return text
+
+greet = Tool(wrapped)
+"""
+
+
+@pytest.fixture
+def mixed(tmp_path):
+    file = tmp_path / "mixed_agent.py"
+    file.write_text(MIXED)
+    return file
+
+
+def test_a_plain_function_beside_decorated_ones_is_left_out_by_name(mixed):
+    loaded = load(str(mixed))
+    assert [tool.name for tool in loaded.tools] == ["book_table", "wrapped"]
+    assert loaded.left_out == (
+        "get_weather",
+    )  # a helper that the file calls, and a wrapped one, are not meant
+
+
+def test_nothing_is_left_out_where_the_tools_are_chosen_or_all_plain(mixed):
+    assert load(f"{mixed}:book_table").left_out == ()
+    mixed.write_text(MIXED + "\ntools = [book_table]\n")
+    assert load(str(mixed)).left_out == ()
+    mixed.write_text("def a() -> str:\n    'A.'\n    return ''\n\ndef b() -> str:\n    'B.'\n    return ''\n")
+    assert load(str(mixed)).left_out == ()
+
+
+@pytest.mark.parametrize("command", [("tools",), ("chat", "--fake")])
+def test_a_command_says_once_what_it_left_out(run, mixed, command):
+    result = run(*command, str(mixed), input="")
+    assert result.exit_code == 0
+    assert result.stderr.count("left out, for they lack @tool: get_weather\n") == 1
