@@ -21,6 +21,7 @@ from livetools.protocol.plan_types import Plan
 
 from .alarm import Alarm, make_alarm
 from .clock import Clock
+from .loop_sampler import sample_loop
 from .timeslice import TimeSlice
 from .transport import Sending
 from .workers import Workers
@@ -70,6 +71,7 @@ class Driver(ABC, Generic[M]):
         """Keep the machine's time, with the help of ``group`` where that takes a task."""
         self._group = group
         self.alarm = make_alarm(self.clock, self._ring, group)
+        self._leave_sampler = sample_loop()
 
     async def wind_down(self) -> None:
         """After the machine's end: until its handlers have ended, or are not waited for any longer."""
@@ -78,6 +80,7 @@ class Driver(ABC, Generic[M]):
     def end(self) -> None:
         """Nothing is started any more."""
         self._group = None
+        self._leave_sampler()
         self.alarm.close()
         self.workers.close()
 

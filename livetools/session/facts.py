@@ -85,7 +85,8 @@ class SessionFacts:
         ``latency`` holds ``first_output`` and ``last_output`` (from the end of what the user says or types to the first
         sound or word of the answer, and to the last) and ``call`` (from its arrival to its answer), each with
         ``count``, and ``mean``, ``p50``, ``p90``, ``p99``, ``max`` in seconds. ``history_dropped`` counts the steps of
-        the transcript that ``max_history`` has cost.
+        the transcript that ``max_history`` has cost. ``loop_blocks`` maps the names of tools that blocked the event
+        loop for 0.25 s or longer to how often they did.
         """
         driver = self._running()
         return {

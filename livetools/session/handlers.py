@@ -6,6 +6,7 @@ import contextlib
 import inspect
 import logging
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from concurrent import futures
 from contextvars import copy_context
@@ -90,6 +91,7 @@ class Handlers:
     hooks: Sequence[Hooks] = ()
     threads: DaemonThreads = field(default_factory=DaemonThreads)
     aside: DaemonThreads = field(default_factory=DaemonThreads)  # for what no tool may hold up
+    blocks: Counter[str] = field(default_factory=Counter)  # how often each tool has blocked the event loop
 
     async def execute(self, job: Job) -> Outcome:
         """Run the handler. Raises nothing but cancellation, and that only if this very task is cancelled.

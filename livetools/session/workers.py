@@ -80,13 +80,15 @@ class Workers:
         self._errands = 0
         self._ended: Wake | None = None  # set when a handler or an errand ends, once somebody waits for that
 
-    def stats(self) -> dict[str, int]:
-        """Handlers that run, threads in use, and functions that wait for a thread."""
+    def stats(self) -> dict[str, int | dict[str, int]]:
+        """Handlers that run, threads in use, functions that wait for a thread, and how often each tool has blocked the
+        event loop."""
         threads = self._handlers.threads
         return {
             "handlers": len(self._busy),
             "threads": threads.running,
             "waiting_for_thread": threads.waiting,
+            "loop_blocks": dict(self._handlers.blocks),
         }
 
     def in_loop(self) -> list[str]:
