@@ -35,7 +35,8 @@ def eval(
     """Play conversations with an agent and judge them: calls, words, latency, price, and a judge's rubric.
 
     Prints a pass rate for each, with its 95 % interval. Exits with 1 if a conversation failed. Without a key, or
-    with --fake, the model is a pretend one on this machine, and so is the judge.
+    with --fake, the model is a pretend one on this machine, and so is the judge: a rubric that it gives no score
+    for is skipped, and named.
     """
     found = _read(file)
     with service_or_fake(fake, base_url, found.rules) as endpoint:
@@ -49,7 +50,8 @@ def eval(
         typer.echo(f"wrote {report}")
     failed = sum(len(result.rounds) - result.passed for result in results)
     passed = sum(result.passed for result in results)
-    typer.echo(f"{passed} passed, {failed} failed")
+    skipped = sum(len(each.skipped) for result in results for each in result.rounds)
+    typer.echo(f"{passed} passed, {failed} failed{f'; {skipped} expectations skipped' if skipped else ''}")
     if failed:
         raise typer.Exit(1)
 
@@ -95,6 +97,8 @@ def _show(result: Result) -> None:
     for number, each in enumerate(result.rounds, 1):
         for line in [] if each.passed else str(each).splitlines():
             typer.echo(f"      {f'{number}: ' if repeated else ''}{harmless(line)}")
+    for line in dict.fromkeys(line for each in result.rounds if each.passed for line in each.skipped):
+        typer.echo(f"      {harmless(line)}")
 
 
 def _judge(found: EvalFile, endpoint: Endpoint) -> Judge | None:
@@ -107,4 +111,5 @@ def _judge(found: EvalFile, endpoint: Endpoint) -> Judge | None:
         return Judge(model=found.judge)
     from google.genai import Client
 
-    return Judge(Client(api_key="fake-key", http_options={"base_url": endpoint.rest}), found.judge)
+    client = Client(api_key="fake-key", http_options={"base_url": endpoint.rest})
+    return Judge(client, found.judge, pretend=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from livetools.protocol.errors import ConfigError
 
+from .judge import NoOpinion
 from .matching import differences
 from .record import CallRecord, Conversation, names
 
@@ -18,10 +19,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of one expectation. ``why`` says what speaks against it, or gives the judge's reasons."""
+    """What became of one expectation. ``why`` says what speaks against it, or gives the judge's reasons.
+
+    ``passed`` is ``None`` for one that was skipped, because it cannot be checked offline; ``why`` says so.
+    """
 
     expectation: str
-    passed: bool
+    passed: bool | None
     why: str = ""
     score: float | None = None
 
@@ -266,7 +270,12 @@ class Judged:
     async def check(self, conversation: Conversation, judge: Judge | None) -> Verdict:
         if judge is None:
             return Verdict(str(self), False, "no judge model was given")
-        opinion = await judge.score(conversation, self.rubric)
+        try:
+            opinion = await judge.score(conversation, self.rubric)
+        except NoOpinion:
+            if not judge.pretend:
+                raise
+            return Verdict(str(self), None, "the pretend judge gives no score")
         return Verdict(str(self), opinion.score >= self.least, opinion.reasons, opinion.score)
 
 

@@ -52,10 +52,11 @@ class Judge:
     """A judge model, reached through google-genai's ordinary API.
 
     ``client``: a ``google.genai.Client``; without one it is made from the environment, as google-genai does.
+    ``pretend``: the model is a fake one. Where that gives no score, ``Judged`` is skipped instead of failed.
     """
 
-    def __init__(self, client: Client | None = None, model: str = MODEL) -> None:
-        self._client, self.model = client, model
+    def __init__(self, client: Client | None = None, model: str = MODEL, *, pretend: bool = False) -> None:
+        self._client, self.model, self.pretend = client, model, pretend
 
     async def score(self, conversation: Conversation, rubric: str) -> Opinion:
         """Score a conversation. Raises ``NoOpinion``, and what google-genai raises."""

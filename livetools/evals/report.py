@@ -26,6 +26,9 @@ summary { cursor: pointer; } pre { overflow-x: auto; white-space: pre-wrap; } sv
 a { color: inherit; } svg text { fill: var(--soft); font: 11px system-ui, sans-serif; }
 """
 
+#: The class and the sign of a verdict: passed, failed, skipped.
+MARKS = {True: ("pass", "✓"), False: ("fail", "✗"), None: ("soft", "skipped")}
+
 WIDTH, ROW, LEFT = 900.0, 20.0, 150.0
 
 
@@ -62,7 +65,7 @@ def _facts(seconds: float, tokens: int, cost: float | None) -> list[str]:
 def _row(result: Result, number: int) -> str:
     low, high = result.confidence
     kind = "pass" if result.rate == 1 else "fail"
-    failed = Counter(v.expectation for each in result.rounds for v in each.verdicts if not v.passed)
+    failed = Counter(v.expectation for each in result.rounds for v in each.verdicts if v.passed is False)
     worst = "".join(f"<div>{escape(name)} ({times} ×)</div>" for name, times in failed.most_common(3))
     return (
         f'<tr><td><a href="#eval-{number}">{escape(result.name)}</a></td><td class="{kind}">{result.passed} of '
@@ -78,7 +81,7 @@ def _section(result: Result, number: int) -> str:
 def _round(each: Round, number: int) -> str:
     kind, word = ("pass", "passed") if each.passed else ("fail", "failed")
     verdicts = "".join(
-        f'<tr><td class="{"pass" if v.passed else "fail"}">{"✓" if v.passed else "✗"}</td>'
+        f'<tr><td class="{MARKS[v.passed][0]}">{MARKS[v.passed][1]}</td>'
         f"<td>{escape(v.expectation)}</td><td>{'' if v.score is None else f'{v.score:.2f}'}</td>"
         f"<td>{escape(v.why)}</td></tr>"
         for v in each.verdicts

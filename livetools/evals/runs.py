@@ -24,13 +24,18 @@ class Round:
 
     @property
     def passed(self) -> bool:
-        """Whether every expectation was met."""
-        return all(verdict.passed for verdict in self.verdicts)
+        """Whether every expectation that could be checked was met."""
+        return all(verdict.passed is not False for verdict in self.verdicts)
+
+    @property
+    def skipped(self) -> list[str]:
+        """The expectations that could not be checked offline, each with the reason."""
+        return [f"skipped: {v.expectation}: {v.why}" for v in self.verdicts if v.passed is None]
 
     def __str__(self) -> str:
-        """What failed, and the conversation."""
-        failed = [f"failed: {v.expectation}: {v.why}" for v in self.verdicts if not v.passed]
-        return "\n".join([*failed, self.conversation.render()])
+        """What failed, what was skipped, and the conversation."""
+        failed = [f"failed: {v.expectation}: {v.why}" for v in self.verdicts if v.passed is False]
+        return "\n".join([*failed, *self.skipped, self.conversation.render()])
 
 
 @dataclass(slots=True)

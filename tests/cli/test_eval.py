@@ -81,6 +81,19 @@ def test_the_pretend_judge_is_the_fakes_rest_side(run, evals):
     assert result.exit_code == 0, result.output
 
 
+def test_a_rubric_that_the_pretend_judge_cannot_score_is_skipped_and_named(run, evals, tmp_path):
+    evals.write_text(
+        "agent: shop.py\njudge: gemini-3.8-flash\n"
+        "evals: [{name: kind, caller: hello, expect: [{judged: kind}]}]\n",
+        encoding="utf-8",
+    )
+    result = run("eval", "--fake", evals, "--repeat", "2", "--report", tmp_path / "report.html")
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("skipped: judged at least 0.7: kind: the pretend judge gives no score\n") == 1
+    assert result.stdout.splitlines()[-1] == "2 passed, 0 failed; 2 expectations skipped"
+    assert '<td class="soft">skipped</td>' in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import ast
-import asyncio
-import inspect
 import json
 import re
+import subprocess
 import sys
 import tomllib
 import types
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,11 +16,11 @@ from typing import Any
 import pytest
 import yaml
 from typer.main import get_command
+from typer.testing import CliRunner
 
 import livetools
 from livetools.cli.app import app
-from livetools.evals.pytest_plugin import LiveEval
-from livetools.testing import FakeLiveServer, Pretend
+from livetools.testing import Pretend
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -72,33 +70,48 @@ def test_its_programs_run_one_after_another_and_print_what_it_says(
     page = types.ModuleType("docs_page")
     monkeypatch.setitem(sys.modules, page.__name__, page)
     names = vars(page)
+    monkeypatch.syspath_prepend(tmp_path)
+    for saved in (block for block in PAGES[name] if Path(block.title).suffix):
+        (tmp_path / saved.title).write_text(saved.text, encoding="utf-8")
+        monkeypatch.setitem(sys.modules, Path(saved.title).stem, None)  # undone after the page
+        del sys.modules[Path(saved.title).stem]
     for block in PAGES[name]:
-        if block.language == "python" and block.title not in OTHERS:
+        if block.title.startswith("test_"):
+            passes(tmp_path / block.title)
+        elif block.language == "python" and block.title not in OTHERS:
             capsys.readouterr()
-            run(block.text, name, names, monkeypatch)
+            run(block.text, name, names)
         elif block.title == "Output":
             assert capsys.readouterr().out.strip() == block.text.strip()
 
 
-def run(text: str, name: str, names: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Execute it, and then the tests that it defines, as pytest would."""
-    before = set(names)
+def passes(file: Path) -> None:
+    """A test that a page tells to save passes as a file of its own."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", file.name]
+    done = subprocess.run(command, cwd=file.parent, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_evals_of_the_guide_pass_offline(tmp_path, monkeypatch):
+    for block in PAGES["guides/evals.md"]:
+        if Path(block.title).suffix:
+            (tmp_path / block.title).write_text(block.text, encoding="utf-8")
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "modules", sys.modules.copy())
+    result = CliRunner().invoke(app, ["eval", "--fake", str(tmp_path / "restaurant.yaml")])
+    assert result.exit_code == 0, result.output
+    assert "2 passed, 0 failed; 1 expectations skipped" in result.output
+
+
+def run(text: str, name: str, names: dict[str, Any]) -> None:
+    """Execute a program of a page."""
     exec(compile(text, name, "exec", dont_inherit=True), names)
-    for test in [f for n, f in list(names.items()) if n not in before and n.startswith("test_")]:
-        asyncio.run(run_test(test, monkeypatch))
 
 
-async def run_test(test: Callable[..., Awaitable[None]], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Run one test with a server of its own, as the fixtures do."""
-    if "live_eval" in inspect.signature(test).parameters:
-        await test(LiveEval(FakeLiveServer(Pretend())))
-        return
-    server = FakeLiveServer(tls=True)
-    with monkeypatch.context() as environment:
-        environment.setenv("GOOGLE_GEMINI_BASE_URL", server.http_url)
-        environment.setenv("SSL_CERT_FILE", str(server.ca_file))
-        async with server:
-            await test(server)
+def test_every_test_of_a_page_has_a_name_of_a_file():
+    tests = [block for _, block in BLOCKS if block.language == "python" and "def test_" in block.text]
+    assert tests
+    assert [block.text for block in tests if not block.title.startswith("test_")] == []
 
 
 @pytest.mark.parametrize("block", of("python"))

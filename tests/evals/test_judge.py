@@ -7,7 +7,7 @@ import json
 import pytest
 from google.genai import Client
 
-from livetools.evals import Called, Eval, Judge, Judged, NoOpinion, Persona, judge_round, play
+from livetools.evals import Called, Eval, Judge, Judged, NoOpinion, Persona, Said, judge_round, play
 from livetools.testing import FakeLiveServer
 
 
@@ -105,3 +105,18 @@ async def test_a_rubric_is_part_of_an_eval(agent, client):
         done = await judge_round(case, await play(case, **server.options), Judge(client(server)))
     assert not done.passed
     assert "rude" in str(done)
+
+
+@pytest.mark.anyio
+async def test_a_pretend_judge_without_a_score_skips_the_rubric_and_says_so(agent, client):
+    case = Eval("kind", agent, "hello", [Judged("Friendly."), Said("good")])
+    async with FakeLiveServer(lambda turn: turn.say("good day")) as server:
+        record = await play(case, **server.options)
+        skipped = await judge_round(case, record, Judge(client(server), pretend=True))
+        failed = await judge_round(case, record, Judge(client(server)))
+    assert [verdict.passed for verdict in skipped.verdicts] == [True, None, True]
+    assert skipped.passed
+    assert skipped.skipped == ["skipped: judged at least 0.7: Friendly.: the pretend judge gives no score"]
+    assert skipped.skipped[0] in str(skipped)
+    assert not failed.passed  # of a real judge it is a failure
+    assert failed.skipped == []
