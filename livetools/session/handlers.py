@@ -12,6 +12,7 @@ from concurrent import futures
 from contextvars import copy_context
 from dataclasses import dataclass, field
 from functools import partial
+from traceback import walk_tb
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -293,33 +294,40 @@ def _is_stray() -> bool:
     return not on_trio() and anyio.current_effective_deadline() != -math.inf
 
 
-def note(call: Call, done: Outcome, elapsed: float) -> None:
+def note(job: Job, done: Outcome, elapsed: float) -> None:
     """Log how a call ended: names, ids and times, no arguments and no results."""
-    level = logging.INFO if done.error is None or isinstance(done.error, ToolError) else logging.ERROR
+    call, error = job.call, done.error
+    level = logging.INFO if error is None or isinstance(error, ToolError) else logging.ERROR
     if not log.isEnabledFor(level):
         return
-    how = "done" if done.error is None else type(done.error).__name__
+    how = "done" if error is None else type(error).__name__
     extra: Mapping[str, object] = {
         "call_id": call.id,
         "tool": call.name,
         "duration": elapsed,
         "outcome": how,
     }
-    if done.error is not None and level == logging.ERROR:
-        error = done.error.with_traceback(_of_the_user(done.error.__traceback__))
-        told = place(error)
-        log.log(
-            level,
-            "%s (%s): %s, after %.3f s",
-            call.name,
-            call.id,
-            told,
-            elapsed,
-            extra=extra,
-            exc_info=detail(error),
-        )
-    else:
+    if error is None or level == logging.INFO:
         log.log(level, "%s (%s): %s in %.3f s", call.name, call.id, how, elapsed, extra=extra)
+        return
+    error = error.with_traceback(_of_the_user(error.__traceback__))
+    shown, advice = detail(error), _advice(job, error)
+    if shown is None:
+        advice += " (its text: ToolFinished.error, or LIVETOOLS_LOG=frames)"
+    message = "%s (%s): %s, after %.3f s%s"
+    log.log(level, message, call.name, call.id, place(error), elapsed, advice, extra=extra, exc_info=shown)
+
+
+def _advice(job: Job, error: Exception) -> str:
+    """What to do where a tool used ``context.deps`` and there are none; nothing for any other error."""
+    if job.context is None or job.context.deps is not None:
+        return ""
+    used_none = (isinstance(error, AttributeError) and error.obj is None and error.name is not None) or (
+        type(error) is TypeError and "'NoneType' object" in str(error)
+    )
+    if used_none and any("deps" in frame.f_code.co_names for frame, _ in walk_tb(error.__traceback__)):
+        return ": context.deps is None, pass connect(deps=...)"
+    return ""
 
 
 def _failed(hook: Hooks, name: str, error: BaseException) -> None:

@@ -226,7 +226,7 @@ class Workers:
         if self._ended is not None:
             self._ended.set()
         if done.error is not None or log.isEnabledFor(logging.INFO):
-            note(job.call, done, time.perf_counter() - began)
+            note(job, done, time.perf_counter() - began)
         done.began = job.began
         reason = self._desk.reason(job.run) if job.stopped else None
         await self._desk.settled(job.run, done)

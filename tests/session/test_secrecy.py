@@ -228,6 +228,7 @@ async def test_the_words_of_what_callables_raise_are_in_no_log(
     ):
         assert said in text
     assert "undo of undone (c3) failed: ValueError at" in text
+    assert "s (its text: ToolFinished.error, or LIVETOOLS_LOG=frames)" in text
 
 
 async def test_they_are_logged_where_the_environment_asks_for_frames(
@@ -243,6 +244,7 @@ async def test_they_are_logged_where_the_environment_asks_for_frames(
         await line.responses(1)
         await line.quiet()
     assert "rejected 42" in caplog.text
+    assert "its text" not in caplog.text
 
 
 def test_an_error_that_was_never_raised_has_a_place_too() -> None:

@@ -529,3 +529,42 @@ async def test_background_calls_that_block_take_neither_a_slot_nor_a_thread_from
         assert {answer["response"]["output"] for answer in answers} == {"at once"}
     finally:
         release.set()
+
+
+async def of_an_attribute(context: ToolContext) -> object:
+    """Takes an attribute of the dependencies."""
+    return context.deps.kitchen
+
+
+def of_an_item(context: ToolContext) -> object:
+    """Takes an item of the dependencies."""
+    return context.deps["kitchen"]
+
+
+async def of_another_none(context: ToolContext) -> object:
+    """Takes an attribute of a ``None`` of its own."""
+    table: Any = None
+    return table.kitchen
+
+
+DEPS_MISSING = "context.deps is None, pass connect(deps=...)"
+
+
+@pytest.mark.parametrize(
+    ("reads", "deps", "told"),
+    [
+        (of_an_attribute, None, True),
+        (of_an_item, None, True),
+        (of_another_none, None, False),
+        (of_an_attribute, object(), False),
+        (of_an_item, {}, False),
+    ],
+)
+async def test_a_tool_that_misses_its_deps_is_told_how_to_give_them(
+    opened: Opened, caplog: pytest.LogCaptureFixture, reads: Callable[..., Any], deps: object, told: bool
+) -> None:
+    async with opened([reads], deps=deps) as line:
+        assert "error" in await answer(line, call(reads.__name__))
+        await line.quiet()
+    assert f"{reads.__name__} (c1): " in caplog.text
+    assert (DEPS_MISSING in caplog.text) is told
