@@ -275,7 +275,10 @@ def error_names() -> list[str]:
     return [f"livetools.{error.__name__}" for error in all_errors()]
 
 
-ROOMS = ("protocol", "tools", "session", "testing", "testing.live", "formats", "integrations")
+ROOMS = (
+    "protocol", "tools", "session", "audio", "formats", "testing", "testing.live", "integrations",
+    "integrations.relay", "integrations.phone", "evals", "cli",
+)  # fmt: skip
 PACKAGES = ("session", "testing", "audio", "evals", "formats")
 
 TABLES: Mapping[str, Callable[[], str]] = {

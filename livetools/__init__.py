@@ -101,8 +101,8 @@ from .protocol.events import (
     VideoChunk,
     VoiceActivity,
 )
-from .protocol.link import ReconnectPolicy
 from .protocol.profiles import ModelProfile
+from .protocol.reconnect_policy import ReconnectPolicy
 from .tools import Agent, Hooks, Tool, ToolContext, ToolResult, Toolset, tool
 
 if TYPE_CHECKING:

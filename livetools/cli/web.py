@@ -34,7 +34,7 @@ def web(
     """
     import uvicorn
 
-    from livetools.integrations.relay.messages import MAX_MESSAGE
+    from livetools.integrations.relay.limits import MAX_MESSAGE
 
     from .page import About, page_app
 

@@ -71,10 +71,11 @@ from livetools.web import BUILT
 
 from .drain import Drain
 from .relay.conversation import Conversation, Options
+from .relay.limits import RESUME_TIMEOUT
 from .relay.log import EventLog
 from .relay.messages import PROTOCOL, RESUME, Resume, read_command
 from .relay.origin import refusal
-from .relay.page import NOT_A_RESUME, RESUME_TIMEOUT, TRY_AGAIN, Page
+from .relay.page import NOT_A_RESUME, TRY_AGAIN, Page
 
 log = logging.getLogger("livetools.relay")
 

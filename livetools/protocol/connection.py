@@ -22,8 +22,9 @@ from .errors import (
     SetupTimeout,
 )
 from .events import Event, Reconnecting
-from .link import HANDLE, READABLE, USABLE, Link, LinkEffect, LinkEvent, LinkState, ReconnectPolicy
+from .link import HANDLE, READABLE, USABLE, Link, LinkEffect, LinkEvent, LinkState
 from .plan_types import Plan
+from .reconnect_policy import ReconnectPolicy
 
 #: Seconds that a planned move waits for a pong, and how often it looks.
 PONG, LOOK = 10.0, 0.25

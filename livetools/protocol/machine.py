@@ -29,12 +29,13 @@ from .events import Call, Event, Interrupted, Reconnected, TurnComplete, Usage
 from .expected import Exchange
 from .input_queue import InputQueue, Item
 from .latency import Latency
-from .link import LinkEvent, LinkState, ReconnectPolicy
+from .link import LinkEvent, LinkState
 from .outbox import Frame, Outbox, Receipt
 from .parking import Parking
 from .plan_types import Plan
 from .quiet import Quiet
 from .reception import Reception
+from .reconnect_policy import ReconnectPolicy
 from .turns import Turns
 
 

@@ -32,7 +32,7 @@ from .expected import Exchange, Expected, no_answer
 
 #: Seconds of quiet behind a turn after which no other is expected, where that is in doubt: the turn was ended by what
 #: nobody waited for, or it may have spoken of an answer that went out before its call's turn had ended.
-AMBIGUOUS = 2.0
+QUIET_SETTLES = 2.0
 #: The same where two questions are waited for: a model may think for longer between two answers.
 PAUSE = 3.0
 
@@ -211,7 +211,7 @@ class Turns:
         self._do(TurnEvent.PROMPT, now)
         turn = self._queue[-1]
         if doubtful:
-            turn.until = now + AMBIGUOUS
+            turn.until = now + QUIET_SETTLES
         elif exchange is not None and exchange is self.exchange:
             exchange.turn = turn
             if self._queue[0] is turn:
@@ -225,7 +225,7 @@ class Turns:
         """The microphone is off: the model may answer what it has heard, with a turn that nobody waits for."""
         if self.model is Model.QUIET:  # else it does so already
             self.most = self.upmost + 1
-            self._queue.append(Expected(until=now + AMBIGUOUS))
+            self._queue.append(Expected(until=now + QUIET_SETTLES))
             self._moved(now)
 
     def give_up(self, exchange: Exchange, now: float) -> None:
@@ -349,7 +349,7 @@ class Turns:
 
     def quiet(self, now: float) -> None:
         """Settle what is in doubt, if it has been quiet for long enough."""
-        if now < self._progress + AMBIGUOUS:  # nothing is settled earlier than that
+        if now < self._progress + QUIET_SETTLES:  # nothing is settled earlier than that
             return
         while self._queue and self._settles_at() <= now:
             if self._patience < inf:
@@ -445,7 +445,7 @@ class Turns:
         for turn in perhaps:
             turn.doubtful = True
         if perhaps:
-            self._patience = PAUSE if sum(turn.wanted for turn in (first, *perhaps)) > 1 else AMBIGUOUS
+            self._patience = PAUSE if sum(turn.wanted for turn in (first, *perhaps)) > 1 else QUIET_SETTLES
 
     def _give_up(self, was: Model, now: float) -> None:
         for turn in self._queue:
@@ -497,7 +497,7 @@ class Turns:
             self._slide(marks)
         self._spoken = self.owed and (crossed or self._heard)
         if self._spoken and self._patience == inf:
-            self._patience = AMBIGUOUS
+            self._patience = QUIET_SETTLES
         if not self.owed:
             self._unspoken.clear()
         self._cutting = False
@@ -544,7 +544,7 @@ class Turns:
             return self._progress + self._patience
         if not self._queue or not self.idle:
             return inf
-        return max(self._progress + AMBIGUOUS, min(turn.until for turn in self._queue))
+        return max(self._progress + QUIET_SETTLES, min(turn.until for turn in self._queue))
 
     def _stall_at(self) -> float:
         if self._stalled or self.idle:

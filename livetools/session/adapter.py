@@ -11,7 +11,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from livetools.protocol.outbox import Pong
 
 from .dialling import reached
-from .order import Order
+from .pongs import Pongs
 from .transport import Gone
 from .websocket_errors import gone
 
@@ -47,7 +47,7 @@ class Noting(_Connection):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         reached("TLS")  # where there is any: it comes between here and the handshake
         super().__init__(*args, **kwargs)
-        self.order = Order()
+        self.pongs = Pongs()
         self.linger = LINGER
 
     async def handshake(self, *args: Any, **kwargs: Any) -> None:
@@ -61,20 +61,20 @@ class Noting(_Connection):
 
     def process_event(self, event: Event) -> None:
         super().process_event(event)
-        self.order.came(event)
+        self.pongs.came(event)
 
 
 class Adapter(ABC, Generic[C]):
     """What the loops have in common. ``C``: the connection, of which each loop has its own class."""
 
-    def __init__(self, connection: C, order: Order, write_timeout: float) -> None:
-        self._connection, self._order = connection, order
+    def __init__(self, connection: C, pongs: Pongs, write_timeout: float) -> None:
+        self._connection, self._pongs = connection, pongs
         self._timeout = write_timeout
         self._closing = False
 
     async def send_with_ping(self, frame: bytes) -> Pong | None:
         """``send``, with a ping behind it in one write, so that nobody answers the frame before the ping is there."""
-        ping = self._order.ask()
+        ping = self._pongs.ask()
         await self._write(frame, None if ping is None else ping.payload)
         return ping
 

@@ -37,7 +37,7 @@ def adapted(connection: Any, write_timeout: float) -> Transport:
     if on_trio():
         from .on_trio import TrioAdapter
 
-        return TrioAdapter(connection, connection.order, write_timeout)
+        return TrioAdapter(connection, connection.pongs, write_timeout)
     from .on_asyncio import AsyncioAdapter
 
     return AsyncioAdapter(connection, write_timeout)

@@ -11,11 +11,11 @@ from anyio.abc import TaskGroup
 from livetools.protocol import outgoing
 from livetools.protocol.errors import LocalProtocolError
 from livetools.protocol.events import Call, Event
-from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.machine import Machine
 from livetools.protocol.outbox import Receipt
 from livetools.protocol.plan import replan
 from livetools.protocol.plan_types import Plan, ToolSpec
+from livetools.protocol.reconnect_policy import ReconnectPolicy
 from livetools.protocol.transcript import Transcript
 from livetools.tools import Agent, Hooks, SessionLike, Tool, as_tools
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from livetools.protocol import configuration
 from livetools.protocol.errors import ConfigError
-from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.plan import make_plan
 from livetools.protocol.plan_types import LostResults, ReplyBatching, ReplyFormat
 from livetools.protocol.profiles import ModelProfile
+from livetools.protocol.reconnect_policy import ReconnectPolicy
 from livetools.tools import (
     ContentOrDict,
     Hooks,

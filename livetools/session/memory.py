@@ -22,7 +22,7 @@ import anyio
 
 from livetools.protocol.outbox import Pong
 
-from .order import UNANSWERED
+from .pongs import UNANSWERED
 from .transport import Gone, Transport
 
 T = TypeVar("T")

@@ -131,7 +131,7 @@ class PushConnection(Noting, ClientConnection):
             )  # nothing, where it is closed
 
     def _message(self, message: bytes) -> None:
-        self.order.messages += 1
+        self.pongs.messages += 1
         inflow = self.inflow
         if inflow.feed is None:
             if inflow.left:
@@ -141,7 +141,7 @@ class PushConnection(Noting, ClientConnection):
             inflow.waiting.append(message)
             inflow.news.set()
             return
-        self.order.taken += 1
+        self.pongs.taken += 1
         try:
             inflow.feed(message)
         except Exception as error:
@@ -235,7 +235,7 @@ class AsyncioAdapter(Adapter[PushConnection]):
     """A send puts its whole frame into asyncio's buffer at once: what may be cancelled is only the wait."""
 
     def __init__(self, connection: PushConnection, write_timeout: float) -> None:
-        super().__init__(connection, connection.order, write_timeout)
+        super().__init__(connection, connection.pongs, write_timeout)
         connection.write_timeout = write_timeout
         self._masks = masks(os.urandom)
 
@@ -256,7 +256,7 @@ class AsyncioAdapter(Adapter[PushConnection]):
         inflow, slice = self._connection.inflow, TimeSlice()
         try:
             while inflow.waiting:
-                self._order.taken += 1
+                self._pongs.taken += 1
                 feed(inflow.waiting.popleft())
                 await slice.share()
             inflow.feed, inflow.reader = feed, asyncio.current_task()
@@ -281,7 +281,7 @@ class AsyncioAdapter(Adapter[PushConnection]):
                 raise self._gone(self._connection.close_exc)
             await inflow.news.wait()
         message = inflow.waiting.popleft()
-        self._order.taken += 1
+        self._pongs.taken += 1
         if inflow.paused and len(inflow.waiting) <= WAITING // 4:
             self._connection.advance()
         return message

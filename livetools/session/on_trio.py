@@ -73,7 +73,7 @@ class TrioAdapter(Adapter[TrioConnection]):
             message = await self._connection.recv(decode=False)
         except ConnectionClosed as error:
             raise self._gone(error) from None
-        self._order.taken += 1
+        self._pongs.taken += 1
         return message
 
     async def _write(self, frame: bytes, ping: bytes | None) -> None:

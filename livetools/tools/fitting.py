@@ -18,7 +18,7 @@ import typing_extensions
 from pydantic import BeforeValidator, Field, ValidationError, WithJsonSchema, WrapValidator
 
 from .annotations import fields_of
-from .generate import as_key
+from .type_schemas import as_key
 
 
 class _Typed(typing.TypedDict):

@@ -21,8 +21,8 @@ from livetools.protocol.errors import ToolDefinitionError
 from .annotations import Argument
 from .arguments import explain
 from .fitting import fit
-from .generate import ToolSchema
 from .strictness import is_strict, strict_fields
+from .type_schemas import ToolSchema
 
 
 class Validator:

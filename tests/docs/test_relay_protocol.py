@@ -9,7 +9,7 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from livetools.integrations.relay import input, log, messages, page
+from livetools.integrations.relay import limits, messages, page
 from livetools.protocol import events
 
 TEXT = (Path(__file__).parents[2] / "docs" / "relay-protocol.md").read_text(encoding="utf-8")
@@ -42,13 +42,13 @@ def test_its_examples_are_messages(example: dict[str, Any]):
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (messages.MAX_AUDIO, "a binary message | 1 MiB (32 s)"),
-        (messages.MAX_MESSAGE / 4, "a JSON message | 4 Mi characters"),
-        (messages.MAX_TEXT * 16, "a typed text | 64 Ki characters"),
-        (input.MAX_PICTURE / 2, "a picture | 2 MiB"),
-        (log.MAX_EVENTS, "come back | 1 Mi characters"),
-        (log.MAX_MEDIA / 8, "has not fetched | 8 MiB (3 min)"),
-        (messages.MAX_EVENT * 4, "more than 256 KiB"),
+        (limits.MAX_AUDIO, "a binary message | 1 MiB (32 s)"),
+        (limits.MAX_MESSAGE / 4, "a JSON message | 4 Mi characters"),
+        (limits.MAX_TEXT * 16, "a typed text | 64 Ki characters"),
+        (limits.MAX_PICTURE / 2, "a picture | 2 MiB"),
+        (limits.MAX_EVENTS, "come back | 1 Mi characters"),
+        (limits.MAX_MEDIA / 8, "has not fetched | 8 MiB (3 min)"),
+        (limits.MAX_EVENT * 4, "more than 256 KiB"),
     ],
 )
 def test_its_bounds_are_those_of_the_code(value, words):
@@ -57,9 +57,9 @@ def test_its_bounds_are_those_of_the_code(value, words):
 
 
 def test_its_counts_and_codes_are_those_of_the_code():
-    assert f"sound ahead of its time | {input.MAX_AHEAD:g} s" in TEXT
-    assert f"model's line | {input.MAX_TEXTS} |" in TEXT
-    assert f"has not read | {page.MAX_NOTICES} |" in TEXT
-    assert f"does not read at all | {page.WRITE_TIMEOUT:g} s" in TEXT
+    assert f"sound ahead of its time | {limits.MAX_AHEAD:g} s" in TEXT
+    assert f"model's line | {limits.MAX_TEXTS} |" in TEXT
+    assert f"has not read | {limits.MAX_NOTICES} |" in TEXT
+    assert f"does not read at all | {limits.WRITE_TIMEOUT:g} s" in TEXT
     for code in (page.NOT_A_RESUME, page.TOO_SLOW, page.REPLACED, page.TRY_AGAIN, page.SERVER_STOPS):
         assert f"| {code} |" in TEXT

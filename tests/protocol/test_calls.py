@@ -17,8 +17,8 @@ from support.world import responses
 from livetools.protocol.actions import AskApproval, Outcome, Start, Stop, Undo
 from livetools.protocol.calls import REMEMBERED, Calls
 from livetools.protocol.events import ApprovalRequested, Call, ToolFinished, ToolStarted
-from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.plan_types import CallPolicy, Plan
+from livetools.protocol.reconnect_policy import ReconnectPolicy
 
 
 @dataclass

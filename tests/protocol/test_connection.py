@@ -21,8 +21,8 @@ from livetools.protocol.errors import (
     SetupTimeout,
 )
 from livetools.protocol.events import Reconnected, Reconnecting
-from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.plan_types import CallPolicy
+from livetools.protocol.reconnect_policy import ReconnectPolicy
 
 POLICY = ReconnectPolicy(attempts=3, initial=0.25, jitter=0.0)
 NOT_FOUND = (1008, "BidiGenerateContent session not found")

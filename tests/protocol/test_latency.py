@@ -14,8 +14,8 @@ from support.driver import GEMINI, Driver, plan
 from livetools.protocol.actions import Outcome
 from livetools.protocol.events import TurnComplete
 from livetools.protocol.latency import BUCKETS, PER_OCTAVE, UNIT, Histogram, Latency
-from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.plan_types import CallPolicy, Plan
+from livetools.protocol.reconnect_policy import ReconnectPolicy
 
 OFF = 2 ** (1 / PER_OCTAVE / 2)  # the factor by which a quantile may be off
 HEARD = {"serverContent": {"inputTranscription": {"text": "and "}}}

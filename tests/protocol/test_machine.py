@@ -32,11 +32,11 @@ from livetools.protocol.events import (
     UnknownMessage,
 )
 from livetools.protocol.input_queue import OUTSIDE
-from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.machine import Machine
 from livetools.protocol.plan import make_plan
 from livetools.protocol.plan_types import CallPolicy, Plan
-from livetools.protocol.turns import AMBIGUOUS
+from livetools.protocol.reconnect_policy import ReconnectPolicy
+from livetools.protocol.turns import QUIET_SETTLES
 
 ECHO = CallPolicy("echo")
 SLOW = CallPolicy("slow", timeout=5.0)
@@ -392,7 +392,7 @@ def test_what_was_heard_until_the_microphone_went_off_may_be_answered_before_a_q
     if heard:
         d.say("to what was said").turn_complete()
         assert not exchange.done
-    d.say("to the question").turn_complete().later(0 if heard else AMBIGUOUS)
+    d.say("to the question").turn_complete().later(0 if heard else QUIET_SETTLES)
     assert exchange.done
     assert [e.text for e in exchange.events if isinstance(e, OutputTranscript)] == ["to the question"]
 

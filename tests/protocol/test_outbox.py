@@ -16,9 +16,9 @@ from livetools.protocol.actions import Outcome
 from livetools.protocol.events import InputDropped, Stalled, ToolLost
 from livetools.protocol.expected import Expected
 from livetools.protocol.input_queue import FATAL
-from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.outbox import Entry, Fate, Outbox, State, Write
 from livetools.protocol.plan_types import CallPolicy
+from livetools.protocol.reconnect_policy import ReconnectPolicy
 
 PATIENT = ReconnectPolicy(attempts=8, initial=0.1, maximum=0.1, jitter=0.0)
 ASYNC = CallPolicy("tool", behavior="NON_BLOCKING", ends_turn=True, takes_scheduling=True)

@@ -8,10 +8,10 @@ import pytest
 from support.driver import GEMINI, Driver, plan
 
 from livetools.protocol.actions import Close, End
-from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.parking import HANDLE
 from livetools.protocol.plan_types import CallPolicy
 from livetools.protocol.quiet import PAUSE
+from livetools.protocol.reconnect_policy import ReconnectPolicy
 
 POLICY = ReconnectPolicy(attempts=3, initial=0.25, jitter=0.0)
 ECHO = CallPolicy("echo")

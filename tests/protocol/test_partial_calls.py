@@ -13,9 +13,9 @@ from support.driver import Driver, plan
 
 from livetools.protocol.events import Call, ToolStarted
 from livetools.protocol.frames import RAW_ARGS, FunctionCall, parse
-from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.partial_calls import LARGEST, MOST, PartialCalls
 from livetools.protocol.plan_types import CallPolicy
+from livetools.protocol.reconnect_policy import ReconnectPolicy
 
 
 def read(partial: PartialCalls, *entries: dict[str, Any]) -> list[tuple[str | None, str, Any]]:

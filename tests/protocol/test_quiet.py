@@ -7,11 +7,11 @@ from dataclasses import replace
 from support.driver import Driver, plan
 
 from livetools.protocol.errors import SessionClosed
-from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.outbox import Receipt
 from livetools.protocol.outgoing import SPEAK_NOW, audio
 from livetools.protocol.plan_types import CallPolicy, Plan
 from livetools.protocol.quiet import PATIENCE, PAUSE, Quiet
+from livetools.protocol.reconnect_policy import ReconnectPolicy
 
 JOB = CallPolicy("job", background=True, timeout=None)
 HEARD = {"serverContent": {"inputTranscription": {"text": "and "}}}

@@ -19,8 +19,8 @@ from livetools.protocol.events import (
     Usage,
     UsageUpdate,
 )
-from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.plan_types import CallPolicy
+from livetools.protocol.reconnect_policy import ReconnectPolicy
 
 TOOL = CallPolicy("tool")
 #: Each field of a message, and the event that it must give.

@@ -17,9 +17,9 @@ from livetools.protocol.actions import Outcome
 from livetools.protocol.errors import ConcurrencyError, NoAnswer
 from livetools.protocol.events import Call, OutputTranscript, Stalled, TextChunk, ToolStarted
 from livetools.protocol.expected import Exchange
-from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.plan_types import CallPolicy
-from livetools.protocol.turns import AMBIGUOUS, Turns
+from livetools.protocol.reconnect_policy import ReconnectPolicy
+from livetools.protocol.turns import QUIET_SETTLES, Turns
 
 BLOCKING = CallPolicy("tool", timeout=None)
 ASYNC = CallPolicy("tool", timeout=None, behavior="NON_BLOCKING", ends_turn=True, takes_scheduling=True)
@@ -92,7 +92,7 @@ ORDERS = [
     Order("the call alone ends its turn", [CALL, COMPLETE, "", WORDS, COMPLETE], ASYNC),
     Order("the turn ends with the call", [{**CALL, **COMPLETE}, "", WORDS, COMPLETE], ASYNC),
     Order("the answer before the empty turn", [CALL, "", COMPLETE, WORDS, COMPLETE], ASYNC),
-    Order("the answer is spoken of in that turn", [CALL, "", WORDS, COMPLETE], ASYNC, after=AMBIGUOUS),
+    Order("the answer is spoken of in that turn", [CALL, "", WORDS, COMPLETE], ASYNC, after=QUIET_SETTLES),
     Order("when idle", [CALL, WORDS, "WHEN_IDLE", GENERATED, COMPLETE, WORDS, COMPLETE], ASYNC),
     Order("silent, after the turn", [CALL, WORDS, COMPLETE, "SILENT"], ASYNC),
     Order("silent, before the turn ends", [CALL, WORDS, "SILENT", WORDS, COMPLETE], ASYNC),
@@ -415,7 +415,7 @@ def test_a_turn_that_a_lost_connection_has_cut_is_not_waited_for_on_the_next(ord
     assert d.drop().machine.turns.ahead == 0
     d.later(0.5).establish()
     assert d.machine.turns.idle
-    d.later(AMBIGUOUS + 0.1)
+    d.later(QUIET_SETTLES + 0.1)
     exchange, _ = d.machine.ask("?", d.now)
     assert d.drain().say("an answer").server(COMPLETE_IDLE)
     assert exchange.done
@@ -479,7 +479,7 @@ def test_each_of_two_questions_that_call_is_answered_in_its_own_turn():
         turns.content(3.0)
         second.hear(TextChunk(words))
         turns.complete(None, 3.0)
-    turns.quiet(3.0 + AMBIGUOUS)
+    turns.quiet(3.0 + QUIET_SETTLES)
     assert second.done
     assert texts(second) == ["of the second"]
     assert (
@@ -500,8 +500,8 @@ def test_a_turn_that_begins_behind_a_question_that_was_given_up_may_be_the_answe
         take(d, step)
     settle_all(d, ends_turn=False).say("to two").server(COMPLETE_IDLE)
     settle_all(d, ends_turn=True)
-    if not d.machine.turns.idle and not d.later(AMBIGUOUS + 0.1).machine.turns.idle:
-        d.say("and on").server(COMPLETE_IDLE).later(AMBIGUOUS + 0.1)
+    if not d.machine.turns.idle and not d.later(QUIET_SETTLES + 0.1).machine.turns.idle:
+        d.say("and on").server(COMPLETE_IDLE).later(QUIET_SETTLES + 0.1)
     assert second.done
     assert "to two" in [e.text for e in second.events if isinstance(e, OutputTranscript)]
 
@@ -629,7 +629,7 @@ def test_content_that_says_nothing_may_start_no_turn(contents: Any) -> None:
     assert d.drain().machine.turns.idle
     exchange, _ = d.machine.ask("?", d.now)
     d.drain().say("an answer").turn_complete()
-    assert d.later(AMBIGUOUS)
+    assert d.later(QUIET_SETTLES)
     assert exchange.done
 
 
@@ -698,7 +698,7 @@ def test_an_exchange_with_a_lawful_model_ends_when_all_is_said_and_never_before(
     while moves := model.can():
         model.play(next(m for m in ("answer", "complete", "begin") if m in moves))
         assert model.over or not model.exchange.done, "over, and the model has more to say"
-    model.turns.tick(model.now + AMBIGUOUS, False)
+    model.turns.tick(model.now + QUIET_SETTLES, False)
     assert model.exchange.done
     assert model.turns.idle
 

@@ -10,7 +10,7 @@ import pytest
 from livetools.protocol.errors import ConnectFailed
 from livetools.protocol.outbox import Pong
 from livetools.session.memory import MemoryTransport
-from livetools.session.order import UNANSWERED
+from livetools.session.pongs import UNANSWERED
 from livetools.session.transport import Gone, SendWithPing, Transport
 
 pytestmark = pytest.mark.anyio

@@ -19,7 +19,7 @@ from websockets.sync.server import Server, ServerConnection, serve
 
 from livetools.protocol.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
 from livetools.protocol.outbox import Pong
-from livetools.session.order import UNANSWERED
+from livetools.session.pongs import UNANSWERED
 from livetools.session.transport import Gone, SendWithPing, Transport
 from livetools.session.websocket import WebSocket
 

@@ -12,7 +12,7 @@ from math import inf
 from livetools.protocol.errors import NoAnswer
 from livetools.protocol.events import TextChunk
 from livetools.protocol.expected import Exchange
-from livetools.protocol.turns import AMBIGUOUS, PAUSE, Model, Turns
+from livetools.protocol.turns import PAUSE, QUIET_SETTLES, Model, Turns
 
 from .search import Step
 
@@ -169,14 +169,14 @@ class World:
     # Time
 
     def wait(self) -> None:
-        self.later(AMBIGUOUS + 0.1)
+        self.later(QUIET_SETTLES + 0.1)
 
     def pause(self) -> None:
         self.later(PAUSE + 0.1)
 
     def later(self, seconds: float) -> None:
         if self.saying is None:
-            patience = PAUSE if len(set(self.known) - self.unwanted) > 1 else AMBIGUOUS
+            patience = PAUSE if len(set(self.known) - self.unwanted) > 1 else QUIET_SETTLES
             if self.ended is not None and self.now + seconds - self.ended_at > patience:
                 self.excused.update(
                     self.pending

@@ -9,9 +9,9 @@ from typing import Any
 
 from livetools.protocol.actions import Close, Dial, End, Hangup, Outcome, Start, Stop
 from livetools.protocol.events import Event
-from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.machine import Machine
 from livetools.protocol.plan_types import CallPolicy, Plan
+from livetools.protocol.reconnect_policy import ReconnectPolicy
 
 GEMINI = "models/gemini-2.5-flash-native-audio-latest"
 

@@ -15,8 +15,9 @@ from typing import Any
 from livetools.protocol.actions import Close, Dial, End, Hangup
 from livetools.protocol.connection import Connection, Snapshot
 from livetools.protocol.events import Event
-from livetools.protocol.link import CLOSING, LATEST, UNSAID, USABLE, LinkEvent, LinkState, ReconnectPolicy
+from livetools.protocol.link import CLOSING, LATEST, UNSAID, USABLE, LinkEvent, LinkState
 from livetools.protocol.plan_types import Plan
+from livetools.protocol.reconnect_policy import ReconnectPolicy
 
 from .search import Path
 

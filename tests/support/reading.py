@@ -7,8 +7,8 @@ answered: nothing that was swallowed may be lost, and nothing that was answered 
 from __future__ import annotations
 
 from livetools.protocol.events import ToolLost
-from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.plan_types import CallPolicy
+from livetools.protocol.reconnect_policy import ReconnectPolicy
 
 from .driver import Driver, plan
 from .search import Step

@@ -19,10 +19,10 @@ from livetools.protocol.errors import ConcurrencyError, LocalProtocolError
 from livetools.protocol.events import InputDropped, ToolLost
 from livetools.protocol.expected import Exchange
 from livetools.protocol.input_queue import FATAL
-from livetools.protocol.link import ReconnectPolicy
 from livetools.protocol.machine import Machine
 from livetools.protocol.outbox import Frame, Receipt
 from livetools.protocol.plan_types import Plan
+from livetools.protocol.reconnect_policy import ReconnectPolicy
 
 from .world import responses
 

@@ -15,14 +15,8 @@ from livetools.session.clock import Clock, SystemClock
 from livetools.session.session import Session
 
 from . import messages
+from .limits import MAX_AHEAD, MAX_PICTURE, MAX_TEXTS
 from .messages import INPUT_RATE, Approve, Command, ErrorCode, Text, read_command
-
-#: Texts that wait for the line, past which a page is told to wait.
-MAX_TEXTS = 16
-#: Seconds of sound that may come ahead of their time: a page sends what is spoken, and each second costs.
-MAX_AHEAD = 60.0
-#: Bytes of one picture.
-MAX_PICTURE = 2 * 2**20
 
 
 class Rejected(Exception):

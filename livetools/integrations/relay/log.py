@@ -9,10 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 
-#: Characters of events that are kept for a page that comes back.
-MAX_EVENTS = 2**20
-#: Bytes of media that wait for a page: three minutes of speech.
-MAX_MEDIA = 8 * 2**20
+from .limits import MAX_EVENTS, MAX_MEDIA
 
 
 class EventLog:

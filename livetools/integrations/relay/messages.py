@@ -25,18 +25,12 @@ from pydantic_core import PydanticSerializationError, to_json
 from livetools.protocol.errors import LiveToolsError, SessionClosed, ToolDefinitionError
 from livetools.protocol.events import AudioChunk, Event, HandleUpdate, UnknownMessage, UsageUpdate, VideoChunk
 
+from .limits import MAX_EVENT, MAX_TEXT
+
 #: Hz of the microphone's sound that a page sends: 16-bit little-endian mono PCM.
 INPUT_RATE = 16_000
 #: Hz of the speech that a page is sent, until an ``audio_format`` says otherwise.
 OUTPUT_RATE = 24_000
-#: Bytes that one binary message may have: 32 seconds of sound.
-MAX_AUDIO = 2**20
-#: Characters that one JSON message may have: a picture of a video fits.
-MAX_MESSAGE = 4 * 2**20
-#: Characters that a typed text may have.
-MAX_TEXT = 2**16
-#: Bytes of an event, past which its largest values are left out.
-MAX_EVENT = 2**18
 
 #: The subprotocol of this version, and the one that says that a ``resume`` comes first.
 PROTOCOL = "livetools.v1"

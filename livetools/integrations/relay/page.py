@@ -9,17 +9,12 @@ from collections import deque
 import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from .limits import MAX_AUDIO, MAX_MESSAGE, MAX_NOTICES, WRITE_TIMEOUT
 from .log import EventLog
-from .messages import MAX_AUDIO, MAX_MESSAGE, ErrorCode, Message, closing, encode, ending
+from .messages import ErrorCode, Message, closing, encode, ending
 
 log = logging.getLogger("livetools.relay")
 
-#: Seconds that a page has to read what is written to it; after them it counts as gone.
-WRITE_TIMEOUT = 20.0
-#: Seconds that a page has to send its ``resume``.
-RESUME_TIMEOUT = 10.0
-#: Refusals that wait to be written to a page before no more is read from it.
-MAX_NOTICES = 16
 #: Disconnects by the server's own stop, not by the page's leaving (RFC 6455 7.4, and the IANA's list).
 SERVER_STOPS = 1012
 

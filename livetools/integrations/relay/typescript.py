@@ -1,4 +1,4 @@
-"""The messages of the relay as TypeScript, made from the Python classes: the client's ``src/messages.ts``.
+"""The messages of the relay as TypeScript, made from the Python classes: the client's ``livetools/web/src/messages.ts``.
 
 ``python -m livetools.integrations.relay.typescript`` prints it; ``make web`` writes it, and a test says when it is
 stale.

@@ -14,7 +14,7 @@ from livetools.testing.service import Service
 from livetools.testing.turn import TurnCancelled
 from livetools.testing.wire import Message, Refused, decode
 
-from . import schema, validation
+from . import message_shapes, refusals
 from .caller import Caller, caller
 from .resumption import SessionRegistry
 from .session import FakeSession
@@ -68,7 +68,7 @@ class _Handshake:
 
     async def _act(self, message: Message) -> None:
         assert self.who is not None
-        read, faults = schema.read(message, vertex=self.who.vertex)
+        read, faults = message_shapes.read(message, vertex=self.who.vertex)
         for fault in faults:
             self._judge(fault)
         if self.session is None:
@@ -78,7 +78,7 @@ class _Handshake:
             if kind == "setup":
                 self._judge(Refused(1007, ONLY_FIRST, "setup came twice"))
             elif isinstance(body, dict):
-                self._judge(validation.message_fault(self.session, kind, body))
+                self._judge(refusals.message_fault(self.session, kind, body))
                 await self.session.hear(kind, body)
 
     async def _set_up(self, read: Message) -> None:
@@ -91,9 +91,7 @@ class _Handshake:
         setup = self.service.tokens.constrain(self.who.credential, setup)
         profile = self.service.profile_of(str(setup.get("model", "")), vertex=self.who.vertex)
         resumed = self.registry.resumable(setup)
-        self._judge(
-            validation.setup_fault(validation.Arrival(self.service, self.who, setup, profile, resumed))
-        )
+        self._judge(refusals.setup_fault(refusals.Arrival(self.service, self.who, setup, profile, resumed)))
         self.service.tokens.spend(self.who.credential, setup)
         self.session = self.registry.admit(setup, profile)
         began = self.service.clock.now()

@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeAlias
 from livetools.testing.vad import ActivityDetector, Edge
 from livetools.testing.wire import Message
 
+from .message_shapes import decode_base64
 from .output import History
-from .schema import decode_base64
 
 AUDIO_KEPT = 16000 * 2 * 300  # bytes of one user turn: five minutes at 16 kHz
 LEAD_IN = 16000  # bytes of sound kept before speech is heard: half a second at 16 kHz

@@ -8,7 +8,8 @@ import anyio
 import pytest
 
 import livetools
-from livetools.integrations.relay.input import MAX_TEXTS, Input, Rejected
+from livetools.integrations.relay.input import Input, Rejected
+from livetools.integrations.relay.limits import MAX_TEXTS
 from livetools.testing import FakeClock, FakeLiveServer
 
 pytestmark = pytest.mark.anyio

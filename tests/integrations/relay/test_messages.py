@@ -23,8 +23,8 @@ from livetools import (
     UnknownMessage,
     VideoChunk,
 )
+from livetools.integrations.relay.limits import MAX_EVENT
 from livetools.integrations.relay.messages import (
-    MAX_EVENT,
     Command,
     encode_event,
     encode_video,

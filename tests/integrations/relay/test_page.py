@@ -7,8 +7,9 @@ import pytest
 from starlette.websockets import WebSocket
 from support.asgi import browser
 
+from livetools.integrations.relay.limits import MAX_NOTICES
 from livetools.integrations.relay.log import EventLog
-from livetools.integrations.relay.page import MAX_NOTICES, REPLACED, TOO_SLOW, Page
+from livetools.integrations.relay.page import REPLACED, TOO_SLOW, Page
 
 pytestmark = pytest.mark.anyio
 

@@ -1,4 +1,4 @@
-"""JSON Schema as pydantic writes it, with what is known of Live's models."""
+"""How each Python type is declared: pydantic's JSON Schema, with a method for each type that Live reads otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages after a pong were sent after the peer had read everything before our ping."""
+"""Counts the pongs of a connection: what came behind one was sent after the peer had read what precedes our ping."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Ping:
         self._behind = messages
 
 
-class Order(Messages):
+class Pongs(Messages):
     """One connection's messages and pongs."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Validates client messages field by field, and words refusals as the service does.
+"""Checks the shape of client messages (names, types, enums), and words refusals as the service does.
 
 The table is the protocol buffer of ``BidiGenerateContentClientMessage`` as google-genai 3.6.1 and the
 public documentation describe it (2026-10). A frame is read against it as proto3 JSON is: both casings at

@@ -9,7 +9,7 @@ import pytest
 
 from livetools.protocol.profiles import ModelProfile
 from livetools.testing import FakeLiveServer
-from livetools.testing.live.validation import parameters_fault, schema_fault, takes_nothing
+from livetools.testing.live.refusals import parameters_fault, schema_fault, takes_nothing
 
 pytestmark = pytest.mark.anyio
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from livetools.tools.generate import ToolSchema
+from livetools.tools.type_schemas import ToolSchema
 
 
 class Level(enum.IntEnum):
