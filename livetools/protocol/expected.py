@@ -78,6 +78,7 @@ class Exchange:
         self.heard = False  # and the model said something, or made a call
         self.done = False
         self.interrupted = False
+        self.resent = False  # its connection was replaced before its answer had ended
         self.stalled = False
         self.error: NoAnswer | None = None
         self.calls: set[int] = set()  # runs whose answer is still owed
@@ -133,6 +134,10 @@ class Exchange:
         self.dropped += 1
 
     def end(self, interrupted: bool = False) -> None:
-        """Over, with what was heard."""
+        """Over, with what was heard.
+
+        An empty turn that answers a question which was sent again is what a lost connection made of the answer: 3.8
+        closes with it the exchange of a call that went down unread (measured by pydantic-ai 2.68).
+        """
         self.done = self.changed = self.sure = True
-        self.interrupted = self.interrupted or interrupted
+        self.interrupted = self.interrupted or interrupted or (self.resent and not self.heard)

@@ -340,6 +340,7 @@ class Turns:
         if exchange is not None and exchange.began:
             exchange.turn, exchange.listens, exchange.sure = None, False, False
             exchange.calls.clear()
+            exchange.resent = True
             if not again:
                 self._over(interrupted=True)
         self._moved(now)

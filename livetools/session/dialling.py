@@ -63,6 +63,12 @@ def reached(stage: str, **facts: str) -> None:
             setattr(progress, name, value)
 
 
+def stage() -> str:
+    """How far the dial of this task has got."""
+    progress = _current.get()
+    return "" if progress is None else progress.stage
+
+
 def named(url: str) -> str:
     """Host and port of a URL, and nothing else of it: it may hold a password."""
     parts = urlsplit(url)

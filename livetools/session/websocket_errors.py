@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from livetools.protocol.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
 
-from .dialling import named
+from .dialling import named, stage
 from .transport import Gone
 
 if TYPE_CHECKING:
@@ -103,11 +103,11 @@ def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsEr
                 f"the certificate of {where} is not accepted: {cause.verify_message}. {_authorities()}"
             )
         if isinstance(cause, ssl.SSLError):
-            return ConnectFailed(
-                f"TLS with {where} failed ({cause.reason or cause}). Is it a ws:// port, or a proxy?"
-            )
+            return _no_tls(where, cause.reason or str(cause))
+    if isinstance(error, OSError) and stage() == "TLS":
+        return _no_tls(where, _told(error))
     if proxy is not None and isinstance(error, OSError):
-        why = error.strerror or type(error).__name__
+        why = _told(error)
         return ConnectFailed(
             f"the proxy {named(proxy)} cannot be reached ({why}), so {where} cannot: see WebSocket(proxy=...) and"
             " HTTPS_PROXY; proxy=None goes without"
@@ -119,8 +119,18 @@ def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsEr
     if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
         return ConnectFailed(f"nobody listens on {where}")
     if isinstance(error, OSError):
-        return ConnectFailed(f"{where} cannot be reached: {error.strerror or error}")
+        return ConnectFailed(f"{where} cannot be reached: {_told(error)}")
     return ConnectFailed(_BROKE.format(where, type(error).__name__))
+
+
+def _no_tls(where: str, why: str) -> ConnectFailed:
+    return ConnectFailed(
+        f"TLS with {where} failed ({why}): is it a plain port (ws://), a proxy, or another service?"
+    )
+
+
+def _told(error: OSError) -> str:
+    return error.strerror or str(error) or type(error).__name__
 
 
 def _authorities() -> str:

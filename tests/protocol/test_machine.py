@@ -860,6 +860,15 @@ def test_text_that_a_dead_socket_may_have_swallowed_is_sent_again_and_the_exchan
     assert not exchange.interrupted
 
 
+def test_a_question_that_was_sent_again_and_gets_an_empty_turn_ends_as_interrupted() -> None:
+    d = Driver(plan(), PATIENT).live()
+    exchange = asked(d)
+    d.drop(1006).later(0.3).establish()  # with a call that nobody has read
+    d.turn_complete()
+    assert exchange.done
+    assert exchange.interrupted
+
+
 def test_an_exchange_goes_on_though_an_earlier_one_that_nobody_answered_is_sent_again_with_it() -> None:
     d = Driver(plan(stall_timeout=3), PATIENT).live()
     assert asked(d.later(0)) is not asked(d.later(4))

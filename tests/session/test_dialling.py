@@ -188,6 +188,22 @@ async def test_tls_to_a_plain_port_and_plain_to_a_tls_port() -> None:
     assert "TLS" in str(error)
 
 
+async def test_a_port_that_closes_in_the_middle_of_tls_may_be_a_plain_one() -> None:
+    async def hang_up(stream: anyio.abc.SocketStream) -> None:
+        await stream.receive()
+        await stream.aclose()
+
+    async with (
+        await anyio.create_tcp_listener(local_host="127.0.0.1") as listener,
+        anyio.create_task_group() as group,
+    ):
+        group.start_soon(listener.serve, hang_up)
+        port = listener.extra(anyio.abc.SocketAttribute.local_port)
+        error = await failure(f"wss://127.0.0.1:{port}", timeout=5)
+        group.cancel_scope.cancel()
+    assert "is it a plain port (ws://)" in str(error)
+
+
 async def test_a_file_of_authorities_that_does_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", "/nowhere/ca.pem")
     async with FakeLiveServer(tls=True) as server:

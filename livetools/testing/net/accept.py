@@ -16,6 +16,7 @@ from .connection import Connection, Receiver
 
 HEAD_LIMIT = 64 * 1024  # bytes of a request's headers
 HEAD_TOO_LONG = b"HTTP/1.1 431 Request Header Fields Too Large\r\nConnection: close\r\n\r\n"
+BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"
 TLS_HELLO = b"\x16\x03"  # a record of a handshake, of any version
 TLS_TO_PLAIN = (
     "a client spoke TLS (https://, wss://) to a plain port: start the server with TLS (livetools serve --tls, or "
@@ -59,12 +60,16 @@ class Acceptor:
                 secured = await self._secure(stream)
                 head = await _read_head(secured)
                 if head == TLS_HELLO:
-                    return self._note(TLS_TO_PLAIN)
+                    self._note(TLS_TO_PLAIN)
+                    await secured.send(
+                        BAD_REQUEST
+                    )  # in plain HTTP, as web servers do: its TLS says so at once
+                    return
                 if head is None:
                     await secured.send(HEAD_TOO_LONG)
-                    return None
+                    return
             except (anyio.BrokenResourceError, anyio.EndOfStream, anyio.ClosedResourceError, OSError):
-                return None  # the client has gone, or does not speak TLS
+                return  # the client has gone, or does not speak TLS
             if re.search(rb"\r\nupgrade:\s*websocket", head, re.IGNORECASE):
                 await self._websocket(secured, head)
             else:

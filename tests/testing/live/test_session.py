@@ -179,7 +179,7 @@ async def test_an_empty_turn_makes_some_models_speak(model, speaks):
 
         async with connect(model, **server.options) as session:
             await session.send_content([], turn_complete=True)
-            await session.send_text("Hi.")
-            assert await heard(session) == ("Hello!" if speaks else "Hi.")
             if speaks:
-                assert await heard(session) == "Hi."
+                assert await heard(session) == "Hello!"
+            await session.send_text("Hi.")
+            assert await heard(session) == "Hi."
