@@ -1,4 +1,4 @@
-"""The messages of the relay as TypeScript, made from the Python classes: the client's ``livetools/web/src/messages.ts``.
+"""Writes the messages of the relay as TypeScript (``livetools/web/src/messages.ts``), from the Python classes.
 
 ``python -m livetools.integrations.relay.typescript`` prints it; ``make web`` writes it, and a test says when it is
 stale.
