@@ -1,7 +1,7 @@
 """Speech in and out: WAV files everywhere, microphone and speaker where there is a sound card.
 
 Files of 16 kHz (any width, any number of channels) need nothing but the standard library; other rates need
-soxr, a sound card needs sounddevice and PortAudio: ``pip install 'livetools[voice]'``. Nothing of these is
+soxr, a sound card needs sounddevice and PortAudio: ``pip install 'PATH/TO/CLONE[voice]'``. Nothing of these is
 imported before it is used.
 """
 

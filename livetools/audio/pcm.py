@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from livetools.protocol.errors import ConfigError
+from livetools.protocol.extras import install
 from livetools.protocol.pcm import SAMPLE as SAMPLE
 from livetools.protocol.pcm import Samples
 
@@ -82,6 +83,6 @@ def _soxr(source: int, target: int) -> soxr.ResampleStream:
     except ImportError as error:
         raise ConfigError(
             f"Sound of {source} Hz, expected {target} Hz: resampling needs soxr. "
-            f"Install it (pip install 'livetools[voice]', or livetools[telephony]), or bring sound of {target} Hz."
+            f"Install it ({install('voice')}, or the extra telephony), or bring sound of {target} Hz."
         ) from error
     return soxr.ResampleStream(source, target, 1, dtype="int16")

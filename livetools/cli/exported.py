@@ -12,7 +12,7 @@ from .agent import Choices
 from .scripting import Script, script_of
 
 TEST = '''\
-"""{title}, {origin}. Run it with pytest; it needs `livetools[cli]`."""
+"""{title}, {origin}. Run it with pytest; it needs the extras cli and testing."""
 
 {imports}
 

@@ -10,7 +10,9 @@ import sys
 def main() -> None:
     """Run the command; without its extra, say how to get it."""
     if importlib.util.find_spec("typer") is None or importlib.util.find_spec("rich") is None:
-        sys.exit("livetools: the command needs typer and rich: pip install 'livetools[cli]'")
+        from livetools.protocol.extras import install
+
+        sys.exit(f"livetools: the command needs typer and rich: {install('cli')}")
     from .app import app
 
     for stream in (sys.stdout, sys.stderr):  # → and ← are in no code page of Windows

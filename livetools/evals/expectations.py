@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from livetools.protocol.errors import ConfigError
+from livetools.protocol.extras import install
 
 from .judge import NoOpinion
 from .matching import differences
@@ -297,5 +298,5 @@ def _language(text: str) -> str:
     try:
         import py3langid
     except ImportError:
-        raise ConfigError("Language() needs pip install 'livetools[evals]'") from None
+        raise ConfigError(f"Language() needs py3langid: {install('evals')}") from None
     return str(py3langid.classify(text)[0])

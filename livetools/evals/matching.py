@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from livetools.protocol.errors import ConfigError
+from livetools.protocol.extras import install
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ def schema(of: Mapping[str, Any]) -> Matcher:
         from jsonschema import Draft202012Validator
         from jsonschema.exceptions import SchemaError
     except ImportError:
-        raise ConfigError("schema() needs pip install 'livetools[evals]'") from None
+        raise ConfigError(f"schema() needs jsonschema: {install('evals')}") from None
 
     try:
         Draft202012Validator.check_schema(of)

@@ -11,7 +11,7 @@
 
 The scheduler is to run with ``DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=0``: by default it starts a call again, on
 up to three workers, when the one that ran it dies, and a call is run at most once. Needs ``pip install
-'livetools[dask]'``.
+'PATH/TO/CLONE[dask]'``.
 """
 
 from __future__ import annotations

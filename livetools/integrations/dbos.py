@@ -27,7 +27,7 @@ session that begins anew has a new key. What holds:
 - A result reaches the model once: as the answer, or as a text in the session that goes on. Only if a process dies after
   the model has read a result, and before a handle that holds it, is it told again, to a model that does not know it.
 
-Needs ``pip install 'livetools[durable]'``.
+Needs ``pip install 'PATH/TO/CLONE[durable]'``.
 """
 
 from __future__ import annotations
@@ -48,10 +48,12 @@ from weakref import WeakKeyDictionary
 
 import anyio.to_thread
 
+from livetools.protocol.extras import install
+
 try:
     from dbos import DBOS, SetWorkflowID
 except ImportError as error:
-    raise ImportError("durable tools need dbos: pip install 'livetools[durable]'") from error
+    raise ImportError(f"durable tools need dbos: {install('durable')}") from error
 
 from livetools.protocol.errors import ConfigError, LocalProtocolError, ToolDefinitionError, ToolError
 from livetools.protocol.events import Call, Event, HandleUpdate, Reconnected, ToolCancelled, ToolFinished

@@ -14,7 +14,7 @@ executors too, other processes included: what the tool traces itself hangs below
 interruptions, dropped input and stalls are events of these spans; tokens by kind, price and the time to the first sound
 are attributes, and metrics as well. Calls that no tool served (unknown, refused, over the limit) have no span.
 
-Needs the extra ``livetools[otel]``, and an SDK of your choice to send what is recorded.
+Needs the extra ``otel``, and an SDK of your choice to send what is recorded.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ from typing import Any, NamedTuple
 
 from livetools.protocol import price
 from livetools.protocol.events import Call
+from livetools.protocol.extras import install
 from livetools.session.session import Session
 from livetools.tools import Hooks, SessionLike
 
 try:
     from opentelemetry import context, metrics, propagate, trace
 except ImportError as error:
-    raise ImportError("tracing needs OpenTelemetry: pip install 'livetools[otel]'") from error
+    raise ImportError(f"tracing needs OpenTelemetry: {install('otel')}") from error
 
 from .telemetry.attributes import CANCELLED, Attributes, as_json, of_call
 from .telemetry.conversation import Conversation

@@ -7,7 +7,7 @@ the conversation.
     async with livetools.connect(model, handle_store=store) as session: ...
 
 One key is one conversation, and one session at a time goes on with it: two that share a key take the handle from each
-other. Needs the extra ``livetools[redis]``.
+other. Needs the extra ``redis``.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from functools import partial
 
 import anyio.to_thread
 
+from livetools.protocol.extras import install
+
 try:
     import redis
     from redis.asyncio import Redis as AsyncRedis
 except ImportError as error:
-    raise ImportError("RedisHandleStore needs redis-py: pip install 'livetools[redis]'") from error
+    raise ImportError(f"RedisHandleStore needs redis-py: {install('redis')}") from error
 
 #: Seconds that a handle is good for, once its connection has ended (ai.google.dev, session management, 2026-09).
 LIFETIME = 2 * 3600.0

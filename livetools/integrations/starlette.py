@@ -52,6 +52,8 @@ from typing import TypeAlias
 
 import anyio
 
+from livetools.protocol.extras import install
+
 try:
     from starlette.requests import Request
     from starlette.responses import JSONResponse, Response
@@ -59,7 +61,7 @@ try:
     from starlette.types import Receive, Scope, Send
     from starlette.websockets import WebSocket
 except ImportError as error:
-    raise ImportError("relay needs starlette: pip install 'livetools[web]'") from error
+    raise ImportError(f"relay needs starlette: {install('web')}") from error
 
 from livetools.protocol import price
 from livetools.protocol.errors import ConfigError, LiveToolsError, SessionClosed

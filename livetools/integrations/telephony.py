@@ -16,12 +16,14 @@ together. When a tool ends the session (``ToolResult(..., ends_session=True)``),
 the websocket is closed. Hanging up and passing the call on are requests to the provider's REST API: make them in
 ``on_end``.
 
-Needs ``pip install 'livetools[telephony]'``.
+Needs ``pip install 'PATH/TO/CLONE[telephony]'``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+
+from livetools.protocol.extras import install
 
 try:
     from starlette.websockets import WebSocket
@@ -29,7 +31,7 @@ try:
     from .phone.call import Ended, Options, StartFrame, serve
 except ImportError as error:
     raise ImportError(
-        f"telephony needs starlette, and from Python 3.13 on audioop-lts: pip install 'livetools[telephony]' ({error})"
+        f"telephony needs starlette, and from Python 3.13 on audioop-lts: {install('telephony')} ({error})"
     ) from error
 
 from livetools.session.agents import AgentLike

@@ -82,7 +82,7 @@ class Usage:
 
     @property
     def cost(self) -> float | None:
-        """The price in US dollars, by the lists of ``genai-prices`` (``pip install 'livetools[price]'``).
+        """The price in US dollars, by the lists of ``genai-prices`` (the extra ``price``).
 
         ``None`` where that is not installed, where it does not know the model, and where nothing was counted. The
         lists are as old as the installed package; the bill is the service's. The first look loads the package, which

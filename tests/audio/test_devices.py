@@ -26,7 +26,7 @@ def test_a_card_that_refuses_the_rate_is_opened_with_its_own(cards):
 
 def test_without_the_extra_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "sounddevice", None)
-    with pytest.raises(ConfigError, match=r"pip install 'livetools\[voice\]'"):
+    with pytest.raises(ConfigError, match=r"pip install 'PATH/TO/CLONE\[voice\]'"):
         find_card("output", None, 24000)
 
 

@@ -48,7 +48,9 @@ def test_equal_rates_need_nothing_and_change_nothing(monkeypatch):
 
 def test_without_soxr_the_error_says_which_rates_and_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "soxr", None)
-    with pytest.raises(ConfigError, match=r"44100 Hz, expected 16000 Hz.*pip install 'livetools\[voice\]'"):
+    with pytest.raises(
+        ConfigError, match=r"44100 Hz, expected 16000 Hz.*pip install 'PATH/TO/CLONE\[voice\]'"
+    ):
         Resampler(44100, 16000)
 
 

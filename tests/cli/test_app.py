@@ -34,7 +34,7 @@ def test_it_says_its_version_as_a_script_and_as_a_module(run):
 
 def test_without_its_extra_the_command_says_how_to_get_it(monkeypatch):
     monkeypatch.setattr(entry.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(SystemExit, match=r"pip install 'livetools\[cli\]'"):
+    with pytest.raises(SystemExit, match=r"pip install 'PATH/TO/CLONE\[cli\]'"):
         entry.main()
 
 

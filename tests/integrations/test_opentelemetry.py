@@ -195,7 +195,7 @@ async def test_without_an_sdk_nothing_is_recorded_and_nothing_breaks() -> None:
 def test_without_opentelemetry_it_says_what_to_install() -> None:
     code = "import sys; sys.modules['opentelemetry'] = None; import livetools.integrations.opentelemetry"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "pip install 'livetools[otel]'" in done.stderr
+    assert "pip install 'PATH/TO/CLONE[otel]'" in done.stderr
 
 
 def here() -> str:

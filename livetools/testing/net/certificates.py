@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from livetools.protocol.extras import install
+
 if TYPE_CHECKING:
     import trustme
 
@@ -45,7 +47,7 @@ def certificates(directory: Path | None = None, host: str | None = None) -> Cert
     try:
         import trustme
     except ImportError as error:
-        raise ImportError("TLS on the fake server needs trustme: pip install 'livetools[testing]'") from error
+        raise ImportError(f"TLS on the fake server needs trustme: {install('testing')}") from error
     authority, path = _kept(directory) if directory is not None else (None, None)
     if authority is None or path is None:
         authority = trustme.CA()
