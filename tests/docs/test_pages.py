@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tomllib
 import types
+import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,6 +107,15 @@ def test_the_evals_of_the_guide_pass_offline(tmp_path, monkeypatch):
 def run(text: str, name: str, names: dict[str, Any]) -> None:
     """Execute a program of a page."""
     exec(compile(text, name, "exec", dont_inherit=True), names)
+
+
+def test_the_curl_of_the_guide_is_answered(live_server):
+    live_server.model(Pretend())
+    text = (DOCS / "guides" / "testing.md").read_text(encoding="utf-8")
+    [(body, path)] = re.findall(r"^curl -d '(.*?)' \\\n +http://127.0.0.1:8765(/.*)$", text, re.MULTILINE)
+    request = urllib.request.Request(live_server.http_url + path, body.encode())
+    with urllib.request.urlopen(request, context=live_server.ssl_context, timeout=10) as response:
+        assert "pretend model" in json.load(response)["candidates"][0]["content"]["parts"][0]["text"]
 
 
 def test_every_test_of_a_page_has_a_name_of_a_file():
