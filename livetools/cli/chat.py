@@ -90,7 +90,7 @@ def chat(
         view.notice(f"tools: {', '.join(session.tools) or 'none'}")
         typed = lines(list(COMMANDS))
         if typed.typed:
-            view.notice("/ and Tab show the commands. Ctrl-C interrupts an answer, Ctrl-D ends it.")
+            view.notice("/help shows the commands. Ctrl-C interrupts an answer, Ctrl-D ends it.")
         history = FrameHistory()
         tap(session, history)
         with saved(session, file, force), contextlib.suppress(KeyboardInterrupt):
@@ -122,6 +122,8 @@ class _Talk:
             if line.startswith("/"):
                 self._command(line)
             else:
+                if line.lower() in GOODBYES:
+                    self.view.notice(f"{line!r} goes to the model; /quit or Ctrl-D ends the conversation.")
                 self._ask(line)
             if self.over:
                 return
@@ -235,9 +237,14 @@ class _Talk:
         if name == "/save":
             self._save(said)
         elif name in COMMANDS:
-            COMMANDS[name](self)
+            COMMANDS[name][0](self)
         else:
             self.view.notice(f"there is no {name}; there are {', '.join(COMMANDS)}", "yellow")
+
+    def _help(self) -> None:
+        """Say what each command does."""
+        for name, (_, does) in COMMANDS.items():
+            self.view.notice(f"  {name:<12}{does}", "")
 
     def _tools(self) -> None:
         for name, handled in self.session.tools.items():
@@ -252,7 +259,7 @@ class _Talk:
         )
 
     def _stats(self) -> None:
-        self.view.notice(json.dumps(self.session.stats(), indent=2, default=str), "")
+        self.view.notice(json.dumps(_rounded(self.session.stats()), indent=2, default=str), "")
 
     def _save(self, said: str = "") -> None:
         try:
@@ -267,12 +274,28 @@ class _Talk:
         self.over = True
 
 
-#: What a line may say in place of a question.
-COMMANDS: Mapping[str, Callable[[_Talk], None]] = {
-    "/tools": _Talk._tools,
-    "/usage": _Talk._usage,
-    "/stats": _Talk._stats,
-    "/save": _Talk._save,
-    "/interrupt": _Talk._interrupt,
-    "/quit": _Talk._quit,
+def _rounded(value: object) -> object:
+    """Plain values with three significant digits: seconds are read by a person here."""
+    match value:
+        case float():
+            return float(f"{value:.3g}")
+        case Mapping():
+            return {key: _rounded(each) for key, each in value.items()}
+        case list() | tuple():
+            return [_rounded(each) for each in value]
+    return value
+
+
+#: What people type to leave other programs; here a model hears it.
+GOODBYES = frozenset({"exit", "quit", "exit()", "quit()", ":q"})
+
+#: What a line may say in place of a question, and what that does, in words.
+COMMANDS: Mapping[str, tuple[Callable[[_Talk], None], str]] = {
+    "/help": (_Talk._help, "show these commands"),
+    "/tools": (_Talk._tools, "the functions that the model may call"),
+    "/usage": (_Talk._usage, "the tokens so far"),
+    "/stats": (_Talk._stats, "the state of the session: line, calls, latency in seconds"),
+    "/save": (_Talk._save, "write the frames so far to a file: /save FILE"),
+    "/interrupt": (_Talk._interrupt, "cut the model off"),
+    "/quit": (_Talk._quit, "end the conversation"),
 }

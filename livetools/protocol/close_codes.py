@@ -7,6 +7,7 @@ the first telling substring in :data:`RULES`, and the code only where no rule kn
 
 from __future__ import annotations
 
+import difflib
 import json
 import re
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ from .errors import (
     SessionClosed,
     SetupRejected,
 )
+from .profiles import families
 
 Retry: TypeAlias = Literal["no", "yes", "fresh", "once"]
 """``"yes"``: dial again, with the handle. ``"fresh"``: dial again without it, it is not known any more.
@@ -222,10 +224,22 @@ def _known(reason: str, setup: bool) -> Verdict | None:
 
 def _error(verdict: Verdict, code: int, reason: str, phase: str) -> LiveToolsError:
     advice = verdict.advice[:1].upper() + verdict.advice[1:]
+    if verdict.error_class is ModelNotFound and (name := _meant(reason)):
+        advice = f"Did you mean {name}? {advice}"
     if issubclass(verdict.error_class, SessionClosed):
         return verdict.error_class(code, reason, phase, verdict.retry != "no", advice)
     said = reason.rstrip(".") or "it gave no reason"
     return verdict.error_class(f"the service refused the session with {code}: {said}. {advice}")
+
+
+def _meant(reason: str) -> str | None:
+    """The model whose name is almost the one that this reason speaks of; ``None`` where the name is right."""
+    found = re.search(r"models/([\w.-]+)|^([\w.-]+) is not", reason)
+    name: str = (found[1] or found[2]).lower() if found else ""
+    for near in difflib.get_close_matches(name, families(), n=1, cutoff=0.8):
+        if name != near and not name.startswith(f"{near}-"):  # a family's name goes on with a date or a size
+            return near
+    return None
 
 
 def _http_reason(status: int, body: str) -> str:

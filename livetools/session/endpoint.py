@@ -286,7 +286,7 @@ def _no_key(environ: Mapping[str, str]) -> str:
     strays = [name for name in environ if _NO_KEYS.fullmatch(name) and name not in _KEYS and environ[name]]
     if strays:
         text += f". {', '.join(sorted(strays))} is set, but nothing reads it: rename it to {_KEYS[1]}"
-    return f"{text}. Keys are made at https://aistudio.google.com/apikey"
+    return f"{text}. Keys are made at https://aistudio.google.com/apikey. `livetools serve` is a fake that needs none"
 
 
 def _vertex(

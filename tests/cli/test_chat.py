@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import select
 import signal
 import subprocess
@@ -11,6 +12,7 @@ import sys
 
 import pytest
 
+from livetools.cli.chat import COMMANDS
 from livetools.testing import FakeLiveServer
 
 
@@ -285,8 +287,27 @@ def test_commands_show_what_the_session_knows(run, agent):
     assert "\n  get_weather\n  erase\n" in result.stdout
     assert "tokens: " in result.stdout
     assert '"waiting_for"' in result.stdout
-    assert "there is no /what; there are /tools, " in result.stdout
+    assert "there is no /what; there are /help, /tools, " in result.stdout
     assert "unread" not in result.stdout
+
+
+def test_help_lists_every_command_with_what_it_does(run):
+    result = run("chat", "--fake", input="/help\n")
+    for name, (_, does) in COMMANDS.items():
+        assert f"  {name:<12}{does}\n" in result.stdout
+
+
+@pytest.mark.parametrize("word", ["exit", "Quit"])
+def test_a_goodbye_to_the_program_is_hinted_at(run, word):
+    result = run("chat", "--fake", input=f"{word}\nexit the building\n")
+    assert result.stdout.count("/quit or Ctrl-D ends the conversation.") == 1
+    assert f"'{word}' goes to the model" in result.stdout
+
+
+def test_stats_are_rounded_for_the_reader(run):
+    result = run("chat", "--fake", input="hello\n/stats\n")
+    mean = re.search(r'"mean": ([^,]+),', result.stdout)[1]
+    assert 0 < float(mean) == float(f"{float(mean):.3g}")
 
 
 def test_reload_needs_a_file(run):

@@ -336,3 +336,36 @@ def test_no_secret_survives_in_a_text(text: str) -> None:
 @pytest.mark.parametrize("reason", [reason for _, reason in CLOSES if reason])
 def test_a_reason_without_secrets_is_kept_as_it_came(reason: str) -> None:
     assert scrub(reason) == reason
+
+
+@pytest.mark.parametrize(
+    ("reason", "meant"),
+    [
+        (
+            "models/gemini-3.8-lvie is not found for API version v1beta, or is not supported for",
+            "gemini-3.8-live",
+        ),
+        (
+            "models/Gemini-3.8-Liv is not found for API version v1beta, or is not supported for",
+            "gemini-3.8-live",
+        ),
+        ("models/gemini-3.1-flash is not found for API version v1beta", "gemini-3.1-flash-live"),
+        ("gemini-38-live is not supported in the live api.", "gemini-3.8-live"),
+        (
+            "Publisher Model `projects/p/locations/us/publishers/google/models/gemini-3.8-livee` was not found",
+            "gemini-3.8-live",
+        ),
+        (
+            "models/gemini-3.8-live is not found for API version v1beta",
+            None,
+        ),  # it is right, and not served here
+        ("models/gemini-2.5-flash-native-audio-preview-99 is not found for API version v1beta", None),
+        ("models/claude is not found for API version v1beta", None),
+        ("Publisher Model was not found", None),
+    ],
+)
+def test_a_name_that_is_almost_a_models_is_told_in_the_advice(reason, meant):
+    told = error(1008, reason, "setup")
+    assert isinstance(told, ModelNotFound)
+    hint = f"Did you mean {meant}? Check the model's name" if meant else "Check the model's name"
+    assert told.advice.startswith(hint)

@@ -293,3 +293,8 @@ class TestSecrets:
         endpoint = made(api_key=SECRET)
         assert SECRET not in repr(await endpoint.target())
         assert SECRET not in repr(await endpoint.identity.grant())
+
+
+def test_no_key_names_the_variables_and_the_fake_that_needs_none():
+    with pytest.raises(ConfigError, match=r"GEMINI_API_KEY.*aistudio\.google\.com.*`livetools serve`"):
+        resolve(environ={})
