@@ -37,6 +37,9 @@ _FIELDS: Mapping[str, str] = {
 KINDS: Mapping[str, str] = {name: kind for kind, names in _FIELDS.items() for name in names.split()}
 #: 64-bit integers are strings in JSON's mapping of protocol buffers.
 INT64 = frozenset({"triggerTokens", "targetTokens"})
+_OF_VOICE = frozenset(
+    {"speechConfig", "voiceConfig", "prebuiltVoiceConfig"}
+)  # people put a voice's name there
 _APART = frozenset({"systemInstruction", "labels", "tools"})  # have rules, or names, of their own
 
 
@@ -67,7 +70,14 @@ def checked(value: Any, snake: Callable[[str], str], key: str = "", path: str = 
             value = _adapter(kind).validate_python(value)
         except ValueError:  # pydantic's ValidationError is one
             shown = f", {value!r:.40}" if isinstance(value, int | float) or kind != "a string" else ""
-            raise ConfigError(f"{path} is a {type(value).__name__}{shown}: {kind} is expected") from None
+            hint = (
+                f"; for a voice alone: connect(voice={value!r:.40})"
+                if key in _OF_VOICE and isinstance(value, str)
+                else ""
+            )
+            raise ConfigError(
+                f"{path} is a {type(value).__name__}{shown}: {kind} is expected{hint}"
+            ) from None
     if key in INT64:
         return str(value)
     if not isinstance(value, dict) or key in _APART:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 from types import TracebackType
-from typing import Self, overload
+from typing import TYPE_CHECKING, NoReturn, Self, overload
 
 import anyio
 
@@ -32,6 +32,20 @@ class Session(SessionInput):
         async with connect(MODEL, tools=[get_weather]) as session:
             print(await session.ask("Weather in Oslo?"), session.usage.total_tokens)
     """
+
+    if not TYPE_CHECKING:  # checkers report these slips themselves, as long as they see no such methods
+
+        def __enter__(self) -> NoReturn:
+            raise TypeError("a session is entered with async with: async with connect(...) as session")
+
+        def __exit__(self, *exc: object) -> None:
+            """Never called; Python looks for it before it calls ``__enter__``."""
+
+        def __await__(self) -> NoReturn:
+            raise TypeError(
+                "connect() is not awaited, it is entered: async with connect(...) as session (in an exit stack: "
+                "await stack.enter_async_context(connect(...)))"
+            )
 
     async def __aenter__(self) -> Self:
         """Connect, and return when the session stands.
@@ -70,8 +84,11 @@ class Session(SessionInput):
     async def aclose(self) -> None:
         """End the session: its loop ends without an error, its tools are stopped. Idempotent.
 
-        Returns when the session is over; sockets and tools are awaited by leaving the context.
+        Returns when the session is over; sockets and tools are awaited by leaving the context. Does nothing where the
+        session was never entered.
         """
+        if self._driver is None:
+            return
         driver = self._here()
         if not driver.over.is_set:
             driver.machine.close(driver.clock.now())
@@ -215,7 +232,13 @@ class Session(SessionInput):
         return asking
 
     def _open_run(self, call: Call) -> int:
-        run = self._live().machine.run_of(call)
+        driver = self._live()
+        if not isinstance(call, Call):
+            raise ConfigError(
+                f"{call!r:.40} is a {type(call).__name__}: the Call of an event is expected, as in"
+                " case ToolStarted(call): await session.respond(call, value)"
+            )
+        run = driver.machine.run_of(call)
         if run is None:
             raise LocalProtocolError(f"the call {call.name} ({call.id}) is not open any more")
         return run

@@ -11,10 +11,11 @@ import inspect
 import json
 import math
 from collections.abc import Callable, Mapping
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import typing_extensions
 from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 
 from livetools.protocol.errors import ToolDefinitionError
 
@@ -49,7 +50,8 @@ class Validator:
         try:
             return TypeAdapter(dict[str, fit(self._rest)])  # type: ignore[misc, arg-type]  # the user's annotation
         except Exception as error:
-            raise self._fail(f"the annotation of ** cannot be declared to a model ({error})") from error
+            reason = _explanation(error)
+            raise self._fail(f"the annotation of ** cannot be declared to a model{reason}") from error
 
     @functools.cached_property
     def _strict(self) -> frozenset[str]:
@@ -66,10 +68,11 @@ class Validator:
             try:
                 _adapter({argument.name: argument}).json_schema(schema_generator=ToolSchema)
             except Exception as reason:
-                text = str(reason).strip().splitlines()[0]
-                kind = getattr(argument.annotation, "__name__", None) or str(argument.annotation)
+                annotation = argument.annotation
+                name = None if get_args(annotation) else getattr(annotation, "__name__", None)
                 return self._fail(
-                    f"parameter {argument.name!r}: {kind} cannot be declared to a model ({text})"
+                    f"parameter {argument.name!r}: {name or annotation} cannot be declared to a model"
+                    f"{_explanation(reason)}"
                 )
         return self._fail(f"its parameters cannot be declared to a model ({error})")
 
@@ -165,6 +168,18 @@ def _adapter(arguments: Mapping[str, Argument]) -> TypeAdapter[dict[str, Any]]:
     shape = typing_extensions.TypedDict("arguments", fields)  # type: ignore[misc]  # made at run time
     shape.__pydantic_config__ = ConfigDict(extra="forbid", json_schema_extra=_without_title)  # type: ignore[attr-defined]
     return TypeAdapter(cast(Any, shape))
+
+
+def _explanation(reason: Exception) -> str:
+    """Why an annotation cannot be declared, and what to write instead. Where its own code raised: what that said."""
+    if isinstance(reason, PydanticSchemaGenerationError | PydanticInvalidForJsonSchema):
+        return (
+            ", for JSON has no such values. Use str, int, float, bool, list, dict, Literal, an Enum, a dataclass, a"
+            " TypedDict or a pydantic model; what your program provides, not the model, is read from"
+            " ToolContext.deps, which connect(deps=...) sets"
+        )
+    lines = str(reason).strip().splitlines()
+    return f" ({lines[0] if lines else type(reason).__name__})"
 
 
 def _without_title(schema: dict[str, Any]) -> None:

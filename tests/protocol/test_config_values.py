@@ -83,6 +83,11 @@ def test_every_field_of_the_sdk_has_a_kind() -> None:
         ({"max_output_tokens": 1.5}, "a whole number is expected"),
         ({"seed": "seven"}, "a whole number is expected"),
         ({"response_modalities": {"a": 1}}, "config.response_modalities is a list"),
+        (
+            {"speech_config": "Puck"},
+            r"config.speech_config is a str.*; for a voice alone: connect\(voice='Puck'\)",
+        ),
+        ({"generation_config": {"speech_config": {"voice_config": "Puck"}}}, r"connect\(voice='Puck'\)"),
         ({"thinking_config": 5}, "config.thinking_config is a int, 5: an object is expected"),
         ({"thinking_config": {"thinking_budget": "much"}}, "config.thinking_config.thinking_budget"),
         ({"speech_config": "Puck"}, "config.speech_config is a str"),

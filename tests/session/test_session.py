@@ -389,6 +389,34 @@ def test_a_stream_that_goes_on_in_another_loop_is_told_so_too() -> None:
             other.run_until_complete(anext(stream))  # type: ignore[arg-type]  # an awaitable is enough
 
 
+def new_session() -> livetools.Session:
+    return livetools.connect("gemini-3.8-live", transport=MemoryTransport(), base_url="ws://localhost")
+
+
+async def test_a_session_that_is_entered_in_another_way_says_how_it_is_entered() -> None:
+    session: Any = new_session()
+    with pytest.raises(TypeError, match=r"async with connect\(...\) as session"), session:
+        pass
+    with pytest.raises(TypeError, match=r"not awaited, it is entered: async with connect\(...\) as session"):
+        await session
+
+
+async def test_closing_a_session_that_was_never_entered_does_nothing() -> None:
+    session = new_session()
+    await session.aclose()
+    await session.aclose()
+
+
+@pytest.mark.parametrize("verb", ["respond", "approve", "refuse"])
+async def test_an_id_in_place_of_a_call_is_an_error_that_says_what_is_expected(
+    opened: Opened, verb: str
+) -> None:
+    arguments = {"respond": ("c1", 1)}.get(verb, ("c1",))
+    async with opened() as line:
+        with pytest.raises(ConfigError, match="'c1' is a str: the Call of an event is expected"):
+            await getattr(line.session, verb)(*arguments)
+
+
 async def test_two_loops_over_one_session_are_an_error(opened: Opened) -> None:
     async with opened() as line, anyio.create_task_group() as group:
         group.start_soon(line.until, AudioChunk)
