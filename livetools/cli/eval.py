@@ -34,11 +34,15 @@ def eval(
 ) -> None:
     """Play conversations with an agent and judge them: calls, words, latency, price, and a judge's rubric.
 
-    Prints a pass rate for each, with its 95 % interval. Exits with 1 if a conversation failed. Without a key, or
-    with --fake, the model is a pretend one on this machine, and so is the judge: a rubric that it gives no score
-    for is skipped, and named.
+    Prints a pass rate for each, with its 95 % interval. Exits with 1 if a conversation failed, with 2 if FILE or
+    the agent that it names cannot be read. Without a key, or with --fake, the model is a pretend one on this
+    machine, and so is the judge: a rubric that it gives no score for is skipped, and named.
     """
-    found = _read(file)
+    try:
+        found = _read(file)
+    except (ConfigError, OSError) as error:
+        text = f"cannot read {file}: {error.strerror}" if isinstance(error, OSError) else str(error)
+        raise typer.BadParameter(text, param_hint="FILE") from None
     with service_or_fake(fake, base_url, found.rules) as endpoint:
         if endpoint.notice:
             typer.echo(endpoint.notice)

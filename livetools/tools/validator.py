@@ -10,6 +10,7 @@ import functools
 import inspect
 import json
 import math
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, cast, get_args
 
@@ -70,9 +71,9 @@ class Validator:
             except Exception as reason:
                 annotation = argument.annotation
                 name = None if get_args(annotation) else getattr(annotation, "__name__", None)
+                kind = name or re.sub(r"(\w+\.|<locals>\.)+", "", str(annotation))
                 return self._fail(
-                    f"parameter {argument.name!r}: {name or annotation} cannot be declared to a model"
-                    f"{_explanation(reason)}"
+                    f"parameter {argument.name!r}: {kind} cannot be declared to a model{_explanation(reason)}"
                 )
         return self._fail(f"its parameters cannot be declared to a model ({error})")
 

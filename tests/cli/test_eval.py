@@ -99,20 +99,22 @@ def test_a_rubric_that_the_pretend_judge_cannot_score_is_skipped_and_named(run, 
     [
         (lambda file: file.unlink(), "there is no file"),
         (lambda file: file.write_text("evals: 5"), "expected a mapping with a list `evals`"),
+        (lambda file: file.write_text("evals: [}"), "evals.yaml is not YAML"),
+        (lambda file: file.write_bytes(b"\xff\xfe\x00"), "evals.yaml is not YAML"),
         (lambda file: (file.parent / "shop.py").write_text("1 / 0"), "ZeroDivisionError"),
         (lambda file: (file.parent / "shop.py").write_text("def f(): 'F.'"), "is not an agent"),
     ],
-    ids=["no file", "no evals", "broken agent", "no agent"],
+    ids=["no file", "no evals", "no YAML", "no text", "broken agent", "no agent"],
 )
-def test_what_cannot_be_played_is_one_line(run, evals, change, words):
+def test_what_cannot_be_played_is_a_usage_error(run, evals, change, words):
     change(evals)
     result = run("eval", "--fake", evals)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert words in result.stderr
     assert "Traceback" not in result.output
 
 
 def test_a_python_file_without_evals_is_told(run, evals):
     result = run("eval", "--fake", evals.parent / "shop.py")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "has no evals" in result.stderr

@@ -304,7 +304,7 @@ BROKEN: list[tuple[str, str]] = [
     ("the number", "is not an annotation for 'x'"),
     ("Callable[[int], int]", "parameter 'x'"),
     ("inspect.Signature", "parameter 'x': Signature cannot be declared to a model"),
-    ("list[Later]", "parameter 'x': list[tests.tools.test_signature.Later] cannot"),
+    ("list[Later]", "parameter 'x': list[Later] cannot"),
     ("Later | None", "for JSON has no such values. Use str, int, float,"),
     ("inspect.Signature", "is read from ToolContext.deps, which connect(deps=...) sets"),
 ]
