@@ -84,8 +84,7 @@ class Session(SessionInput):
     async def aclose(self) -> None:
         """End the session: its loop ends without an error, its tools are stopped. Idempotent.
 
-        Returns when the session is over; sockets and tools are awaited by leaving the context. Does nothing where the
-        session was never entered.
+        Returns when the session is over, at once if it was never entered. Leaving the context awaits sockets and tools.
         """
         if self._driver is None:
             return
