@@ -126,7 +126,8 @@ class Calls:
         """Let a waiting call run; False if it does not wait."""
         record = self._awaiting(run)
         if record is not None:
-            self._asked(record)
+            if record.phase is Phase.APPROVAL:
+                self._stop_asking(record)
             self._admit(record, now)
         return record is not None
 
@@ -281,10 +282,9 @@ class Calls:
         self.deadlines.set(record, now + policy.approval_timeout)
         return self._act(AskApproval(record.run, record.call, record.tool))
 
-    def _asked(self, record: Record) -> None:
+    def _stop_asking(self, record: Record) -> None:
         """Nobody needs to be asked any more whether this may run."""
-        if record.phase is Phase.APPROVAL:
-            self._act(StopAsking(record.run, record.call))
+        self._act(StopAsking(record.run, record.call))
 
     def _hold(self, record: Record) -> None:
         """A person must decide; the model is told so where it can be."""
@@ -329,7 +329,8 @@ class Calls:
 
     def _conclude(self, record: Record, outcome: Outcome, now: float) -> None:
         """The outcome of a run, for every call that shares it."""
-        self._asked(record)
+        if record.phase is Phase.APPROVAL:
+            self._stop_asking(record)
         followers: Sequence[Record] = ()
         if record.policy is not None and record.policy.join:
             followers = shared_runs.dissolve(record)
@@ -353,7 +354,8 @@ class Calls:
             PERFORM[effect](self, record, now, yielded)
 
     def _stop(self, record: Record, now: float, yielded: Outcome | None) -> None:
-        self._asked(record)
+        if record.phase is Phase.APPROVAL:
+            self._stop_asking(record)
         record.phase = Phase.NOTHING
         if record.policy is not None and record.policy.join:
             self._shared.forget(record)

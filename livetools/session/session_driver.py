@@ -111,7 +111,7 @@ class SessionDriver(Driver[Machine]):
 
     def transport(self, link: int) -> Transport | None:
         """The connection of this number, if it stands."""
-        return self.sockets.transport(link)
+        return self.sockets.standing.get(link)
 
     def media(self, frame: bytes, kind: str) -> None:
         """Send audio or video: past the queues, where nothing waits."""

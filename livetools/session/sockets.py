@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Protocol
 
@@ -37,74 +36,67 @@ class Wire(Protocol):
     def disconnected(self, link: int, close: Close) -> None: ...
 
 
-@dataclass(slots=True)
-class _Socket:
-    scope: anyio.CancelScope
-    transport: Transport | None = None
-
-
 class Sockets:
-    """The connections of a session, by the machine's number. ``dial`` and ``hang_up`` start, and return."""
+    """The connections of a session, by the machine's number. ``dial`` and ``hang_up`` start, and return.
+
+    ``standing``: those that are open.
+    """
 
     def __init__(self, group: TaskGroup, dialer: Dialer, endpoint: Endpoint, wire: Wire) -> None:
         self._group, self._dialer, self._endpoint, self._wire = group, dialer, endpoint, wire
-        self._open: dict[int, _Socket] = {}
+        self.standing: dict[int, Transport] = {}
+        self._scopes: dict[int, anyio.CancelScope] = {}  # of those, and of what is being dialled
         self.progress = Progress()  # of the last dial
         self._changed = make_wake()
 
     def __len__(self) -> int:
-        return len(self._open)
-
-    def transport(self, link: int) -> Transport | None:
-        """The connection of this number, if it stands."""
-        socket = self._open.get(link)
-        return None if socket is None else socket.transport
+        return len(self._scopes)
 
     def dial(self, link: int) -> None:
         """Open a connection."""
-        socket = self._open[link] = _Socket(anyio.CancelScope())
-        self._group.start_soon(self._run, link, socket)
+        scope = self._scopes[link] = anyio.CancelScope()
+        self._group.start_soon(self._run, link, scope)
 
     def hang_up(self, link: int) -> None:
         """Close a connection, or give up its dial."""
-        socket = self._open.get(link)
-        if socket is None:
-            return
-        if socket.transport is None:
-            socket.scope.cancel()
-        else:
-            self._group.start_soon(socket.transport.aclose)
+        if (transport := self.standing.get(link)) is not None:
+            self._group.start_soon(transport.aclose)
+        elif (scope := self._scopes.get(link)) is not None:
+            scope.cancel()
 
     async def gone(self) -> None:
         """Until every connection has ended."""
-        while self._open:
+        while self._scopes:
             await self._changed.wait()
 
-    async def _run(self, link: int, socket: _Socket) -> None:
+    async def _run(self, link: int, scope: anyio.CancelScope) -> None:
         close = Close(by_us=True)  # where the dial was given up
         try:
-            with socket.scope:
-                close = await self._converse(link, socket)
+            with scope:
+                close = await self._converse(link)
         finally:
-            if self._open.pop(link, None) is not None:
-                self._changed.set()
+            self._forget(link)
         self._wire.disconnected(link, close)
 
-    async def _converse(self, link: int, socket: _Socket) -> Close:
+    def _forget(self, link: int) -> None:
+        self.standing.pop(link, None)
+        if self._scopes.pop(link, None) is not None:
+            self._changed.set()
+
+    async def _converse(self, link: int) -> Close:
         """Dial and read until the end. Every failure becomes a fact."""
         self.progress = progress = begin()
         try:
             with Sealed():
                 target = await self._endpoint.target()
             async with self._dialer.dial(target.url, target.headers) as transport:
-                socket.transport = transport
+                self.standing[link] = transport
                 progress.stage = "setup"
                 self._wire.opened(link)
                 listen: Listen = getattr(transport, "listen", partial(_read, transport))
                 end = await listen(partial(self._wire.received, link))
                 close = Close(end.code, end.reason, end.by_us)
-                del self._open[link]
-                self._changed.set()
+                self._forget(link)
                 self._wire.disconnected(link, close)
                 return close
         except Gone as end:

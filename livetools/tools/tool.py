@@ -287,7 +287,7 @@ class Tool:
             return (), dict(args)
         return self._signature.bind(args, context)
 
-    @property
+    @functools.cached_property
     def takes_context(self) -> bool:
         """Whether the handler has a parameter for a :class:`ToolContext`."""
         return self._signature is not None and self._signature.context is not None
