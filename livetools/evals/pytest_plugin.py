@@ -84,7 +84,14 @@ class LiveEval:
 
 @pytest.fixture
 def live_eval(request: pytest.FixtureRequest) -> LiveEval:
-    """Plays conversations with an agent, and judges them."""
+    """Plays conversations with an agent, and judges them.
+
+    ::
+
+        async def test_booking(live_eval):
+            conversation = await live_eval(agent, "A table for 4", expect=[Called("book_table", {"guests": 4})])
+            assert "booked" in conversation.turns[-1].text
+    """
     if request.config.getoption("--live-eval") == "service":
         return LiveEval(None)
     from livetools.testing import FakeLiveServer

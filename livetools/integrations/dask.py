@@ -47,6 +47,18 @@ def executor(client: Client) -> Executor:
 
     ``client`` stays the caller's to close, and is not to be an asynchronous one. Raises ``ConfigError`` for such a one,
     and for a cluster whose ``distributed.scheduler.allowed-failures`` is not 0.
+
+    ::
+
+        client = distributed.Client("tcp://scheduler:8786")
+
+        @tool(executor=executor(client), timeout=300)
+        def simulate(steps: int) -> float:
+            '''Simulate something for many steps.'''
+            return model.run(steps)
+
+        async with connect(MODEL, tools=[simulate]) as session:
+            print(await session.ask("What comes of a million steps?"))
     """
     if client.asynchronous:
         raise ConfigError(

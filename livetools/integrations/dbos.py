@@ -83,6 +83,20 @@ class Durable:
     ``lease``: seconds after which a process that says nothing counts as dead. ``name``: processes of one name share
     their runs. ``version``: runs are taken over only by processes of the same version; by default it changes with the
     source of the tools. One object a process: DBOS is one.
+
+    ::
+
+        durable = Durable("postgresql://db/agents", lease=10)
+
+        @durable.tool()
+        def book(table: int) -> str:
+            '''Book a table.'''
+            return f"table {table} is booked: {reserve(table)}"  # reserve: @DBOS.step()
+
+        with durable:
+            store = durable.store(FileHandleStore("handle"))
+            async with connect(MODEL, tools=[book], handle_store=store) as session:
+                print(await session.ask("Book table 4."))
     """
 
     def __init__(

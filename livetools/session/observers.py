@@ -35,17 +35,20 @@ class Observers:
 
     def tap(self, event: Event) -> None:
         """An event is about to be handed out."""
-        for observer in self._observers[:]:
-            self._call(observer, partial(observer.event, event))
+        for observer in self._observers:  # of every event: no call and no copy more than it takes
+            try:
+                observer.event(event)
+            except Exception as error:
+                self._dismiss(observer, error)
 
     def typed(self, text: str) -> None:
         """The user has sent a text."""
-        for observer in self._observers[:]:
+        for observer in self._observers:
             self._call(observer, partial(observer.typed, text))
 
     def ended(self, error: Exception | None) -> None:
         """The session is over; nothing more happens in it."""
-        for observer in self._observers[:]:
+        for observer in self._observers:
             self._call(observer, partial(observer.ended, error))
 
     def _begin(self, begin: Callable[[SessionLike], Observer | None], session: SessionLike) -> None:
@@ -56,5 +59,9 @@ class Observers:
         try:
             function()
         except Exception as error:
-            log.warning("%s failed: %s", type(whose).__name__, place(error), exc_info=detail(error))
-            self._observers = [observer for observer in self._observers if observer is not whose]
+            self._dismiss(whose, error)
+
+    def _dismiss(self, whose: object, error: Exception) -> None:
+        """Log what it raised, and tell it no more. The list is a new one, for the old may be under iteration."""
+        log.warning("%s failed: %s", type(whose).__name__, place(error), exc_info=detail(error))
+        self._observers = [observer for observer in self._observers if observer is not whose]

@@ -15,8 +15,9 @@ class FakeClock:
     ::
 
         clock = FakeClock()
-        async with FakeLiveServer(clock=clock) as server, connect(..., clock=clock) as session:
-            clock.advance(540)        # the server says goAway now
+        async with FakeLiveServer(clock=clock) as server:
+            async with connect(MODEL, clock=clock, **server.options) as session:
+                clock.advance(540)  # the server says goAway now
 
     Sleepers wake in the order of their times. It belongs to one event loop, the one of the tasks that sleep on it.
     """

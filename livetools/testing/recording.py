@@ -45,7 +45,10 @@ class Recording:
     always left out, wherever in a frame they stand. ``redact`` has the last word on each frame's text::
 
         with Recording("call.jsonl", media=False) as recording:
-            server.recording = recording
+            async with FakeLiveServer() as server:
+                server.recording = recording
+                await my_app.talk_to(server.url)
+        frames = Recording.load("call.jsonl").frames
     """
 
     def __init__(

@@ -19,12 +19,14 @@ import pytest
 from opentelemetry import trace
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
 from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+from opentelemetry.metrics import NoOpMeterProvider
 from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import ExportMetricsServiceRequest
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest
 from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.trace import TracerProvider
-from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
+from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 from opentelemetry.trace import StatusCode
 from support.traced import Records, asked, calling, talking
 
@@ -153,6 +155,15 @@ async def test_the_histogram_has_the_duration_of_the_span() -> None:
     assert point.explicit_bounds[:2] == (0.01, 0.02)
     await asked([weather, book], calling("book"), records.hooks)
     assert sorted(p.attributes.get("error.type", "") for p in records.points()) == ["", "LookupError"]
+
+
+async def test_metrics_can_be_left_out_and_the_spans_stay() -> None:
+    exporter, provider = InMemorySpanExporter(), TracerProvider()
+    provider.add_span_processor(SimpleSpanProcessor(exporter))
+    hooks = opentelemetry.tracing(provider, NoOpMeterProvider())
+    await asked([weather], calling("weather", city="Oslo"), hooks)
+    names = {span.name.partition(" ")[0] for span in exporter.get_finished_spans()}
+    assert names == {"execute_tool", "realtime_inference", "invoke_agent"}
 
 
 async def test_a_toolset_may_be_traced_by_itself() -> None:
