@@ -91,6 +91,7 @@ VALUES: list[Any] = [
     5.5,
     "5",
     True,
+    1,
     "true",
     None,
     "red",
