@@ -33,6 +33,9 @@ OUTSIDE = "no activity() is open, and the config turns automatic activity detect
 FATAL = "the service closed every connection on which it was sent"
 #: After this many connections closed while one text was in flight, it is taken for what closes them.
 ENDINGS_AT_MOST = 5
+#: The same for media behind the gate: it is taken for it first, for a call that it crosses closes the connection, and
+#: written again in front of the same texts it crosses the same call again.
+MEDIA_ENDINGS_AT_MOST = 2
 
 
 @dataclass(slots=True, eq=False)
@@ -303,10 +306,12 @@ class InputQueue:
         return [end]
 
     def _patient(self, items: list[Item]) -> list[Item]:
-        """Drop (and report) a text that closes every connection; otherwise we would reconnect forever."""
+        """Drop (and report) what closes every connection; otherwise we would reconnect forever."""
         kept = []
         for item in items:
-            if item.endings < ENDINGS_AT_MOST:
+            if item.media and self.gate and item.endings >= MEDIA_ENDINGS_AT_MOST:
+                self._drop(GATED)
+            elif item.endings < ENDINGS_AT_MOST:
                 kept.append(item)
             else:
                 self._tell(InputDropped(1, FATAL))

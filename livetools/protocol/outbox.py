@@ -346,6 +346,8 @@ class Outbox:
             entry.endings += entry.state is not State.WRITING
         if self.transparent:
             logged = [entry for _, entry, _ in self._log]
+            for entry in logged:
+                entry.endings += entry.kind in MEDIA  # of what has a fate they are counted above
             unread = [*(entry for entry in unread if entry.fate is not Fate.AGAIN), *logged]
         self._sent = []
         self._log.clear()

@@ -18,6 +18,7 @@ from livetools.protocol.input_queue import (
     FATAL,
     GATED,
     MEDIA_BOUND,
+    MEDIA_ENDINGS_AT_MOST,
     OUTSIDE,
     InputQueue,
     Item,
@@ -492,6 +493,19 @@ def test_a_text_that_connections_end_on_is_given_up_and_told(
         queue.drop()
     assert told == [InputDropped(1, FATAL)]
     assert names(queue.take(False)) == []
+
+
+def test_transparent_sound_that_connections_end_on_behind_the_gate_goes_before_the_text_beside_it() -> None:
+    queue, told = held(gate=True, transparent=True)
+    queue.put(text("one"))
+    queue.media(media("sound"), False)
+    queue.put(text("two"))
+    for _ in range(MEDIA_ENDINGS_AT_MOST):
+        assert len(queue.take(False)) == 3
+        queue.drop()
+    queue.tell()
+    assert told == [InputDropped(1, GATED)]
+    assert names(queue.take(False)) == ["one", "two"]
 
 
 # Whatever happens
