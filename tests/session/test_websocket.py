@@ -218,12 +218,13 @@ async def test_leaving_is_bounded_though_the_peer_reads_nothing(monkeypatch: pyt
 
 @pytest.mark.parametrize("ending", ["leaves", "raises", "is cancelled", "has sent too much"])
 async def test_messages_that_nobody_took_keep_nobody_from_leaving(ending: str) -> None:
-    release = threading.Event()
+    sent, release = threading.Event(), threading.Event()
 
     def talk(connection: ServerConnection) -> None:
         with contextlib.suppress(ConnectionClosed):
             for _ in range(1000):  # more than waits for a reader
                 connection.send("x" * 100)
+            sent.set()
             release.wait()
 
     with server(talk, max_queue=1) as url:
@@ -231,7 +232,8 @@ async def test_messages_that_nobody_took_keep_nobody_from_leaving(ending: str) -
             with anyio.fail_after(2), anyio.CancelScope() as scope, contextlib.suppress(ZeroDivisionError):
                 async with WebSocket(write_timeout=0.05).dial(url, {}) as transport:
                     await transport.receive()
-                    await anyio.sleep(0.05)
+                    await anyio.to_thread.run_sync(sent.wait)
+                    await anyio.wait_all_tasks_blocked()
                     if ending == "raises":
                         raise ZeroDivisionError
                     if ending == "is cancelled":
