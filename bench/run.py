@@ -49,7 +49,7 @@ def group(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--docs", action="store_true", help="write docs/benchmarks.md and its picture")
+    parser.add_argument("--docs", action="store_true", help="write docs/guides/benchmarks.md and its picture")
     parser.add_argument(
         "--rounds", type=int, default=measure.ROUNDS, help="of each operation (default: %(default)s)"
     )

@@ -15,6 +15,8 @@ import os
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -69,6 +71,86 @@ async def pause(i: int) -> int:
     """Takes 100 ms."""
     await asyncio.sleep(0.1)
     return i
+
+
+Tool = Callable[..., Awaitable[int]]
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """How one client talks to the server; the jobs of all clients are made of it.
+
+    ``opened(url, tool)``: a session in which the model can call ``tool``; ``say(session, job, n, p)``: ask the server
+    for a job; ``listen(session, tool)``: until the turn ends, answering calls; ``speak(session)``: send 20 ms of sound.
+    """
+
+    opened: Callable[[str, Tool], AbstractAsyncContextManager[Any]]
+    say: Callable[[Any, str, int, int], Awaitable[None]]
+    listen: Callable[[Any, Tool], Awaitable[None]]
+    speak: Callable[[Any], Awaitable[None]]
+
+    def jobs(self) -> dict[str, Job]:
+        """What is measured of every client."""
+        jobs = {"calls": self.turn("calls"), "pause": self.turn("calls", pause), "audio": self.turn("audio")}
+        return {**jobs, "send": self.send, "ask": self.ask, "talk": self.talk, "sessions": self.sessions}
+
+    def turn(self, name: str, tool: Tool = work) -> Job:
+        """A job of the server's, in one turn."""
+
+        async def run(url: str, n: int, p: int, meter: Meter) -> None:
+            async with self.opened(url, tool) as session:
+                with meter:
+                    await self.say(session, name, n, p)
+                    await self.listen(session, tool)
+
+        return run
+
+    async def send(self, url: str, n: int, p: int, meter: Meter) -> None:
+        async with self.opened(url, work) as session:
+            await self.say(session, "send", n, 1)
+            with meter:
+                for _ in range(n):
+                    await self.speak(session)
+            await self.listen(session, work)
+
+    async def ask(self, url: str, n: int, p: int, meter: Meter) -> None:
+        async with self.opened(url, work) as session:
+            with meter:
+                for _ in range(n):
+                    await self.say(session, "say", 1, 1)
+                    await self.listen(session, work)
+
+    async def talk(self, url: str, n: int, p: int, meter: Meter) -> None:
+        """``n`` sessions that send and hear sound for ``p`` seconds."""
+        async with AsyncExitStack() as stack:
+            sessions = [await stack.enter_async_context(self.opened(url, work)) for _ in range(n)]
+            with meter:
+                await asyncio.gather(*(self._converse(session, p) for session in sessions))
+
+    async def _converse(self, session: Any, seconds: int) -> None:
+        await self.say(session, "talk", seconds, 1)
+        listening = asyncio.ensure_future(self.listen(session, work))
+        while not listening.done():
+            await self.speak(session)
+            await asyncio.sleep(0.02)
+        await listening
+
+    async def sessions(self, url: str, n: int, p: int, meter: Meter) -> None:
+        """Bytes a session, of ``n``: idle, and when each has called and talked."""
+        async with self.opened(url, work) as session:
+            await self._call_and_talk(session)  # what is loaded once
+        before = memory()
+        async with AsyncExitStack() as stack:
+            sessions = [await stack.enter_async_context(self.opened(url, work)) for _ in range(n)]
+            idle = memory() - before
+            for session in sessions:
+                await self._call_and_talk(session)
+            meter.told = {"idle": idle / n, "talking": (memory() - before) / n}
+
+    async def _call_and_talk(self, session: Any) -> None:
+        for job in ("calls", "audio"):
+            await self.say(session, job, 4, 1)
+            await self.listen(session, work)
 
 
 def without_tls() -> None:

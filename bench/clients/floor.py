@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import contextlib
 import json
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
-from worker import MICROPHONE, MODEL, Meter, memory, pause, request, serve, work
-
-Tool = Callable[..., Awaitable[int]]
+from worker import MICROPHONE, MODEL, Conversation, Meter, Tool, request, serve, work
 
 
 @contextlib.asynccontextmanager
-async def opened(url: str) -> Any:
+async def opened(url: str, tool: Tool = work) -> Any:
     async with connect(url, compression=None, max_size=None, ping_interval=None, open_timeout=60) as socket:
         await socket.send(json.dumps({"setup": {"model": MODEL}}))
         await socket.recv()
@@ -55,76 +51,20 @@ async def listen(socket: ClientConnection, tool: Tool = work) -> None:
             return
 
 
-def job(name: str, tool: Tool = work) -> Any:
-    async def run(url: str, n: int, p: int, meter: Meter) -> None:
-        async with opened(url) as socket:
-            with meter:
-                await socket.send(turn(request(name, n, p)))
-                await listen(socket, tool)
-
-    return run
+async def say(socket: ClientConnection, job: str, n: int = 1, p: int = 1) -> None:
+    await socket.send(turn(request(job, n, p)))
 
 
-async def send(url: str, n: int, p: int, meter: Meter) -> None:
-    async with opened(url) as socket:
-        await socket.send(turn(request("send", n)))
-        with meter:
-            for _ in range(n):
-                await socket.send(sound())
-        await listen(socket)
-
-
-async def ask(url: str, n: int, p: int, meter: Meter) -> None:
-    async with opened(url) as socket:
-        with meter:
-            for _ in range(n):
-                await socket.send(turn(request("say")))
-                await listen(socket)
-
-
-async def converse(socket: ClientConnection, seconds: int) -> None:
-    await socket.send(turn(request("talk", seconds)))
-    listening = asyncio.create_task(listen(socket))
-    while not listening.done():
-        await socket.send(sound())
-        await asyncio.sleep(0.02)
-    await listening
-
-
-async def talk(url: str, n: int, p: int, meter: Meter) -> None:
-    async with contextlib.AsyncExitStack() as stack:
-        sockets = [await stack.enter_async_context(opened(url)) for _ in range(n)]
-        with meter:
-            await asyncio.gather(*(converse(socket, p) for socket in sockets))
-
-
-async def sessions(url: str, n: int, p: int, meter: Meter) -> None:
-    async with opened(url):
-        pass  # what is loaded once
-    before = memory()
-    async with contextlib.AsyncExitStack() as stack:
-        sockets = [await stack.enter_async_context(opened(url)) for _ in range(n)]
-        idle = memory() - before
-        for socket in sockets:
-            for what in ("calls", "audio"):
-                await socket.send(turn(request(what, 4)))
-                await listen(socket)
-        meter.told = {"idle": idle / n, "talking": (memory() - before) / n}
+async def speak(socket: ClientConnection) -> None:
+    await socket.send(sound())
 
 
 async def waits(url: str, n: int, p: int, meter: Meter) -> None:
     """What the server has measured of everybody's calls since it was last asked."""
     async with opened(url) as socket:
-        await socket.send(turn(request("waits")))
+        await say(socket, "waits")
         meter.told = json.loads(await socket.recv())
 
 
 if __name__ == "__main__":
-    jobs = {
-        "calls": job("calls"),
-        "pause": job("calls", pause),
-        "audio": job("audio"),
-        "send": send,
-        "ask": ask,
-    }
-    serve("websockets", {**jobs, "talk": talk, "sessions": sessions, "waits": waits})
+    serve("websockets", {**Conversation(opened, say, listen, speak).jobs(), "waits": waits})

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
-from collections.abc import Callable
 from typing import Any
 
-from worker import MICROPHONE, MODEL, Meter, memory, pause, request, serve, work
+from worker import MICROPHONE, MODEL, Conversation, Meter, Tool, memory, request, serve, work
 
 import livetools
 from livetools import TurnComplete
 
 
-def opened(url: str, tool: Callable[..., Any] = work, **options: Any) -> livetools.Session:
+def opened(url: str, tool: Tool = work, **options: Any) -> livetools.Session:
     tools = options.pop("tools", None) or [livetools.Tool(tool, name="work")]
     return livetools.connect(MODEL, tools=tools, base_url=url, reconnect=False, **options)
 
 
-async def listen(session: livetools.Session) -> None:
+async def listen(session: livetools.Session, tool: Tool = work) -> None:
     """Until the turn ends."""
     async for event in session:
         if type(event) is TurnComplete:
@@ -27,25 +24,15 @@ async def listen(session: livetools.Session) -> None:
 
 async def say(session: livetools.Session, job: str, n: int = 1, p: int = 1) -> None:
     await session.send_text(request(job, n, p))
+
+
+async def exchange(session: livetools.Session, job: str, n: int = 1, p: int = 1) -> None:
+    await say(session, job, n, p)
     await listen(session)
 
 
-def job(name: str, tool: Callable[..., Any] = work) -> Any:
-    async def run(url: str, n: int, p: int, meter: Meter) -> None:
-        async with opened(url, tool) as session:
-            with meter:
-                await say(session, name, n, p)
-
-    return run
-
-
-async def send(url: str, n: int, p: int, meter: Meter) -> None:
-    async with opened(url) as session:
-        await session.send_text(request("send", n))
-        with meter:
-            for _ in range(n):
-                await session.send_audio(MICROPHONE)
-        await listen(session)
+async def speak(session: livetools.Session) -> None:
+    await session.send_audio(MICROPHONE)
 
 
 async def ask(url: str, n: int, p: int, meter: Meter) -> None:
@@ -73,7 +60,7 @@ async def traced(url: str, n: int, p: int, meter: Meter) -> None:
     hooks = [tracing(spans, MeterProvider([InMemoryMetricReader()], shutdown_on_exit=False))]
     async with opened(url, hooks=hooks) as session:
         with meter:
-            await say(session, "calls", n, p)
+            await exchange(session, "calls", n, p)
     spans.shutdown()
 
 
@@ -82,60 +69,24 @@ async def many_tools(url: str, n: int, p: int, meter: Meter) -> None:
     others = [livetools.Tool(work, name=f"work_{k}", description="Works.") for k in range(199)]
     async with opened(url, tools=[livetools.Tool(work, name="work"), *others]) as session:
         with meter:
-            await say(session, "calls", n, p)
+            await exchange(session, "calls", n, p)
 
 
 async def turns(url: str, n: int, p: int, meter: Meter) -> None:
     """What p turns cost after n others, and by how much these let the process grow; the transcript is bounded."""
     async with opened(url, max_history=2**14) as session:
         for _ in range(n // 2):
-            await say(session, "say")
+            await exchange(session, "say")
         half = memory()
         for _ in range(n - n // 2):
-            await say(session, "say")
+            await exchange(session, "say")
         grown = memory() - half
         with meter:
             for _ in range(p):
-                await say(session, "say")
+                await exchange(session, "say")
         meter.told["grown"] = grown
 
 
-async def converse(session: livetools.Session, seconds: int) -> None:
-    await session.send_text(request("talk", seconds))
-    listening = asyncio.create_task(listen(session))
-    while not listening.done():
-        await session.send_audio(MICROPHONE)
-        await asyncio.sleep(0.02)
-    await listening
-
-
-async def talk(url: str, n: int, p: int, meter: Meter) -> None:
-    async with contextlib.AsyncExitStack() as stack:
-        sessions = [await stack.enter_async_context(opened(url)) for _ in range(n)]
-        with meter:
-            await asyncio.gather(*(converse(session, p) for session in sessions))
-
-
-async def sessions(url: str, n: int, p: int, meter: Meter) -> None:
-    async with opened(url) as session:
-        await say(session, "calls")  # what is loaded once
-    before = memory()
-    async with contextlib.AsyncExitStack() as stack:
-        open_ = [await stack.enter_async_context(opened(url)) for _ in range(n)]
-        idle = memory() - before
-        for session in open_:
-            for what in ("calls", "audio"):
-                await say(session, what, 4)
-        meter.told = {"idle": idle / n, "talking": (memory() - before) / n}
-
-
 if __name__ == "__main__":
-    jobs = {
-        "calls": job("calls"),
-        "pause": job("calls", pause),
-        "audio": job("audio"),
-        "send": send,
-        "ask": ask,
-    }
-    more = {"traced": traced, "many_tools": many_tools, "turns": turns, "talk": talk, "sessions": sessions}
-    serve("livetools", {**jobs, **more})
+    jobs = Conversation(opened, say, listen, speak).jobs()
+    serve("livetools", {**jobs, "ask": ask, "traced": traced, "many_tools": many_tools, "turns": turns})
