@@ -175,7 +175,7 @@ def sentences(p: ModelProfile) -> Iterator[str]:
     )
     for behavior, verdict in (("blocking", p.blocking), ("non_blocking", p.non_blocking)):
         yield f'`behavior="{behavior}"` is {verdict}.'
-    if p.gate:
+    if p.input_block:
         yield "Audio and video are dropped while a blocking call is open, for they would do harm (`input_gate`)."
     if p.content_mid_session == "refused":
         yield "`session.send_content` is for the time before the first turn; `send_text` works at any time."
@@ -196,7 +196,7 @@ def overview(found: list[Family]) -> str:
                 p.default_behavior.lower() if p.functions else "no functions",
                 p.non_blocking if p.functions else "–",
                 p.scheduling if p.functions else "–",
-                written(p.gate),
+                written(p.input_block),
                 p.text_channel.replace("_", " "),
                 written(p.resumption),
             )
@@ -207,7 +207,7 @@ def overview(found: list[Family]) -> str:
         "A call is",
         "Non-blocking",
         "Scheduling",
-        "Input gate",
+        "Input block",
         "Text goes as",
     ]
     return f"""# Models
@@ -227,9 +227,9 @@ A name that fits no family gets a profile that permits everything, and a warning
 import livetools
 from dataclasses import replace
 
-profile = livetools.ModelProfile(family="my-model", gate=True, modalities=frozenset({{"AUDIO"}}))
+profile = livetools.ModelProfile(family="my-model", input_block=True, modalities=frozenset({{"AUDIO"}}))
 session = livetools.connect("gemini-9-live", profile=profile)
-assert session.profile.gate
+assert session.profile.input_block
 ```
 """
 

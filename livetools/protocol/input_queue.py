@@ -1,8 +1,8 @@
 """Queues user input: it is written at once, held while it cannot be, and sent again if it may have been lost.
 
 Text is never lost: it is written, or its receipt fails. Media is worth nothing late: while the line is away the newest
-is kept within bounds, and while a blocking call is open on a model that closes for it (the gate; js-genai#1236) it is
-dropped. Whatever is dropped is counted and told.
+is kept within bounds, and while a blocking call is open on a model that closes for it it is dropped (the input block;
+js-genai#1236). Whatever is dropped is counted and told.
 
 With transparent resumption (Vertex) the service says how much of what was sent it has taken in; all after that is kept
 and written again, in order, to a session that is resumed; a fresh one is told only what was not read. The index
@@ -27,14 +27,14 @@ from .outbox import MEDIA, Entry, Fate, Outbox, Receipt
 #: Bytes of frames of media that wait for the line: about 45 s of audio at 16 kHz.
 MEDIA_BOUND = 2 * 1024 * 1024
 
-GATED = "a blocking function call is open"
+BLOCKED = "a blocking function call is open"
 AWAY = "the connection is away"
 OUTSIDE = "no activity() is open, and the config turns automatic activity detection off"
 FATAL = "the service closed every connection on which it was sent"
 #: After this many connections closed while one text was in flight, it is taken for what closes them.
 ENDINGS_AT_MOST = 5
-#: The same for media behind the gate: it is taken for it first, for a call that it crosses closes the connection, and
-#: written again in front of the same texts it crosses the same call again.
+#: The same for media that the input block drops: it is taken for the cause first, for a call that it crosses closes the
+#: connection, and written again in front of the same texts it crosses the same call again.
 MEDIA_ENDINGS_AT_MOST = 2
 
 
@@ -91,17 +91,17 @@ class InputQueue:
 
     def __init__(
         self,
-        gate: bool,
+        input_block: bool,
         outbox: Outbox,
         tell: Callable[[Event], None],
         *,
         manual: bool = False,
         realtime: bool = False,
     ) -> None:
-        self.gate, self.outbox, self._tell = gate, outbox, tell
+        self.input_block, self.outbox, self._tell = input_block, outbox, tell
         self.manual, self.realtime = manual, realtime
         self.backlog = 0  # bytes of media that wait
-        self.dropped = {GATED: 0, AWAY: 0, OUTSIDE: 0}  # in the whole session
+        self.dropped = {BLOCKED: 0, AWAY: 0, OUTSIDE: 0}  # in the whole session
         self.queue: deque[Item] = deque()
         self.streams = False  # media went out on this link: it begins turns whenever it likes
         self._untold = dict.fromkeys(self.dropped, 0)
@@ -149,12 +149,12 @@ class InputQueue:
         self.queue.append(item)
 
     def media(self, item: Item, blocked: bool) -> bool:
-        """Queue audio or video; False if it is dropped: by the gate, or as audio outside an activity."""
+        """Queue audio or video; False if it is dropped: by the input block, or as audio outside an activity."""
         if item.kind == "audio" and self.manual and not self.in_activity:
             self._drop(OUTSIDE)
             return False
-        if blocked and self.gate:
-            self._drop(GATED)
+        if blocked and self.input_block:
+            self._drop(BLOCKED)
             return False
         item.inside = self.in_activity
         self.queue.append(item)
@@ -182,8 +182,8 @@ class InputQueue:
         return not self.realtime and any(item.receipt is receipt for item in late)
 
     def take(self, blocked: bool) -> list[Item]:
-        """What may be written now, in order; with the gate closed only the end of an activity."""
-        if blocked and self.gate:
+        """What may be written now, in order; while input is blocked, only the end of an activity."""
+        if blocked and self.input_block:
             items = self._closing()
         else:
             items = list(self.queue)
@@ -292,7 +292,7 @@ class InputQueue:
                 yield item
 
     def _closing(self) -> list[Item]:
-        """Behind the gate: the end of an activity that was begun. What its user said before that is dropped."""
+        """While input is blocked: the end of an activity that was begun. What its user said before that is dropped."""
         end = next((item for item in self.queue if item.ends), None) if self._begun else None
         if end is None:
             return []
@@ -301,7 +301,7 @@ class InputQueue:
             before.append(item)
         for item in before:
             if item.media:
-                self._drop(GATED)
+                self._drop(BLOCKED)
         self.queue.extendleft(item for item in reversed(before) if not item.media)
         return [end]
 
@@ -309,8 +309,8 @@ class InputQueue:
         """Drop (and report) what closes every connection; otherwise we would reconnect forever."""
         kept = []
         for item in items:
-            if item.media and self.gate and item.endings >= MEDIA_ENDINGS_AT_MOST:
-                self._drop(GATED)
+            if item.media and self.input_block and item.endings >= MEDIA_ENDINGS_AT_MOST:
+                self._drop(BLOCKED)
             elif item.endings < ENDINGS_AT_MOST:
                 kept.append(item)
             else:

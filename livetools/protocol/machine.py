@@ -67,7 +67,9 @@ class Machine:
         self.turns = Turns(plan.stall_timeout, plan.status_signal)
         realtime = plan.text_channel == "realtime"
         self.outbox = Outbox(plan.transparent)
-        self.input = InputQueue(plan.gate, self.outbox, self._tell, manual=plan.manual, realtime=realtime)
+        self.input = InputQueue(
+            plan.input_block, self.outbox, self._tell, manual=plan.manual, realtime=realtime
+        )
         self.connection = Connection(plan, reconnect, random, self, self._tell, self._actions.append)
         self.quiet, self.latency = Quiet(), Latency()
         shared = self.calls, self.turns, self.input, self.outbox, self.connection, self.quiet
@@ -181,7 +183,7 @@ class Machine:
         return self._put(item, now)
 
     def send_media(self, frame: bytes, kind: str, now: float) -> bool:
-        """Audio or video; False: dropped at the gate, or as audio outside an activity."""
+        """Audio or video; False: dropped by the input block, or as audio outside an activity."""
         if self.closed:
             return False
         self._now = now
@@ -191,7 +193,7 @@ class Machine:
         """The link that media may be written to past the queues: there is nothing to wait for, to keep or to count."""
         if self.closed or not (self.input.flowing and self.connection.usable) or self.dispatch:
             return None
-        return None if self.input.gate and self.calls.blocking() else self.connection.link.current
+        return None if self.input.input_block and self.calls.blocking() else self.connection.link.current
 
     def activity(self, start: bool, now: float) -> None:
         """Push-to-talk begins or ends. Raises ``LocalProtocolError`` where it cannot begin."""

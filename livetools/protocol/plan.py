@@ -66,7 +66,7 @@ def make_plan(
         max_concurrency=max_concurrency,
         max_calls=max_calls,
         allowed=_allowed(allowed),
-        gate=profile.gate if input_gate == "auto" else bool(input_gate),
+        input_block=profile.input_block if input_gate == "auto" else bool(input_gate),
         handle=handle,
         history=configuration.history(history),
         lost_results=lost_results,

@@ -66,7 +66,7 @@ class Plan:
     stream_end_ends_turn: bool = (
         True  # audioStreamEnd ends the user's turn; False (3.8): silence has to follow it
     )
-    gate: bool = False  # drop audio and video, hold text, while a blocking call is open
+    input_block: bool = False  # drop audio and video, hold text, while a blocking call is open
     takes_update: bool = False  # contextUpdate
     empty_turn: bool = False  # turnComplete without turns makes the model speak
     seed: Literal["client_content", "initial_history", "none"] = "client_content"  # history's channel

@@ -34,11 +34,11 @@ MEDIA = frozenset({"image/png", "image/jpeg", "image/webp", "text/plain"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelProfile:
-    """How one model family behaves. Each field has a default that permits; ``ModelProfile(gate=True)``.
+    """How one model family behaves. Each field has a default that permits; ``ModelProfile(input_block=True)``.
 
     ::
 
-        profile = ModelProfile(family="of our own", gate=True)  # no audio is sent while a call blocks the model
+        profile = ModelProfile(family="of our own", input_block=True)  # no audio is sent while a call blocks the model
         async with connect(MODEL, tools=[get_weather], profile=profile) as session:
             print(session.profile.family)
     """
@@ -69,7 +69,7 @@ class ModelProfile:
     text_channel: Literal["client_content", "realtime"] = "client_content"  # for the user's text
     content_mid_session: Treatment = "honoured"  # clientContent after the first turn
     needs_role: bool = False  # a turn without a role closes 1007
-    gate: bool = False  # realtime input while a blocking call is open does harm
+    input_block: bool = False  # realtime input while a blocking call is open does harm
     input_while_blocked: Literal["accepted", "closes", "cancels"] = "accepted"  # what that harm is
     text_interrupts: bool = True  # text sent while it speaks cuts the reply; False: it finishes first
     media_chunks: Treatment = "refused"  # realtimeInput.mediaChunks
@@ -177,7 +177,7 @@ _HALF_CASCADE = ModelProfile(
     media=frozenset(),
     answers_lost=False,
     builtin_tools=frozenset({"googleSearch", "codeExecution", "urlContext"}),
-    gate=True,
+    input_block=True,
     input_while_blocked="closes",
     text_interrupts=False,
     media_chunks="honoured",
@@ -201,7 +201,7 @@ _NATIVE_2_5 = ModelProfile(
     builtin_tools=frozenset({"googleSearch"}),  # code execution closes 1007 (pydantic-ai#7269, 2026-08)
     idle_tools=frozenset({"urlContext"}),  # accepted but useless (pydantic-ai#7269, 2026-08)
     mixes_search=False,  # 1007 (2026-09-17)
-    gate=True,  # js-genai#1236 (2026-01), adk#4679: 1008 "Operation is not implemented, or supported, ..."
+    input_block=True,  # js-genai#1236 (2026-01), adk#4679: 1008 "Operation is not implemented, or supported, ..."
     input_while_blocked="closes",
     text_interrupts=False,  # pydantic-ai 2.68: it finishes first
     media_chunks="honoured",
@@ -223,7 +223,7 @@ _FLASH_3_1 = ModelProfile(
     builtin_tools=frozenset({"googleSearch"}),
     text_channel="realtime",
     content_mid_session="refused",  # adk#5018 (2026-03): 1007 once the first turn was had
-    gate=True,  # livekit#5556 (2026-04): after 12 s of audio the call is cancelled, and made again
+    input_block=True,  # livekit#5556 (2026-04): after 12 s of audio the call is cancelled, and made again
     input_while_blocked="cancels",
     modalities=frozenset({"AUDIO"}),
     refuses_text_with=(1011, "Internal error encountered."),
@@ -248,7 +248,7 @@ _LIVE_3_8 = ModelProfile(
     answers_lost=True,  # else the next user turn only closes the old exchange (pydantic-ai 2.68)
     builtin_tools=frozenset({"googleSearch"}),
     needs_role=True,  # 1007 "Request contains an invalid argument." (2026-09-17)
-    gate=False,  # openclaw#152830 (2026-09-19): it needs unbroken audio
+    input_block=False,  # openclaw#152830 (2026-09-19): it needs unbroken audio
     input_while_blocked="cancels",  # Vertex migration page: new user input cancels a blocking call
     stream_end_ends_turn=False,  # openclaw#152830
     context_update="honoured",

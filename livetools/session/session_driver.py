@@ -40,7 +40,7 @@ class SessionDriver(Driver[Machine]):
 
     sockets: Sockets
     change: Callable[[SessionDriver, Agent, Event], Receipt]  # of instructions and tools
-    lag: LagMonitor
+    loop_lag: LagMonitor
 
     def __init__(self, machine: Machine, clock: Clock, taps: list[Callable[[Event], None]]) -> None:
         super().__init__(machine, clock)
@@ -60,7 +60,7 @@ class SessionDriver(Driver[Machine]):
 
         self.taps.append(started)
         self.begin(group)
-        self.lag = watch_loop(group, self.workers.in_loop)
+        self.loop_lag = watch_loop(group, self.workers.in_loop)
         try:
             self.machine.connect(self.clock.now())
             self.background()
@@ -71,7 +71,7 @@ class SessionDriver(Driver[Machine]):
                 await self.sockets.gone()
         finally:
             self._abandon()
-            self.lag.leave(self.workers.in_loop)
+            self.loop_lag.leave(self.workers.in_loop)
             self.end()
 
     def _abandon(self) -> None:
@@ -164,7 +164,7 @@ class SessionDriver(Driver[Machine]):
     def disconnected(self, link: int, close: Close) -> None:
         """A connection ended, or never was."""
         self.writer.forget(link)
-        self.machine.disconnected(link, self.lag.explain(close), self.clock.now())
+        self.machine.disconnected(link, self.loop_lag.explain(close), self.clock.now())
         self.background()
 
     # What the verbs ask

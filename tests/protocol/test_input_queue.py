@@ -1,4 +1,4 @@
-"""What the user sends: kept in order, within bounds, behind the gate, and written again after a loss."""
+"""What the user sends: kept in order, within bounds, blocked while a call is open, and written again after a loss."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from livetools.protocol.events import Event, InputDropped
 from livetools.protocol.expected import Exchange, Expected
 from livetools.protocol.input_queue import (
     AWAY,
+    BLOCKED,
     ENDINGS_AT_MOST,
     FATAL,
-    GATED,
     MEDIA_BOUND,
     MEDIA_ENDINGS_AT_MOST,
     OUTSIDE,
@@ -31,8 +31,10 @@ ERROR = RuntimeError("over")
 class Queue(InputQueue):
     """Hands what it takes to a socket at once. ``behind``: items that a turn comes before, which has not ended."""
 
-    def __init__(self, gate: bool, transparent: bool, tell: Callable[[Event], None], **fields: bool) -> None:
-        super().__init__(gate, Outbox(transparent), tell, **fields)
+    def __init__(
+        self, input_block: bool, transparent: bool, tell: Callable[[Event], None], **fields: bool
+    ) -> None:
+        super().__init__(input_block, Outbox(transparent), tell, **fields)
         self.behind: list[Item] = []
 
     def take(self, blocked: bool) -> list[Item]:
@@ -52,9 +54,9 @@ class Queue(InputQueue):
         return self.lose(self.outbox.lost(), exchange)
 
 
-def held(gate: bool = False, transparent: bool = False, **fields: bool) -> tuple[Queue, list[Event]]:
+def held(input_block: bool = False, transparent: bool = False, **fields: bool) -> tuple[Queue, list[Event]]:
     told: list[Event] = []
-    return Queue(gate, transparent, told.append, **fields), told
+    return Queue(input_block, transparent, told.append, **fields), told
 
 
 def text(name: str) -> Item:
@@ -131,21 +133,21 @@ def test_text_is_never_shed_however_much_waits() -> None:
     assert (taken[0], taken[-1]) == ("first", "last")
 
 
-# The gate
+# The input block
 
 
-def test_behind_the_gate_media_is_dropped_and_text_waits() -> None:
-    queue, told = held(gate=True)
+def test_while_input_is_blocked_media_is_dropped_and_text_waits() -> None:
+    queue, told = held(input_block=True)
     queue.put(text("later"))
     assert not queue.media(media("lost"), blocked=True)
     assert queue.take(blocked=True) == []
     queue.tell()
-    assert told == [InputDropped(1, GATED)]
+    assert told == [InputDropped(1, BLOCKED)]
     assert names(queue.take(blocked=False)) == ["later"]
 
 
-def test_without_a_gate_nothing_is_held_back() -> None:
-    queue, _ = held(gate=False)
+def test_without_an_input_block_nothing_is_held_back() -> None:
+    queue, _ = held(input_block=False)
     assert queue.media(media("heard"), blocked=True)
     queue.put(text("too"))
     assert names(queue.take(blocked=True)) == ["heard", "too"]
@@ -226,8 +228,8 @@ def test_video_goes_out_without_an_activity_and_waits_in_one_for_its_beginning()
     assert queue.backlog == 0
 
 
-def test_behind_the_gate_an_activity_that_was_begun_ends() -> None:
-    queue, told = by_hand(gate=True)
+def test_while_input_is_blocked_an_activity_that_was_begun_ends() -> None:
+    queue, told = by_hand(input_block=True)
     queue.activity(True, b"start")
     queue.media(media("heard"), False)
     queue.take(False)
@@ -236,23 +238,23 @@ def test_behind_the_gate_an_activity_that_was_begun_ends() -> None:
     queue.activity(False, b"end")
     assert names(queue.take(blocked=True)) == ["end"]
     queue.tell()
-    assert told == [InputDropped(1, GATED)]
+    assert told == [InputDropped(1, BLOCKED)]
     assert names(queue.take(blocked=False)) == ["later"]
 
 
-def test_behind_the_gate_none_begins_whose_audio_is_dropped() -> None:
-    queue, told = by_hand(gate=True)
+def test_while_input_is_blocked_none_begins_whose_audio_is_dropped() -> None:
+    queue, told = by_hand(input_block=True)
     queue.activity(True, b"start")
     assert not queue.media(media("dropped"), blocked=True)
     queue.activity(False, b"end")
     assert queue.take(blocked=True) == []
     assert queue.take(blocked=False) == []
     queue.tell()
-    assert told == [InputDropped(1, GATED)]
+    assert told == [InputDropped(1, BLOCKED)]
 
 
-def test_when_the_gate_opens_in_the_middle_the_activity_begins_with_what_is_said_then() -> None:
-    queue, _ = by_hand(gate=True)
+def test_when_the_input_block_ends_in_the_middle_the_activity_begins_with_what_is_said_then() -> None:
+    queue, _ = by_hand(input_block=True)
     queue.activity(True, b"start")
     queue.media(media("dropped"), blocked=True)
     assert queue.take(blocked=True) == []
@@ -261,8 +263,8 @@ def test_when_the_gate_opens_in_the_middle_the_activity_begins_with_what_is_said
     assert names(queue.take(blocked=False)) == ["start", "heard", "end"]
 
 
-def test_a_gate_that_closes_before_anything_was_written_holds_the_whole_activity_back() -> None:
-    queue, _ = by_hand(gate=True)
+def test_an_input_block_that_begins_before_anything_was_written_holds_the_whole_activity_back() -> None:
+    queue, _ = by_hand(input_block=True)
     queue.activity(True, b"start")
     queue.media(media("waits"), False)
     queue.activity(False, b"end")
@@ -495,8 +497,10 @@ def test_a_text_that_connections_end_on_is_given_up_and_told(
     assert names(queue.take(False)) == []
 
 
-def test_transparent_sound_that_connections_end_on_behind_the_gate_goes_before_the_text_beside_it() -> None:
-    queue, told = held(gate=True, transparent=True)
+def test_transparent_sound_that_connections_end_on_while_input_is_blocked_goes_before_the_text_beside_it() -> (
+    None
+):
+    queue, told = held(input_block=True, transparent=True)
     queue.put(text("one"))
     queue.media(media("sound"), False)
     queue.put(text("two"))
@@ -504,7 +508,7 @@ def test_transparent_sound_that_connections_end_on_behind_the_gate_goes_before_t
         assert len(queue.take(False)) == 3
         queue.drop()
     queue.tell()
-    assert told == [InputDropped(1, GATED)]
+    assert told == [InputDropped(1, BLOCKED)]
     assert names(queue.take(False)) == ["one", "two"]
 
 
@@ -514,9 +518,9 @@ def test_transparent_sound_that_connections_end_on_behind_the_gate_goes_before_t
 class Line(RuleBasedStateMachine):
     """A user, a socket that takes what it can, a server that speaks, a line that breaks."""
 
-    @initialize(gate=st.booleans())
-    def begin(self, gate: bool) -> None:
-        self.held, self.told = held(gate)
+    @initialize(input_block=st.booleans())
+    def begin(self, input_block: bool) -> None:
+        self.held, self.told = held(input_block)
         self.blocked = False
         self.put: list[str] = []  # texts, as they were given
         self.receipts: dict[str, Receipt] = {}
@@ -539,7 +543,7 @@ class Line(RuleBasedStateMachine):
     def speak(self, size: int) -> None:
         taken = self.held.media(media("m", size), self.blocked)
         self.refused += not taken
-        assert taken or (self.held.gate and self.blocked)
+        assert taken or (self.held.input_block and self.blocked)
         assert self.held.backlog <= MEDIA_BOUND
 
     @rule()
@@ -549,7 +553,7 @@ class Line(RuleBasedStateMachine):
     @rule()
     def drain(self) -> None:
         taken = self.held.take(self.blocked)
-        assert not (self.held.gate and self.blocked and taken)
+        assert not (self.held.input_block and self.blocked and taken)
         self.wire += taken
 
     @rule(count=st.integers(1, 3))
@@ -587,7 +591,7 @@ class Line(RuleBasedStateMachine):
         assert sorted(self.notified) == sorted(self.put)
         self.held.tell()
         dropped = [e for e in self.told if isinstance(e, InputDropped)]
-        assert sum(e.count for e in dropped if e.reason == GATED) == self.refused
+        assert sum(e.count for e in dropped if e.reason == BLOCKED) == self.refused
         assert sum(e.count for e in dropped) == sum(self.held.dropped.values())
 
 

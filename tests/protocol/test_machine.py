@@ -272,8 +272,8 @@ def test_allowed_and_max_calls_are_told_to_the_model() -> None:
 # Input
 
 
-def test_the_gate_drops_audio_while_a_blocking_call_is_open_and_tells_how_much() -> None:
-    d = Driver(plan(ECHO, gate=True)).live().call(("c1", "echo"))
+def test_the_input_block_drops_audio_while_a_blocking_call_is_open_and_tells_how_much() -> None:
+    d = Driver(plan(ECHO, input_block=True)).live().call(("c1", "echo"))
     assert not d.machine.send_media(b"{}", "audio", d.now)
     assert not d.machine.send_media(b"{}", "audio", d.now)
     d.settle("c1").later(0)
@@ -282,8 +282,8 @@ def test_the_gate_drops_audio_while_a_blocking_call_is_open_and_tells_how_much()
     assert d.drain().frames[-1][1] == {"a": 1}
 
 
-def test_text_waits_behind_the_gate_and_is_sent_after_the_answer() -> None:
-    d = Driver(plan(ECHO, gate=True)).live().call(("c1", "echo"))
+def test_text_waits_while_input_is_blocked_and_is_sent_after_the_answer() -> None:
+    d = Driver(plan(ECHO, input_block=True)).live().call(("c1", "echo"))
     receipt = d.machine.send_text("and tomorrow?", d.now)
     assert not d.drain().texts()
     assert not receipt.done
@@ -299,8 +299,8 @@ def by_hand(**fields: Any) -> Plan:
     return replace(plan(ECHO, **fields), setup={"model": GEMINI, **config})
 
 
-def test_an_open_activity_may_end_behind_the_gate_but_none_begins() -> None:
-    d = Driver(by_hand(gate=True)).live()
+def test_an_open_activity_may_end_while_input_is_blocked_but_none_begins() -> None:
+    d = Driver(by_hand(input_block=True)).live()
     d.machine.activity(True, d.now)
     assert d.machine.send_media(b'{"realtimeInput": {"audio": 1}}', "audio", d.now)
     d.drain().call(("c1", "echo"))

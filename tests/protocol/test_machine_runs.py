@@ -39,8 +39,8 @@ def by_hand(of: Plan) -> Plan:
 
 
 PLANS = {
-    "2.5": terms(gate=True),
-    "3.1": terms(gate=True, text_channel="realtime", content_mid_session=False, answer_lost=True),
+    "2.5": terms(input_block=True),
+    "3.1": terms(input_block=True, text_channel="realtime", content_mid_session=False, answer_lost=True),
     "3.8": terms(ASYNC, answer_lost=True, takes_update=True),
     "thinking": terms(ASYNC, answer_lost=True, status_signal=True),
     "vertex, transparent": terms(transparent=True),
@@ -51,9 +51,9 @@ PLANS = {
     "limited": terms(CallPolicy("tool", timeout=None, concurrency=1), max_calls=20),
     "joined": terms(CallPolicy("tool", timeout=30.0, join=True)),
     "without handles": terms(resumption=False),
-    "push to talk, 2.5": by_hand(terms(gate=True)),
-    "push to talk, 3.1": by_hand(terms(gate=True, text_channel="realtime", content_mid_session=False)),
-    "push to talk, transparent": by_hand(terms(gate=True, transparent=True)),
+    "push to talk, 2.5": by_hand(terms(input_block=True)),
+    "push to talk, 3.1": by_hand(terms(input_block=True, text_channel="realtime", content_mid_session=False)),
+    "push to talk, transparent": by_hand(terms(input_block=True, transparent=True)),
 }
 IDS = ("a", "b", "c")
 CALLS = st.tuples(

@@ -53,7 +53,7 @@ class TestTheSetup:
         plan = make_plan("gemini-9-live", [spec()])
         assert declared(plan) == [{"name": "f", "description": "does it", "behavior": "BLOCKING"}]
         assert "gemini-9-live" in plan.warnings[0]
-        assert plan.gate is False
+        assert plan.input_block is False
         assert not make_plan("gemini-9-live", profile=ModelProfile()).warnings
 
     def test_without_reconnection_neither_handles_nor_compression_are_asked_for(self) -> None:
@@ -313,10 +313,10 @@ class TestBehavior:
         assert make_plan(LIVE, [tool]).policies["f"].behavior == "NON_BLOCKING"
 
     def test_a_profile_of_ones_own_decides(self) -> None:
-        mine = ModelProfile(non_blocking="ignored", gate=True)
+        mine = ModelProfile(non_blocking="ignored", input_block=True)
         plan = make_plan("mine", [spec(behavior="NON_BLOCKING")], profile=mine)
         assert plan.policies["f"].behavior == "BLOCKING"
-        assert plan.gate
+        assert plan.input_block
 
 
 class TestPolicies:
@@ -364,10 +364,10 @@ class TestPolicies:
         fields = configuration.read(typed)
         assert make_plan(LIVE, config=fields).setup == make_plan(LIVE, config=typed).setup
 
-    def test_the_gate_and_the_channels_are_the_model_s(self) -> None:
-        assert [make_plan(m).gate for m in (NATIVE, FLASH, LIVE)] == [True, True, False]
-        assert make_plan(LIVE, input_gate=True).gate
-        assert not make_plan(NATIVE, input_gate=False).gate
+    def test_the_input_block_and_the_channels_are_the_model_s(self) -> None:
+        assert [make_plan(m).input_block for m in (NATIVE, FLASH, LIVE)] == [True, True, False]
+        assert make_plan(LIVE, input_gate=True).input_block
+        assert not make_plan(NATIVE, input_gate=False).input_block
         plan = make_plan(FLASH)
         assert (plan.text_channel, plan.content_mid_session) == ("realtime", False)
         assert make_plan(LIVE).takes_update

@@ -46,7 +46,7 @@ def test_an_unknown_model_is_permitted_everything_that_its_api_takes() -> None:
         profile.thinking_level,
     }
     assert profile.modalities == {"AUDIO", "TEXT", "VIDEO"}
-    assert not profile.gate
+    assert not profile.input_block
 
 
 def test_what_belongs_to_one_api_only_is_told_apart() -> None:
@@ -77,10 +77,10 @@ def test_there_are_thirty_voices_and_eight_of_them_speak_half_cascade() -> None:
 
 
 def test_a_profile_of_ones_own_is_made_from_another() -> None:
-    mine = dataclasses.replace(find("gemini-3.8-live"), gate=True)
-    assert mine.gate
+    mine = dataclasses.replace(find("gemini-3.8-live"), input_block=True)
+    assert mine.input_block
     assert mine.needs_role
-    assert ModelProfile(gate=True).known
+    assert ModelProfile(input_block=True).known
 
 
 @pytest.mark.parametrize("vertex", [False, True])
@@ -109,7 +109,9 @@ def test_no_profile_contradicts_itself(model: str, vertex: bool) -> None:
         assert profile.scheduling == "ignored"
         assert profile.will_continue == "ignored"
     assert not profile.idle_tools & profile.builtin_tools
-    assert profile.gate is (profile.input_while_blocked != "accepted" and not model.startswith("gemini-3.8"))
+    assert profile.input_block is (
+        profile.input_while_blocked != "accepted" and not model.startswith("gemini-3.8")
+    )
     assert profile.content_mid_session != "refused" or profile.text_channel == "realtime"
     assert profile.turn_coverages
     assert profile.voices <= VOICES
