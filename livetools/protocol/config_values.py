@@ -80,6 +80,8 @@ def checked(value: Any, snake: Callable[[str], str], key: str = "", path: str = 
             ) from None
     if key in INT64:
         return str(value)
+    if key == "labels" and (odd := [name for name, label in value.items() if not isinstance(label, str)]):
+        raise ConfigError(f"{path}[{odd[0]!r}] is a {type(value[odd[0]]).__name__}: a string is expected")
     if not isinstance(value, dict) or key in _APART:
         return value
     inside = (

@@ -51,38 +51,63 @@ PLACES: Mapping[str, str | None] = {
     "labels": "",
 }
 
+_TRANSCRIPTION = """languageCodes customVocabulary wordTimestamp diarization mode sourceText languageAuto languageHints
+    adaptationPhrases"""
+
 # The fields of the objects inside, for a dict is checked by nobody else, and an unknown name closes 1007.
 # A test compares them with google-genai's types.
 NESTED: Mapping[str, frozenset[str]] = {
-    "thinkingConfig": frozenset({"includeThoughts", "thinkingBudget", "thinkingLevel"}),
-    "speechConfig": frozenset({"voiceConfig", "languageCode", "multiSpeakerVoiceConfig"}),
-    "voiceConfig": frozenset({"prebuiltVoiceConfig", "replicatedVoiceConfig", "voice"}),
-    "prebuiltVoiceConfig": frozenset({"voiceName"}),
-    "translationConfig": frozenset({"echoTargetLanguage", "targetLanguageCode"}),
-    "sessionResumption": frozenset({"handle", "transparent"}),
-    "contextWindowCompression": frozenset({"triggerTokens", "slidingWindow"}),
-    "slidingWindow": frozenset({"targetTokens"}),
-    "proactivity": frozenset({"proactiveAudio", "proactiveVideo"}),
-    "historyConfig": frozenset({"initialHistoryInClientContent"}),
-    "avatarConfig": frozenset({"avatarName", "customizedAvatar", "audioBitrateBps", "videoBitrateBps"}),
-    "realtimeInputConfig": frozenset(
-        {
-            "automaticActivityDetection",
-            "activityHandling",
-            "turnCoverage",
-            "interimTranscriptTimestampEnabled",
-        }
-    ),
-    "automaticActivityDetection": frozenset(
-        {
-            "disabled",
-            "startOfSpeechSensitivity",
-            "endOfSpeechSensitivity",
-            "prefixPaddingMs",
-            "silenceDurationMs",
-        }
-    ),
-    "httpOptions": frozenset({"baseUrl", "apiVersion", "headers"}),
+    key: frozenset(names.split())
+    for key, names in {
+        "inputAudioTranscription": _TRANSCRIPTION,
+        "outputAudioTranscription": _TRANSCRIPTION,
+        "generationConfig": """responseModalities temperature topP topK maxOutputTokens mediaResolution seed
+            speechConfig thinkingConfig enableAffectiveDialog translationConfig candidateCount presencePenalty
+            frequencyPenalty audioTranscriptionConfig enableEnhancedCivicAnswers modelSelectionConfig responseFormat
+            audioTimestamp logprobs responseJsonSchema responseLogprobs responseMimeType responseSchema routingConfig
+            stopSequences""",
+        "thinkingConfig": "includeThoughts thinkingBudget thinkingLevel",
+        "speechConfig": "voiceConfig languageCode multiSpeakerVoiceConfig",
+        "voiceConfig": "prebuiltVoiceConfig replicatedVoiceConfig voice",
+        "prebuiltVoiceConfig": "voiceName",
+        "replicatedVoiceConfig": "mimeType voiceSampleAudio consentAudio voiceConsentSignature",
+        "voiceConsentSignature": "signature",
+        "translationConfig": "echoTargetLanguage targetLanguageCode",
+        "languageHints": "languageCodes",
+        "sessionResumption": "handle transparent",
+        "contextWindowCompression": "triggerTokens slidingWindow",
+        "slidingWindow": "targetTokens",
+        "proactivity": "proactiveAudio proactiveVideo",
+        "historyConfig": "initialHistoryInClientContent",
+        "avatarConfig": "avatarName customizedAvatar audioBitrateBps videoBitrateBps",
+        "customizedAvatar": "imageMimeType imageData",
+        "realtimeInputConfig": """automaticActivityDetection activityHandling turnCoverage
+            interimTranscriptTimestampEnabled""",
+        "automaticActivityDetection": """disabled startOfSpeechSensitivity endOfSpeechSensitivity prefixPaddingMs
+            silenceDurationMs""",
+        "safetySettings": "category threshold method",
+        "httpOptions": "baseUrl apiVersion headers",
+        # contents
+        "systemInstruction": "role parts",
+        "parts": """text thought thoughtSignature inlineData fileData functionCall functionResponse executableCode
+            codeExecutionResult videoMetadata mediaResolution mediaProcessing partMetadata audioMetadata
+            audioTranscription documentMetadata speechMetadata spreadsheetMetadata toolCall toolResponse""",
+        "inlineData": "mimeType data displayName",
+        "fileData": "mimeType fileUri displayName",
+        "functionCall": "id name args partialArgs willContinue",
+        "functionResponse": "id name response scheduling willContinue parts",
+        "executableCode": "id language code",
+        "codeExecutionResult": "id outcome output",
+        # what the service runs itself
+        "tools": """functionDeclarations googleSearch googleSearchRetrieval codeExecution urlContext googleMaps
+            enterpriseWebSearch retrieval computerUse fileSearch exaAiSearch parallelAiSearch mcpServers""",
+        "googleSearch": "searchTypes timeRangeFilter excludeDomains blockingConfidence",
+        "googleSearchRetrieval": "dynamicRetrievalConfig",
+        "codeExecution": "",
+        "urlContext": "",
+        "googleMaps": "authConfig enableWidget groundingTypes",
+        "enterpriseWebSearch": "excludeDomains blockingConfidence",
+    }.items()
 }
 
 # Documented as not supported in Live (ai.google.dev/api/live, 2026-09).
@@ -109,6 +134,7 @@ _FREE = frozenset(  # what lies under these is the user's own, names included
         "headers",
         "default",
         "example",
+        "partMetadata",
     }
 )
 _NAMED = frozenset({"properties", "defs"})  # names of the user's own over schemas
@@ -278,7 +304,7 @@ def setup(fields: Mapping[str, object], instructions: object = None) -> dict[str
         if "systemInstruction" in out:
             raise ConfigError("instructions and config.system_instruction are both given: say it once")
         out["systemInstruction"] = content(instructions, "instructions")
-    _check_names(out, "config")
+    check_names(out, "config")
     out = config_values.checked(out, snake)
     _check_values(out)
     return out
@@ -296,10 +322,14 @@ def _field(key: str, value: object) -> Json:
     return plain(value, key)
 
 
-def _check_names(value: Json, path: str, key: str = "") -> None:
+def check_names(value: Json, path: str, key: str = "") -> None:
+    """Raise :class:`ConfigError` for a name in ``value``, which stands under ``key``, that the service does not know.
+
+    ``path`` is where it stands, for the message.
+    """
     if isinstance(value, list):
         for item in value:
-            _check_names(item, path, key)
+            check_names(item, path, key)
     if not isinstance(value, dict) or key in _FREE:
         return
     known = NESTED.get(key)
@@ -309,10 +339,10 @@ def _check_names(value: Json, path: str, key: str = "") -> None:
             hint = (
                 f"did you mean {snake(near[0])}?"
                 if near
-                else f"known: {', '.join(map(snake, sorted(known)))}"
+                else f"known: {', '.join(map(snake, sorted(known))) or 'none'}"
             )
             raise ConfigError(f"{path} has no field {snake(name)!r}; {hint}")
-        _check_names(inner, f"{path}.{snake(name)}", name)
+        check_names(inner, f"{path}.{snake(name)}", name)
 
 
 def _check_values(setup: Mapping[str, Json]) -> None:
@@ -379,6 +409,7 @@ def _part(value: object, where: str) -> Json:
         kind, called = _PART[name]
         if not isinstance(given[name], kind):
             raise ConfigError(f"{where}: {name} is a {type(given[name]).__name__}: {called} is expected")
+    check_names(given, where, "parts")
     data = given.get("inlineData", {}).get("data", "")
     if not (isinstance(data, str) and is_base64(data)):
         raise ConfigError(

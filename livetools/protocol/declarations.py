@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from .configuration import Json, plain
+from .configuration import Json, check_names, plain
 from .errors import ConfigError, ToolDefinitionError
 from .plan_types import CallPolicy, ToolSpec
 
@@ -81,5 +81,6 @@ def split(entries: object) -> tuple[list[dict[str, Json]], list[ToolSpec]]:
         functions = told.pop("functionDeclarations", ())
         specs += (ToolSpec(function, handled=False, source="config.tools") for function in functions)
         if told:
+            check_names(told, "config.tools", "tools")
             builtin.append(told)
     return builtin, specs

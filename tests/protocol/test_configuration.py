@@ -8,6 +8,7 @@ import pytest
 from google.genai import types
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from livetools.protocol import configuration as c
 from livetools.protocol.errors import ConfigError
@@ -117,6 +118,30 @@ def test_every_field_of_live_connect_config_has_its_place(name: str) -> None:
         ("avatarConfig", types.AvatarConfig),
         ("realtimeInputConfig", types.RealtimeInputConfig),
         ("automaticActivityDetection", types.AutomaticActivityDetection),
+        ("generationConfig", types.GenerationConfig),
+        ("inputAudioTranscription", types.AudioTranscriptionConfig),
+        ("outputAudioTranscription", types.AudioTranscriptionConfig),
+        ("languageHints", types.LanguageHints),
+        ("replicatedVoiceConfig", types.ReplicatedVoiceConfig),
+        ("voiceConsentSignature", types.VoiceConsentSignature),
+        ("customizedAvatar", types.CustomizedAvatar),
+        ("safetySettings", types.SafetySetting),
+        ("systemInstruction", types.Content),
+        ("parts", types.Part),
+        ("parts", types.FunctionResponsePart),
+        ("inlineData", types.Blob),
+        ("fileData", types.FileData),
+        ("functionCall", types.FunctionCall),
+        ("functionResponse", types.FunctionResponse),
+        ("executableCode", types.ExecutableCode),
+        ("codeExecutionResult", types.CodeExecutionResult),
+        ("tools", types.Tool),
+        ("googleSearch", types.GoogleSearch),
+        ("googleSearchRetrieval", types.GoogleSearchRetrieval),
+        ("codeExecution", types.ToolCodeExecution),
+        ("urlContext", types.UrlContext),
+        ("googleMaps", types.GoogleMaps),
+        ("enterpriseWebSearch", types.EnterpriseWebSearch),
     ],
 )
 def test_no_field_inside_is_forgotten(key: str, model: type) -> None:
@@ -131,6 +156,38 @@ def test_an_unknown_field_is_named_with_its_near_misses() -> None:
         ConfigError, match=r"speech_config has no field 'voice_conf'; did you mean voice_config\?"
     ):
         c.setup(c.read({"speech_config": {"voice_conf": {}}}))
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        {"generation_config": {"temprature": 0.5}},
+        {"generation_config": {"inputAudioTranscription": {}}},
+        {"input_audio_transcription": {"language": "de"}},
+        {"output_audio_transcription": {"language_hints": {"code": "de"}}},
+        {"system_instruction": {"parts": [{"txt": "Be brief."}]}},
+        {"system_instruction": {"text": "Be brief.", "rolle": "user"}},
+        {"safety_settings": [{"category": "HARM_CATEGORY_HARASSMENT", "treshold": "BLOCK_NONE"}]},
+        {"speech_config": {"voice_config": {"replicated_voice_config": {"sample": ""}}}},
+        {"avatar_config": {"customized_avatar": {"image": ""}}},
+    ],
+    ids=str,
+)
+def test_a_field_that_the_service_does_not_know_is_refused_wherever_it_stands(config: object) -> None:
+    with pytest.raises(ValidationError, match="extra_forbidden"):
+        types.LiveConnectConfig.model_validate(config)
+    with pytest.raises(ConfigError, match="has no field"):
+        c.setup(c.read(config))
+
+
+def test_a_field_of_a_part_of_the_history_that_the_service_does_not_know_is_refused() -> None:
+    with pytest.raises(ConfigError, match=r"history\[0\] has no field 'txt'; did you mean text\?"):
+        c.history([{"role": "user", "parts": [{"txt": "I am Ann"}]}])
+
+
+def test_a_label_is_a_string() -> None:
+    with pytest.raises(ConfigError, match=r"config\.labels\['n'\] is a int: a string is expected"):
+        c.setup(c.read({"labels": {"team": "blue", "n": 1}}))
 
 
 def test_a_forced_call_is_pointed_to_allowed() -> None:

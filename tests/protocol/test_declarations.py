@@ -74,3 +74,11 @@ def test_a_config_s_tools_are_split_into_the_service_s_and_ours() -> None:
     assert split(None) == ([], [])
     with pytest.raises(ConfigError, match=r"tools=\[\.\.\.\]"):
         split([print])
+
+
+@pytest.mark.parametrize(
+    "entry", [{"google_serch": {}}, {"google_search": {"max": 3}}, {"codeExecution": {"language": "PYTHON"}}]
+)
+def test_an_entry_or_a_field_of_it_that_the_service_does_not_know_is_refused(entry: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError, match=r"config\.tools(\.\w+)? has no field"):
+        split([entry])
