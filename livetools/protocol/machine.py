@@ -387,8 +387,9 @@ class Machine:
             return []
         if self.connection.stood:
             self.input.new_session()
-            return self.input.without(self._seed()) if self._seed is not None else []
-        return list(self.plan.history)
+        elif self._seed is None:
+            return list(self.plan.history)
+        return self.input.without(self._seed()) if self._seed is not None else []
 
     def began(self, restored: bool, now: float) -> None:
         """A session stands."""

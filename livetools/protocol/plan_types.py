@@ -70,7 +70,7 @@ class Plan:
     takes_update: bool = False  # contextUpdate
     empty_turn: bool = False  # turnComplete without turns makes the model speak
     seed: Literal["client_content", "initial_history", "none"] = "client_content"  # history's channel
-    seed_functions: bool = False  # function parts in a seed are remembered; elsewhere only its texts go
+    seed_functions: bool = False  # function parts in a seed are remembered; elsewhere only words and media go
     seed_ends_with_user: bool = False  # 2.5
     status_signal: bool = False  # a turn ends with interactionStatus IDLE
     strange_ends_turn: bool = False  # a call to what was not declared ends its turn

@@ -23,6 +23,7 @@ FLAT = 64  # what a step weighs beside its text
 UNHEARD = "(The user spoke; there is no transcript of it.)"
 
 
+_SAID = ("text", "inlineData", "fileData")  # what of a part is words or media
 _SMALL = frozenset({int, float, bool, type(None)})  # values that weigh nothing by themselves
 
 
@@ -107,16 +108,20 @@ def render(steps: Iterable[Step]) -> list[Content]:
     return out
 
 
-def only_texts(contents: Iterable[Content]) -> list[Content]:
-    """The texts alone; turns of one side that are neighbours now become one. Thoughts are left out."""
+def without_functions(contents: Iterable[Content]) -> list[Content]:
+    """The words and media alone; turns of one side that are neighbours now become one. Thoughts are left out, and
+    code that the service ran."""
     out: list[Content] = []
     for content in contents:
-        spoken = (part for part in content["parts"] if part.get("text") and not part.get("thought"))
-        texts = [{"text": part["text"]} for part in spoken]
-        if texts and out and out[-1]["role"] == content["role"]:
-            out[-1]["parts"].extend(texts)
-        elif texts:
-            out.append({"role": content["role"], "parts": texts})
+        said = [
+            {key: part[key] for key in _SAID if part.get(key)}
+            for part in content["parts"]
+            if not part.get("thought") and any(part.get(key) for key in _SAID)
+        ]
+        if said and out and out[-1]["role"] == content["role"]:
+            out[-1]["parts"].extend(said)
+        elif said:
+            out.append({"role": content["role"], "parts": said})
     return out
 
 

@@ -37,7 +37,7 @@ from .events import (
     ToolStarted,
     TurnComplete,
 )
-from .steps import FLAT, Batch, Content, Part, Slot, Step, Utterance, only_texts, render, weigh
+from .steps import FLAT, Batch, Content, Part, Slot, Step, Utterance, render, weigh, without_functions
 
 CANCELLED = {"error": "cancelled"}
 LOST = {"error": "cancelled: the connection that asked was lost"}
@@ -359,11 +359,11 @@ class Transcript(Sequence[Content]):
         return render(self._place_all())
 
     def seed(
-        self, texts_only: bool = False, ends_with_user: bool = False, max_bytes: int = 1 << 18
+        self, functions: bool = True, ends_with_user: bool = False, max_bytes: int = 1 << 18
     ) -> list[Content]:
         """``contents`` for another session to begin with: the newest steps that fit in ``max_bytes``.
 
-        ``texts_only`` leaves out all but text: 2.5 closes with 1007 on function parts, 3.1 forgets them.
+        Without ``functions`` calls and their responses are left out: 2.5 closes with 1007 on them, 3.1 forgets them.
         ``ends_with_user`` adds a user turn where the last one is the model's, as 2.5 wants it. The default of
         256 KiB is about 64,000 tokens, half the window of a native-audio model (131,072).
         """
@@ -374,8 +374,8 @@ class Transcript(Sequence[Content]):
                 break
             steps.appendleft(step)
         contents = render(steps)
-        if texts_only:
-            contents = only_texts(contents)
+        if not functions:
+            contents = without_functions(contents)
         if ends_with_user and contents and contents[-1]["role"] == "model":
             contents.append({"role": "user", "parts": [{"text": CONTINUED}]})
         return contents

@@ -148,4 +148,4 @@ class Assembly:
 
     def _seed(self) -> list[Mapping[str, object]]:
         plan = self.plan
-        return list(self.transcript.seed(not plan.seed_functions, plan.seed_ends_with_user))
+        return list(self.transcript.seed(plan.seed_functions, plan.seed_ends_with_user))

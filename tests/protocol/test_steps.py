@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from livetools.protocol.events import Call
-from livetools.protocol.steps import UNHEARD, Batch, Slot, Utterance, only_texts, render
+from livetools.protocol.steps import UNHEARD, Batch, Slot, Utterance, render, without_functions
 
 
 def batch(*names: str) -> Batch:
@@ -52,7 +52,7 @@ def test_texts_alone_are_joined_where_functions_stood_between_them():
         Utterance(0, "model", text="c"),
     ]
     thought = {"role": "model", "parts": [{"text": "hm", "thought": True}]}
-    assert only_texts([*render(steps), thought]) == [
+    assert without_functions([*render(steps), thought]) == [
         {"role": "user", "parts": [{"text": "a"}]},
         {"role": "model", "parts": [{"text": "b"}, {"text": "c"}]},
     ]

@@ -227,8 +227,8 @@ def test_a_seed_of_texts_joins_neighbours_and_can_end_with_the_user():
     transcript = played(
         "Go", OutputTranscript("Wait."), ToolStarted(A), finished(A), OutputTranscript("Rain.")
     )
-    assert transcript.seed(texts_only=True) == [user("Go"), model("Wait.", "Rain.")]
-    assert transcript.seed(texts_only=True, ends_with_user=True)[-1] == user(CONTINUED)
+    assert transcript.seed(functions=False) == [user("Go"), model("Wait.", "Rain.")]
+    assert transcript.seed(functions=False, ends_with_user=True)[-1] == user(CONTINUED)
     assert transcript.seed() == transcript.contents
     assert played("Go").seed(ends_with_user=True) == [user("Go")]
     assert Transcript().seed(ends_with_user=True) == []
@@ -354,7 +354,7 @@ def test_any_order_of_events_makes_a_lawful_conversation(history: list[Any], max
             transcript.event(move)
     assert_lawful(transcript.contents)
     assert_lawful(transcript.seed(max_bytes=200))
-    seed = transcript.seed(texts_only=True, ends_with_user=True)
+    seed = transcript.seed(functions=False, ends_with_user=True)
     assert all(list(part) == ["text"] for content in seed for part in content["parts"])
     assert not seed or seed[-1]["role"] == "user"
     assert check({"clientContent": {"turns": seed, "turnComplete": False}}).faults == ()

@@ -9,8 +9,10 @@ from typing import Any
 import anyio
 import pytest
 
+import livetools
 from livetools import HandleUpdate, LocalProtocolError, ReconnectPolicy
 from livetools.session.handle_store import MemoryHandleStore
+from livetools.testing import FakeLiveServer
 
 pytestmark = pytest.mark.anyio
 
@@ -87,3 +89,46 @@ async def test_latency_is_in_the_stats(opened: Opened) -> None:
     assert {name: times["count"] for name, times in stats.items()} == dict.fromkeys(
         ("first_output", "last_output", "call"), 0
     )
+
+
+PAST = [
+    {"role": "user", "parts": [{"text": "Weather in Oslo?"}]},
+    {"role": "model", "parts": [{"functionCall": {"id": "c", "name": "weather", "args": {"city": "Oslo"}}}]},
+    {
+        "role": "user",
+        "parts": [{"functionResponse": {"id": "c", "name": "weather", "response": {"output": 12}}}],
+    },
+    {"role": "model", "parts": [{"text": "It is 12 degrees."}]},
+]
+
+
+@pytest.mark.parametrize(
+    "model", ["gemini-2.5-flash-native-audio-latest", "gemini-3.1-flash-live-preview", "gemini-3.8-live"]
+)
+async def test_a_history_with_calls_is_told_as_the_model_takes_it(model: str) -> None:
+    async with FakeLiveServer() as server:
+        async with livetools.connect(model, history=PAST, **server.options) as session:
+            await session.ask("Thank you.", timeout=10)
+            kept = session.transcript.contents[:4]
+        sent = next(
+            f.message["clientContent"]["turns"] for f in server.frames if "clientContent" in f.message
+        )
+    assert kept == PAST  # what happened is not changed by what the model can be told of it
+    assert ("functionCall" in str(sent)) == (model == "gemini-3.8-live")
+    assert sent[0] == PAST[0]
+    assert sent[-1]["role"] == ("user" if "2.5" in model else "model")  # as 2.5 wants it (pipecat#4355)
+
+
+async def test_pictures_of_a_history_are_told_without_its_calls() -> None:
+    picture = {
+        "role": "user",
+        "parts": [{"inlineData": {"mimeType": "image/png", "data": "AAAA"}}, {"text": "This."}],
+    }
+    async with FakeLiveServer() as server:
+        model = "gemini-3.1-flash-live-preview"
+        async with livetools.connect(model, history=[picture, *PAST[1:]], **server.options) as session:
+            await session.ask("Thank you.", timeout=10)
+        sent = next(
+            f.message["clientContent"]["turns"] for f in server.frames if "clientContent" in f.message
+        )
+    assert sent == [picture, PAST[3]]

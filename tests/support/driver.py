@@ -28,7 +28,11 @@ class Driver:
     def __init__(
         self, plan: Plan, reconnect: ReconnectPolicy | None = None, seed: Sequence[Mapping[str, Any]] = ()
     ) -> None:
-        self.machine = Machine(plan, reconnect=reconnect, random=lambda: 0.5, seed=lambda: list(seed))
+
+        def so_far() -> list[Mapping[str, Any]]:  # the conversation, which begins with its history
+            return list(seed if self.machine.connection.stood else plan.history)
+
+        self.machine = Machine(plan, reconnect=reconnect, random=lambda: 0.5, seed=so_far)
         self.now = 0.0
         self.actions: list[Any] = []
         self.events: list[Event] = []

@@ -296,6 +296,17 @@ def _mid_session(session: FakeSession, _: Message) -> Verdict:
     )
 
 
+def _seeded_calls(session: FakeSession, body: Message) -> Verdict:
+    if session.profile.seed_functions != "refused":
+        return None
+    parts = (part for content in body.get("turns") or [] for part in content.get("parts") or [])
+    if not any("functionCall" in part for part in parts):
+        return None
+    return Refused(
+        1007, INVALID, "this model takes no function calls in a history; leave them out"
+    )  # pydantic-ai 2.68
+
+
 def _affective(session: FakeSession, _: Message) -> Verdict:
     asked = (session.setup.get("generationConfig") or {}).get("enableAffectiveDialog")
     if asked and session.profile.affective_dialog == "refused":
@@ -368,7 +379,7 @@ def _update(session: FakeSession, _: Message) -> Verdict:
 
 
 MESSAGES: dict[str, tuple[Callable[[FakeSession, Message], Verdict], ...]] = {
-    "clientContent": (_affective, _roles, _mid_session),
+    "clientContent": (_affective, _roles, _mid_session, _seeded_calls),
     "realtimeInput": (_affective, _chunks, _activity, _rate, _blocked),
     "toolResponse": (_responses,),
     "contextUpdate": (_update,),

@@ -202,6 +202,13 @@ MESSAGES = [
     ),
     (LIVE, generation(enableAffectiveDialog=True), [turn(role="user")], 1007, INVALID),
     (
+        NATIVE,
+        {},
+        [{"clientContent": {"turns": [{"role": "model", "parts": [{"functionCall": {"name": "f"}}]}]}}],
+        1007,
+        INVALID,
+    ),
+    (
         LIVE,
         {},
         [{"realtimeInput": {"activityStart": {}}}],
