@@ -26,10 +26,11 @@ from livetools import (
     TurnComplete,
     Usage,
     UsageUpdate,
+    connect,
     tool,
 )
 from livetools.session.exchange import reply_of
-from livetools.testing import FakeClock
+from livetools.testing import FakeClock, FakeLiveServer, Turn
 
 pytestmark = pytest.mark.anyio
 
@@ -440,3 +441,36 @@ async def test_text_beside_speech_is_an_event_and_not_a_part_of_what_is_said(ope
         await line.quiet()
         assert events.count(TextChunk("**Greeting**")) == 5
         group.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("asks", [True, False])
+async def test_whoever_cuts_the_model_off_may_ask_at_once_and_hears_the_answer_to_that(asks: bool) -> None:
+    async with FakeLiveServer() as server:
+
+        @server.model
+        async def model(turn: Turn) -> None:
+            await turn.say(f"On {turn.text}")
+            if turn.text == "one":
+                await anyio.sleep_forever()  # until it is cut off
+
+        async def first() -> None:
+            if asks:
+                assert (await session.ask("one", timeout=10)).interrupted
+            else:
+                await session.send_text("one")
+
+        async with (
+            connect("gemini-3.8-live", **server.options) as session,
+            anyio.create_task_group() as group,
+        ):
+            group.start_soon(first)
+            with anyio.fail_after(10):
+                async for event in session:
+                    if isinstance(event, OutputTranscript):
+                        await session.interrupt()
+                    if isinstance(event, TurnComplete):
+                        break
+                assert str(await session.ask("two")) == "On two"
+        assert [next(iter(f.message)) for f in server.frames if "interrupted" in str(f.message)] == [
+            "serverContent"
+        ]

@@ -39,6 +39,11 @@ class NothingSaid:
 
 
 @dataclass(frozen=True, slots=True)
+class ContentAdded:
+    """Turns came that complete nothing, or none: no answer is asked for, and a turn under way is cut off."""
+
+
+@dataclass(frozen=True, slots=True)
 class Speech:
     """The user begins to speak, or has ended; ``offset`` seconds into the stream, where a detector heard it.
 
@@ -50,7 +55,7 @@ class Speech:
     by_stream: bool = False
 
 
-Heard: TypeAlias = Responses | TextComplete | NothingSaid | Speech
+Heard: TypeAlias = Responses | TextComplete | NothingSaid | ContentAdded | Speech
 
 
 class Input:
@@ -91,7 +96,7 @@ class Input:
         return self.in_activity or self._in_speech
 
     def content(self, body: Message) -> Iterator[Heard]:
-        """``clientContent``: turns are history at once; a turn begins when they say it is complete."""
+        """``clientContent``: turns are history at once; a turn begins when it says that they are complete."""
         responses: list[Message] = []
         for content in body.get("turns") or []:
             self._history.append(content)
@@ -104,6 +109,8 @@ class Input:
         if responses:
             yield Responses(responses)
         if not body.get("turnComplete"):
+            if not responses and not self.seeding:
+                yield ContentAdded()
             return
         if self.seeding:
             # a seed is never answered by itself: the next realtime input begins the turn

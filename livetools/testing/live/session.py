@@ -23,7 +23,7 @@ from livetools.testing.wire import Message, Refused, seconds
 
 from . import output, unasked
 from .fault_injection import UNKNOWN, deliver, inject
-from .input import DEFAULT_RATE, Heard, Input, NothingSaid, Responses, Speech
+from .input import DEFAULT_RATE, ContentAdded, Heard, Input, NothingSaid, Responses, Speech
 from .output import GENERATION_COMPLETE, INTERRUPTED, History, OutputSoFar
 from .turn_queue import TurnQueue
 
@@ -205,6 +205,9 @@ class FakeSession:
         elif isinstance(heard, NothingSaid):
             if self.profile.empty_turn == "honoured":
                 await self._begin(Turn(self), interrupts=True)
+        elif isinstance(heard, ContentAdded):
+            if self.profile.text_interrupts and self.script is None:
+                await self._cut_in()
         elif not isinstance(heard, Speech):
             await self._user_turn(interrupts=self.profile.text_interrupts)
         elif heard.kind == "START":
@@ -257,12 +260,17 @@ class FakeSession:
         if self.profile.answers_lost and self.calls.lost:
             return await self._swallow(turn)
         connection = self.connection
-        if self.queue.speaker is not None and interrupts and not self.queue.ending:
-            await self.interrupt()
+        if interrupts:
+            await self._cut_in()
         if connection is None or self.connection is not connection:
             return None  # the line went meanwhile, and no turn of it goes on with the next
         self.queue.waiting.append(turn)
         return self._next()
+
+    async def _cut_in(self) -> None:
+        """The client interrupts the turn under way, unless that is ending on the wire."""
+        if not self.queue.ending:
+            await self.interrupt()
 
     async def _swallow(self, turn: Turn) -> None:
         """A resumed model that still waits for a lost call spends a user's turn on closing the old exchange."""

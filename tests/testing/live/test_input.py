@@ -8,7 +8,15 @@ import anyio
 import pytest
 
 from livetools.testing import FakeClock, FakeLiveServer
-from livetools.testing.live.input import Input, NothingSaid, Responses, Speech, TextComplete, rate_of
+from livetools.testing.live.input import (
+    ContentAdded,
+    Input,
+    NothingSaid,
+    Responses,
+    Speech,
+    TextComplete,
+    rate_of,
+)
 from livetools.testing.live.output import History, tone
 from livetools.testing.vad import EnergyDetector
 
@@ -227,9 +235,14 @@ def user(text, role="user"):
     ("bodies", "facts", "taken"),
     [
         ([{"turns": [user("a")], "turnComplete": True}], [TextComplete()], "a"),
-        ([{"turns": [user("a")]}], [], "a"),
+        ([{"turns": [user("a")]}], [ContentAdded()], "a"),
+        ([{}], [ContentAdded()], ""),
         ([{"turns": [user("a"), user("b", "model")], "turnComplete": True}], [], ""),
-        ([{"turns": [user("a")]}, {"turns": [user(".")], "turnComplete": True}], [TextComplete()], "a"),
+        (
+            [{"turns": [user("a")]}, {"turns": [user(".")], "turnComplete": True}],
+            [ContentAdded(), TextComplete()],
+            "a",
+        ),
         ([{"turnComplete": True}], [NothingSaid()], ""),
     ],
 )

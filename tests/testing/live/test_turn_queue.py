@@ -297,6 +297,34 @@ async def test_text_interrupts_3_8_and_waits_on_2_5(dial):
                 await client.until("turnComplete")
 
 
+@pytest.mark.parametrize("content", [{}, {"turnComplete": False}, {"turns": [{"role": "user", "parts": []}]}])
+async def test_content_that_completes_nothing_cuts_the_turn_off_and_begins_none(dial, content):
+    for model, cuts in ((LIVE, True), (CASCADE, False)):
+        async with FakeLiveServer() as server:
+
+            @server.model
+            async def pretend(turn):
+                await turn.say(turn.text)
+                if turn.text == "first":
+                    await turn.start_call("f")
+                    await turn.answer(server.calls[0].id)
+
+            async with dial(server, model=model, tools=tool("BLOCKING")) as client:
+                await client.send({"clientContent": content})  # nothing is under way: nothing is said
+                await client.say("first")
+                (call,) = (await client.until("toolCall"))[-1]["toolCall"]["functionCalls"]
+                await client.send({"clientContent": content})
+                if not cuts:
+                    await client.answer(call)
+                seen = kinds(await client.until("turnComplete"))
+                assert ("interrupted" in seen) is cuts
+                assert ("generationComplete" in seen) is not cuts
+                await client.say("second")
+                assert "interrupted" not in kinds(await client.until("generationComplete"))
+                await client.until("turnComplete")
+            assert [call.state for call in server.calls] == ["cancelled" if cuts else "answered"]
+
+
 async def test_usage_has_the_names_of_the_api_and_grows_with_the_history(dial):
     for path, name in ((None, "responseTokenCount"), (VERTEX, "candidatesTokenCount")):
         kwargs = {"path": path} if path else {}
