@@ -142,7 +142,7 @@ class Assembly:
         driver = SessionDriver(machine, self.clock, [self.transcript.event, *heard])
         driver.change = self.update
         handlers = Handlers(driver, self.plan.response_key, self.hooks)
-        driver.workers = Workers(group, handlers, self.deps, session, host.start_eagerly)
+        driver.workers = Workers(group, handlers, self.deps, session)
         driver.sockets = Sockets(group, self.dialer, self.endpoint, driver)
         return driver
 

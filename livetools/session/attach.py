@@ -88,7 +88,7 @@ def attach(
 
     def workers(desk: Desk, group: TaskGroup, host: Host) -> Workers:
         handlers = Handlers(desk, response_key, tuple(hooks))
-        return Workers(group, handlers, deps, start_eagerly=host.start_eagerly)
+        return Workers(group, handlers, deps)
 
     return Attached(sdk_session, plan, workers)
 

@@ -68,6 +68,8 @@ class Job:
     tool: Tool
     context: ToolContext[Any] | None
     streams: bool  # yields go out one by one
+    since: float  # it was given to a worker, by ``time.perf_counter``
+    done: Outcome | None = None
     future: Future[Any] | None = None
     stopped: bool = False
     began: bool = False  # the handler ran, if only for a moment

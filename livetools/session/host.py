@@ -15,10 +15,8 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import sys
-from collections.abc import Awaitable, Callable, Coroutine
-from contextvars import Context
-from typing import TYPE_CHECKING, Any, TypeAlias
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
@@ -31,8 +29,6 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     import trio
-
-AGAIN = 1.0  # seconds until a task that does not end is cancelled again, as anyio's groups do
 
 Main: TypeAlias = Callable[[TaskGroup, Callable[[], None]], Awaitable[None]]
 
@@ -57,7 +53,6 @@ class Host:
         self._error: BaseException | None = None
         self._task: asyncio.Task[None] | None = None
         self._nursery: AbstractAsyncContextManager[trio.Nursery] | None = None
-        self._eager: set[asyncio.Task[None]] = set()  # those that wait for something
 
     async def start(self, main: Main) -> None:
         """Start ``main`` and return once it is ready, or has returned before that.
@@ -106,34 +101,6 @@ class Host:
         """Wait until every task has ended without being stopped. In any task of the loop."""
         await self._ended.wait()
 
-    def start_eagerly(self, coroutine: Coroutine[Any, Any, None], context: Context) -> None:
-        """Run a coroutine at once, up to where it waits; what follows is a task of this host, as those of its group.
-
-        One that never waits is done when this returns, and the loop has seen no task. On asyncio, where
-        :func:`can_start_eagerly` says so.
-        """
-        task = asyncio.Task(coroutine, loop=asyncio.get_running_loop(), context=context, eager_start=True)  # type: ignore[call-arg]  # 3.12
-        if task.done():
-            self._eager_ended(task)
-        else:
-            self._eager.add(task)
-            task.add_done_callback(self._eager_ended)
-
-    def _eager_ended(self, task: asyncio.Task[None]) -> None:
-        self._eager.discard(task)
-        error = None if task.cancelled() else task.exception()
-        if error is not None and self._scope is not None:
-            self._error = self._error or error
-            self._scope.cancel()
-
-    async def _reap(self) -> None:
-        """Cancel the tasks that are left, until they have ended."""
-        with anyio.CancelScope(shield=True):
-            while self._eager:
-                for task in self._eager:
-                    task.cancel()
-                await asyncio.wait(self._eager, timeout=AGAIN)
-
     def require_loop(self) -> None:
         """Raise ``ConcurrencyError`` unless the loop that runs here is the one that the host was started in.
 
@@ -165,15 +132,8 @@ class Host:
         except BaseExceptionGroup as error:
             self._error = _first(error)
         finally:
-            if self._eager:
-                await self._reap()
             self._ready.set()
             self._ended.set()
-
-
-def can_start_eagerly() -> bool:
-    """Whether the loop that runs here steps a task when it is made, if it is asked to: asyncio, from Python 3.12 on."""
-    return sys.version_info >= (3, 12) and not on_trio()
 
 
 async def _outwait(task: asyncio.Task[None]) -> None:

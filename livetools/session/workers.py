@@ -1,8 +1,9 @@
 """Reusable worker tasks: starting a task for every call would cost more than the rest of the call.
 
-A worker waits on a plain future (a ``trio.Event``), runs a handler, reports its outcome, and waits again. It is not
-used again after a cancellation, nor after a handler that changed context variables: they would leak into the next
-call. Handlers see the context variables of the task that opened the session.
+A worker waits on a plain future (a ``trio.Event``), runs a handler, reports its outcome, and waits again. On asyncio
+the first step of a handler is taken at once, in the name of a worker that waits; one that never waits itself is done
+then, and no task was woken for it. Each call has its own copy of the context variables of the task that opened the
+session. A worker is not used again after a cancellation.
 """
 
 from __future__ import annotations
@@ -10,24 +11,23 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from contextvars import Context, ContextVar, copy_context
-from typing import Any, TypeAlias
+from typing import Any
 
 import anyio
 from anyio.abc import TaskGroup
 
-from livetools.protocol.actions import Outcome
 from livetools.protocol.errors import ToolError
 from livetools.protocol.events import Call
 from livetools.tools import SessionLike, Tool, ToolContext
 from livetools.tools.results import error_outcome
 
+from .eager import EagerCoroutine
 from .handlers import Desk, Handlers, Job, cancelled, is_of_the_user, note
-from .host import can_start_eagerly
 from .secrecy import detail, place
-from .wake import Wake, make_wake, this_task
+from .wake import Wake, make_wake, this_task, was_cancelled
 
 log = logging.getLogger("livetools.calls")
 
@@ -39,20 +39,19 @@ GENERATORS = frozenset(
     {"generator", "async_generator"}
 )  # kinds of handlers whose yields may go out one by one
 
-EAGER = True  # handlers are stepped at once where the loop can; off, workers serve them
-
-StartEagerly: TypeAlias = Callable[[Coroutine[Any, Any, None], Context], None]
+EAGER = True  # the first step of a handler is taken at once, on asyncio; off, its worker takes it
 
 SERVING: ContextVar[Job | None] = ContextVar("livetools_serving", default=None)
 
 
 class _Worker:
-    __slots__ = ("job", "scope", "wake")
+    __slots__ = ("begun", "job", "scope", "task", "wake")
 
-    def __init__(self, job: Job, scope: anyio.CancelScope, wake: Wake | None = None) -> None:
+    def __init__(self, job: Job, scope: anyio.CancelScope, wake: Wake) -> None:
         self.job: Job | None = job
-        self.scope = scope
-        self.wake = wake  # for the next job; without one this is the only one
+        self.scope, self.wake = scope, wake
+        self.task: asyncio.Task[Any] | None = None  # in whose name first steps are taken
+        self.begun: EagerCoroutine | None = None  # the job, whose first step was taken
 
 
 class Workers:
@@ -62,17 +61,10 @@ class Workers:
     """
 
     def __init__(
-        self,
-        group: TaskGroup,
-        handlers: Handlers,
-        deps: object = None,
-        session: SessionLike | None = None,
-        start_eagerly: StartEagerly | None = None,
+        self, group: TaskGroup, handlers: Handlers, deps: object = None, session: SessionLike | None = None
     ) -> None:
-        self._start_eagerly = start_eagerly if EAGER and can_start_eagerly() else None
         self._group, self._handlers, self._desk = group, handlers, handlers.desk
         self._deps, self._session = deps, session
-        self._make_scope = type(anyio.CancelScope())  # of this loop: to ask for it costs as much as the scope
         self._context: Context = copy_context()
         self._busy: dict[int, _Worker] = {}
         self._idle: list[_Worker] = []
@@ -106,20 +98,22 @@ class Workers:
     def start(self, run: int, call: Call, tool: Tool) -> None:
         """Run the handler of this call; its outcome is reported once."""
         context = self._context_of(run, call, tool) if tool.takes_context else None
-        job = Job(run, call, tool, context, tool.kind in GENERATORS and self._desk.streams(run))
-        if self._start_eagerly is not None:
-            worker = self._busy[run] = _Worker(job, self._make_scope())
-            return self._start_eagerly(self._serve(worker, job), self._context.copy())
-        if self._idle:
-            worker = self._busy[run] = self._idle.pop()
-            worker.job = job
-        else:
-            wake = make_wake()
-            worker = self._busy[run] = _Worker(job, self._make_scope(), wake)
-            self._context.run(self._group.start_soon, self._work, worker, wake)
-        if worker.wake is not None:
-            worker.wake.set()
-        return None
+        streams = tool.kind in GENERATORS and self._desk.streams(run)
+        job = Job(run, call, tool, context, streams, time.perf_counter())
+        if not self._idle:
+            worker = self._busy[run] = _Worker(job, anyio.CancelScope(), make_wake())
+            self._context.run(self._group.start_soon, self._work, worker)
+            return
+        worker = self._busy[run] = self._idle.pop()
+        worker.job = job
+        if worker.task is not None and EAGER:
+            serving = self._serving(worker, job)
+            if serving.begin(worker.task):
+                if not worker.scope.cancel_called:  # else it does not rest: it ends
+                    self._rests(worker)
+                return
+            worker.begun = serving
+        worker.wake.set()
 
     def stop(self, run: int) -> None:
         """Stop a handler: cancel it in the loop, tell its context in a thread. It still reports its outcome."""
@@ -186,47 +180,59 @@ class Workers:
         report = _Report(self._desk, run)
         return tool.context(call=call, deps=self._deps, session=self._session, report=report)
 
+    def _serving(self, worker: _Worker, job: Job) -> EagerCoroutine:
+        return EagerCoroutine(self._serve(worker, job), self._context.copy())
+
     async def _serve(self, worker: _Worker, job: Job) -> None:
-        """One call, in a task of its own that runs already: a handler that never waits is done at once."""
-        done: Outcome | None = None
-        began = time.perf_counter()
-        with worker.scope:
-            SERVING.set(job)  # the context is this call's alone
-            done = await self._handlers.execute(job)
-            if not (job.stopped and worker.scope.cancel_called):
-                worker.job = None
-                return await self._settle(job, done, began)
-        return await self._settle(job, done or cancelled(), began)
+        """One call, in a context of its own."""
+        SERVING.set(job)
+        job.done = await self._handlers.execute(job)
+        if not (job.stopped and worker.scope.cancel_called):  # else nothing can be awaited inside the scope
+            worker.job = None
+            await self._settle(job)
 
-    async def _work(self, worker: _Worker, wake: Wake) -> None:
-        """One call after another, as long as none leaves a trace."""
-        done: Outcome | None = None
-        began = 0.0
-        with worker.scope:
-            base, task = copy_context(), this_task()
-            while True:
-                await wake.wait()
-                job, done, began = worker.job, None, time.perf_counter()
-                assert job is not None
-                token = SERVING.set(job)
-                done = await self._handlers.execute(job)
-                SERVING.reset(token)
-                if job.stopped and worker.scope.cancel_called:
-                    break
-                worker.job = None
-                await self._settle(job, done, began)
-                if len(self._idle) >= IDLE or _used(base, task):
-                    return
-                self._idle.append(worker)
+    async def _work(self, worker: _Worker) -> None:
+        """One call after another, until one leaves a cancellation."""
+        try:
+            with worker.scope:
+                worker.task = this_task()
+                while True:
+                    await (await self._next(worker))
+                    if worker.scope.cancel_called or not self._rests(worker):
+                        break
+        finally:
+            if worker in self._idle:
+                self._idle.remove(worker)
         if worker.job is not None:
-            await self._settle(worker.job, done or cancelled(), began)
+            await self._settle(worker.job)
 
-    async def _settle(self, job: Job, done: Outcome, began: float) -> None:
+    def _rests(self, worker: _Worker) -> bool:
+        """Whether this worker may have another job, and waits for it."""
+        rests = len(self._idle) < IDLE and not was_cancelled(worker.task)
+        if rests:
+            self._idle.append(worker)
+        return rests
+
+    async def _next(self, worker: _Worker) -> EagerCoroutine:
+        """The next call that is to be served, or gone on with."""
+        try:
+            while worker.job is None:
+                await worker.wake.wait()
+        except BaseException as error:  # a cancellation, after the first step of a call and before the second
+            if worker.begun is None:
+                raise
+            worker.begun.cancel(error)
+        assert worker.job is not None
+        serving, worker.begun = worker.begun or self._serving(worker, worker.job), None
+        return serving
+
+    async def _settle(self, job: Job) -> None:
+        done = job.done or cancelled()
         del self._busy[job.run]
         if self._ended is not None:
             self._ended.set()
         if done.error is not None or log.isEnabledFor(logging.INFO):
-            note(job, done, time.perf_counter() - began)
+            note(job, done, time.perf_counter() - job.since)
         done.began = job.began
         reason = self._desk.reason(job.run) if job.stopped else None
         await self._desk.settled(job.run, done)
@@ -297,14 +303,6 @@ def _counts(worker: _Worker) -> bool:
     """Whether the end of a session waits for what this worker does: it runs in the loop, or can be undone."""
     job = worker.job
     return job is not None and (job.future is None or job.tool.options["undo"] is not None)
-
-
-def _used(base: Context, task: asyncio.Task[object] | None) -> bool:
-    """Whether a call left something in the worker that ran it: context variables, a cancellation."""
-    try:
-        return (task is not None and task.cancelling() > 0) or copy_context() != base
-    except Exception:  # two values of a variable that will not be compared
-        return True
 
 
 class _Report:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
-import sys
 from collections.abc import Callable
-from contextvars import ContextVar, copy_context
+from contextvars import ContextVar
 
 import anyio
 import pytest
 from anyio.abc import TaskGroup
 
-from livetools.session.host import Host, can_start_eagerly
+from livetools.session.host import Host
 
 pytestmark = pytest.mark.anyio
 
@@ -192,86 +190,3 @@ async def test_a_task_cancelled_inside_stop_still_waits_for_the_end(anyio_backen
     with pytest.raises(asyncio.CancelledError):
         await stopping
     assert ended == ["main"]
-
-
-eager = pytest.mark.skipif(sys.version_info < (3, 12), reason="tasks that start at once need Python 3.12")
-
-
-@eager
-async def test_what_never_waits_is_done_at_once_and_makes_no_task(anyio_backend: str) -> None:
-    if anyio_backend == "trio":
-        assert not can_start_eagerly()
-        return
-    host, ran = Host(), []
-    variable: ContextVar[int] = ContextVar("variable", default=0)
-
-    async def quick() -> None:
-        ran.append(asyncio.current_task())
-        variable.set(1)
-
-    async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-        before = asyncio.all_tasks()
-        host.start_eagerly(quick(), copy_context())
-        assert len(ran) == 1
-        assert ran[0] is not asyncio.current_task()
-        assert asyncio.all_tasks() == before
-        ready()
-
-    await host.start(main)
-    await host.stop(grace=1)
-    assert variable.get() == 0
-
-
-@eager
-async def test_what_waits_ends_with_the_host_though_it_takes_two_cancellations(
-    anyio_backend: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    if anyio_backend == "trio":
-        return
-    monkeypatch.setattr("livetools.session.host.AGAIN", 0.01)
-    host, ended = Host(), []
-
-    async def stubborn() -> None:
-        with contextlib.suppress(asyncio.CancelledError):
-            await asyncio.sleep(60)
-        try:
-            await asyncio.sleep(60)
-        finally:
-            ended.append(True)
-
-    async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-        host.start_eagerly(stubborn(), copy_context())
-        ready()
-        await anyio.sleep_forever()
-
-    await host.start(main)
-    with anyio.fail_after(5):
-        await host.stop()
-    assert ended == [True]
-
-
-@eager
-@pytest.mark.parametrize("waits", [False, True])
-async def test_an_error_of_such_a_task_ends_the_host_and_is_raised_bare(
-    anyio_backend: str, waits: bool
-) -> None:
-    if anyio_backend == "trio":
-        return
-    host = Host()
-
-    async def fails() -> None:
-        if waits:
-            await asyncio.sleep(0)
-        raise ZeroDivisionError
-
-    async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-        ready()
-        host.start_eagerly(fails(), copy_context())
-        await anyio.sleep_forever()
-
-    async def live() -> None:
-        await host.start(main)
-        await host.stop(grace=5)
-
-    with pytest.raises(ZeroDivisionError):
-        await live()

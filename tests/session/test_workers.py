@@ -131,6 +131,36 @@ async def test_a_cancelled_async_tool_is_cancelled_and_undone_once(opened: Opene
     assert steps == ["begun", "cleaned up", ("undo", "c1", None)]
 
 
+async def test_a_call_is_taken_back_in_the_same_turn_of_the_loop_in_which_its_handler_has_begun_to_wait(
+    opened: Opened,
+) -> None:
+    steps: list[str] = []
+
+    async def child() -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            steps.append("child ended")
+
+    async def book(wait: bool = False) -> str:
+        """Books."""
+        if wait:
+            steps.append("begun")
+            async with anyio.create_task_group() as group:
+                group.start_soon(child)
+        return "booked"
+
+    async with opened([book]) as line:
+        assert await answer(line, call("book", "c0")) == {"output": "booked"}  # there is a worker that waits
+        line.call(call("book", wait=True))
+        line.server.send({"toolCallCancellation": {"ids": ["c1"]}})
+        await line.until(ToolCancelled)
+        await line.quiet()
+        assert steps in (["begun", "child ended"], ["begun"], [])  # its child may not have come round
+        assert line.session.stats()["handlers"] == 0
+        assert await answer(line, call("book", "c2")) == {"output": "booked"}
+
+
 @pytest.mark.parametrize("in_a_thread", [False, True])
 async def test_a_handler_that_was_stopped_before_its_turn_does_not_begin(in_a_thread: bool) -> None:
     begun: list[str] = []
@@ -148,7 +178,7 @@ async def test_a_handler_that_was_stopped_before_its_turn_does_not_begin(in_a_th
     job_tool = Tool(book_in_a_thread if in_a_thread else book)
     handlers = Handlers(cast("Desk", None), hooks=[Note()])
     booked = Call("c1", job_tool.name, {})
-    job = Job(1, booked, job_tool, job_tool.context(call=booked), streams=False)
+    job = Job(1, booked, job_tool, job_tool.context(call=booked), streams=False, since=0.0)
     job.stop()
     outcome = await handlers.execute(job)
     handlers.shutdown()

@@ -1,0 +1,66 @@
+"""Runs a coroutine in a context of its own, its first step at once if somebody wants that.
+
+Most handlers never wait: waking a task for each would cost more than they do. So a task that waits lends its name to
+the first step, which is then like any other of that task's: timeouts, cancel scopes and task groups that the coroutine
+enters belong to the task that goes on with it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Generator
+from contextvars import Context
+from typing import Any
+
+
+class EagerCoroutine:
+    """A coroutine whose first step may be taken before it is awaited, which is once. It runs in ``context``."""
+
+    __slots__ = ("_context", "_coroutine", "_raised", "_step", "_waits")
+
+    def __init__(self, coroutine: Coroutine[Any, Any, None], context: Context) -> None:
+        self._coroutine, self._context = coroutine, context
+        self._waits: Any = None  # what the first step came to: a future, or None for a turn of the loop
+        # the step to be taken next, and its argument
+        self._step: tuple[Callable[[Any], Any], object] | None = coroutine.send, None
+        self._raised: BaseException | None = None  # by the first step
+
+    def begin(self, task: asyncio.Task[Any]) -> bool:
+        """Take the first step, on asyncio, as ``task``, which waits and will await the rest. Whether that was all."""
+        loop, running = task.get_loop(), asyncio.current_task()
+        if running is not None:
+            asyncio.tasks._leave_task(loop, running)  # documented: "Extending asyncio"
+        asyncio.tasks._enter_task(loop, task)
+        self._step = None
+        try:
+            self._waits = self._context.run(self._coroutine.send, None)
+        except StopIteration:
+            return True
+        except BaseException as error:  # it is raised in the task
+            self._raised = error
+        finally:
+            asyncio.tasks._leave_task(loop, task)
+            if running is not None:
+                asyncio.tasks._enter_task(loop, running)
+        return False
+
+    def cancel(self, error: BaseException) -> None:
+        """The task was cancelled after the first step and before the second: what the first one waits for is, as
+        ``Task.cancel`` would do it."""
+        if self._waits is None or not self._waits.cancel(*error.args):
+            self._step = self._coroutine.throw, error
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        if self._raised is not None:
+            raise self._raised
+        step = self._step
+        while True:
+            if step is not None:
+                try:
+                    self._waits = self._context.run(step[0], step[1])
+                except StopIteration:
+                    return
+            try:
+                step = self._coroutine.send, (yield self._waits)
+            except BaseException as error:
+                step = self._coroutine.throw, error
