@@ -18,11 +18,14 @@ if TYPE_CHECKING:
     from .judge import Judge
 
 
+NO_JUDGE = "no judge was given: pass judge=Judge(), or name its model in the file, as in judge: gemini-3.8-flash"
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """What became of one expectation. ``why`` says what speaks against it, or gives the judge's reasons.
 
-    ``passed`` is ``None`` for one that was skipped, because it cannot be checked offline; ``why`` says so.
+    ``passed`` is ``None`` for one that was skipped, because there was nobody to judge it; ``why`` says so.
     """
 
     expectation: str
@@ -260,7 +263,10 @@ class SurvivedInterruptions(_Plain):
 
 @dataclass(frozen=True)
 class Judged:
-    """A judge model reads the conversation, gives a score from 0 to 1 for this rubric, and its reasons."""
+    """A judge model reads the conversation, gives a score from 0 to 1 for this rubric, and its reasons.
+
+    Skipped, and named with the reason, where no judge was given, or where the pretend one gives no score.
+    """
 
     rubric: str
     least: float = field(default=0.7)
@@ -270,7 +276,7 @@ class Judged:
 
     async def check(self, conversation: Conversation, judge: Judge | None) -> Verdict:
         if judge is None:
-            return Verdict(str(self), False, "no judge model was given")
+            return Verdict(str(self), None, NO_JUDGE)
         try:
             opinion = await judge.score(conversation, self.rubric)
         except NoOpinion:

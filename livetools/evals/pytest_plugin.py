@@ -14,7 +14,7 @@ pytest loads this module in every project that has livetools installed: it impor
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     from .judge import Judge
     from .record import Conversation
 
+#: The property of a test's report that names an expectation that was skipped: pytest-xdist hands it on.
+SKIPPED = "live_eval"
+
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Add ``--live-eval``."""
@@ -40,11 +43,30 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-class LiveEval:
-    """Plays a conversation and fails the test with it, where an expectation is not met."""
+def pytest_terminal_summary(terminalreporter: Any) -> None:  # pytest's, which has no public class
+    """Name the expectations that were skipped: their tests have passed, and would not show it."""
+    lines = [
+        f"{report.nodeid}: {value}"
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", None) == "teardown"
+        for name, value in report.user_properties
+        if name == SKIPPED
+    ]
+    if lines:
+        terminalreporter.section("live_eval: expectations that were skipped")
+        for line in dict.fromkeys(lines):
+            terminalreporter.line(line)
 
-    def __init__(self, server: FakeLiveServer | None) -> None:
-        self._server = server
+
+class LiveEval:
+    """Plays a conversation and fails the test with it, where an expectation is not met.
+
+    ``skip`` is called with each expectation that was skipped, and why.
+    """
+
+    def __init__(self, server: FakeLiveServer | None, skip: Callable[[str], object]) -> None:
+        self._server, self._skip = server, skip
 
     @property
     def server(self) -> FakeLiveServer:
@@ -67,7 +89,7 @@ class LiveEval:
         """Play one conversation; the arguments are those of :class:`~.play.Eval`.
 
         Raises ``AssertionError``, with the conversation in it, where an expectation is not met or a turn is not
-        answered.
+        answered. ``Judged`` needs a ``judge``: without one it is skipped, and pytest's summary says so.
         """
         from .play import Eval, play
         from .runs import judge_round
@@ -79,6 +101,8 @@ class LiveEval:
             async with self._server:
                 played = await judge_round(case, await play(case, **self._server.options), judge)
         assert played.passed, f"\n{played}"
+        for line in played.skipped:
+            self._skip(line)
         return played.conversation
 
 
@@ -92,9 +116,14 @@ def live_eval(request: pytest.FixtureRequest) -> LiveEval:
             conversation = await live_eval(agent, "A table for 4", expect=[Called("book_table", {"guests": 4})])
             assert "booked" in conversation.turns[-1].text
     """
+    node: pytest.Item = request.node
+
+    def skip(line: str) -> None:
+        node.user_properties.append((SKIPPED, line))
+
     if request.config.getoption("--live-eval") == "service":
-        return LiveEval(None)
+        return LiveEval(None, skip)
     from livetools.testing import FakeLiveServer
     from livetools.testing.pretend import Pretend
 
-    return LiveEval(FakeLiveServer(Pretend()))
+    return LiveEval(FakeLiveServer(Pretend()), skip)

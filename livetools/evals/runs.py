@@ -29,7 +29,7 @@ class Round:
 
     @property
     def skipped(self) -> list[str]:
-        """The expectations that could not be checked offline, each with the reason."""
+        """The expectations that nobody could judge, each with the reason."""
         return [f"skipped: {v.expectation}: {v.why}" for v in self.verdicts if v.passed is None]
 
     def __str__(self) -> str:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Never, Self
 
 import anyio
 from anyio.abc import TaskGroup
@@ -34,11 +34,13 @@ from .clock import SystemClock
 from .driver import Driver
 from .handlers import Desk, Handlers
 from .host import Host
+from .misnamed import unexpected
 from .sdk_session import SDKSession, SDKTransport, calls_of
 from .transport import Sending
 from .wake import Latch
 from .workers import Workers
 
+_SDK = "the session itself is google-genai's: set it in client.aio.live.connect(model=..., config={...})"
 GRACE = 5.0  # seconds for the handlers at the end
 
 log = logging.getLogger("livetools.session")
@@ -56,12 +58,13 @@ def attach(
     tool_timeout: float | None = 60.0,
     max_concurrency: int | None = 64,
     hooks: Sequence[Hooks] = (),
+    **unknown: Never,
 ) -> Attached:
     """Answer the function calls of a google-genai session: enter it, and iterate over it, not ``receive()``.
 
     ``model`` says what the model takes (scheduling, ``willContinue``, media); without it nothing is assumed.
     The other parameters are those of ``connect``. In the tools ``context.session`` is ``None``. Raises
-    ``ConfigError``.
+    ``ConfigError``, for a keyword that there is not (``unknown``) one that is a ``TypeError`` too.
 
     ::
 
@@ -74,6 +77,10 @@ def attach(
                         print("answered")
                         break
     """
+    misnamed = list(unknown)
+    del unknown  # a key may be among them, and tracebacks that print variables print ours
+    if misnamed:
+        raise unexpected(attach, misnamed, _SDK)
     made = as_tools(tools)
     plan = make_plan(
         model or "any",

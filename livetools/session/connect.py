@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Never
 
 from livetools.protocol import configuration
 from livetools.protocol.errors import ConfigError
@@ -26,6 +26,7 @@ from .assembly import Assembly, specs_of
 from .clock import Clock, SystemClock
 from .credentials import KeySource
 from .endpoint import resolve
+from .misnamed import unexpected
 from .secrecy import Sealed, Secrets
 from .session import Session
 from .transport import Dialer
@@ -72,6 +73,7 @@ def connect(
     profile: ModelProfile | None = None,
     transport: Dialer | None = None,
     clock: Clock | None = None,
+    **unknown: Never,
 ) -> Session:
     """A session with a live model that can call ``tools``: ``async with connect(...) as session``.
 
@@ -99,7 +101,8 @@ def connect(
     ``session.transcript``, about: past it the oldest exchanges are dropped, which is logged once and counted by
     ``transcript.dropped``; ``profile`` of the model, ``transport``, ``clock``.
 
-    Raises ``ConfigError`` for what cannot work, is given twice, or would be refused by the service.
+    Raises ``ConfigError`` for what cannot work, is given twice, or would be refused by the service; for a keyword
+    that there is not (``unknown``) one that is a ``TypeError`` too, and says what was meant.
 
     ::
 
@@ -109,8 +112,11 @@ def connect(
     secrets = Secrets(
         api_key=api_key, client=client, credentials=credentials, base_url=base_url, config=config
     )
-    del api_key, client, credentials, base_url, config  # tracebacks that print variables print ours
+    misnamed = list(unknown)
+    del api_key, client, credentials, base_url, config, unknown  # tracebacks that print variables print ours
     with Sealed():
+        if misnamed:
+            raise unexpected(connect, misnamed)
         _check(locals())
         fields = Secrets(all=configuration.with_speech(configuration.read(secrets.config), voice, language))
         made = _joined(tools, fields)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from websockets.exceptions import ConnectionClosed
 
 
+_FRAGMENTS = "too many fragments"  # so websockets closes
 _BROKE = "the connection to {} broke while it was made ({})"
 
 
@@ -29,6 +30,8 @@ def gone(error: ConnectionClosed, closing: bool) -> Gone:
     if error.rcvd is not None:
         return Gone(error.rcvd.code, error.rcvd.reason, by_us)
     if error.sent is not None and error.sent.code == 1009:
+        if error.sent.reason == _FRAGMENTS:  # on trio; on asyncio messages are put together by ourselves
+            return Gone(1009, f"{_FRAGMENTS}: {error.__cause__ or 'more than websockets takes'}")
         return Gone(1009, f"the message exceeds max_message ({error.sent.reason})")
     if error.sent is not None and not closing:
         # websockets closed by itself: what came was no websocket traffic, or a pong did not come

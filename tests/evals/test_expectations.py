@@ -90,7 +90,6 @@ async def test_what_happened_as_expected_passes(conversation, expectation):
         (Latency(1.0), "1 turns were later, up to 2.00 s"),
         (Cost(0.001), "it cost 0.0100 $"),
         (SurvivedInterruptions(2), "1 turns were interrupted"),
-        (Judged("Friendly."), "no judge model was given"),
     ],
     ids=lambda each: getattr(each, "__class__", type(each)).__name__ if not isinstance(each, str) else "why",
 )
@@ -141,6 +140,12 @@ async def test_silence_is_no_language():
     assert (
         await Language("en").check(Conversation(turns=[TurnRecord("x", 0.0)]), None)
     ).why == "it said nothing"
+
+
+async def test_a_rubric_without_a_judge_is_skipped_and_says_how_to_give_one(conversation):
+    verdict = await Judged("Friendly.").check(conversation, None)
+    assert verdict.passed is None
+    assert "judge=Judge()" in verdict.why
 
 
 @pytest.mark.parametrize(("score", "passed"), [(0.69, False), (0.7, True)])

@@ -10,7 +10,7 @@ HEAD = """
 from functools import partial
 import pytest
 import livetools
-from livetools.evals import Called, Said
+from livetools.evals import Called, Judged, Said
 
 pytestmark = pytest.mark.anyio
 
@@ -51,6 +51,24 @@ async def test_sings(live_eval):
 """)
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*failed: says /la la la/: it said: *", "*caller: hello*"])
+
+
+@pytest.mark.parametrize("more", [[], ["-n", "1"]])
+def test_a_rubric_without_a_judge_is_skipped_and_the_summary_says_so(outcome, more):
+    result = outcome(
+        """
+async def test_kind(live_eval):
+    await live_eval(agent, "hello", expect=[Judged("Friendly.")])
+""",
+        *more,
+    )
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "*live_eval: expectations that were skipped*",
+            "*::test_kind: skipped: judged at least 0.7: Friendly.: no judge was given: pass judge=Judge()*",
+        ]
+    )
 
 
 def test_a_test_may_write_the_model(outcome):

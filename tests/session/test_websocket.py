@@ -17,7 +17,14 @@ from websockets.frames import Opcode
 from websockets.http11 import Request, Response
 from websockets.sync.server import Server, ServerConnection, serve
 
-from livetools.protocol.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
+from livetools.protocol import close_codes
+from livetools.protocol.errors import (
+    ConfigError,
+    ConnectFailed,
+    LiveToolsError,
+    RemoteProtocolError,
+    SessionClosed,
+)
 from livetools.protocol.outbox import Pong
 from livetools.session.pongs import UNANSWERED
 from livetools.session.transport import Gone, SendWithPing, Transport
@@ -377,6 +384,28 @@ async def test_a_message_past_the_bound_ends_the_line_with_1009(pieces: int) -> 
     assert caught.value.code == 1009
     assert "exceeds max_message" in caught.value.reason
     assert not caught.value.by_us
+
+
+async def test_a_message_in_very_many_fragments_is_read_or_refused_for_their_number(
+    anyio_backend_name: str,
+) -> None:
+    def crumbs(connection: ServerConnection) -> None:
+        connection.send("x" for _ in range(5000))
+        connection.recv()
+
+    with server(crumbs) as url:
+        async with WebSocket(max_message=6000).dial(url, {}) as transport:
+            if anyio_backend_name == "asyncio":
+                assert await transport.receive() == b"x" * 5000
+                return
+            with pytest.raises(Gone) as caught:
+                await transport.receive()
+    end = close_codes.error(caught.value.code, caught.value.reason, "idle")
+    assert isinstance(end, SessionClosed)
+    assert not end.retryable
+    assert "4096" in end.reason
+    assert "WEBSOCKETS_MAX_FRAGMENTS" in end.advice
+    assert "max_message" not in str(end)
 
 
 @pytest.mark.parametrize("bound", [0, -1, 1.5, True, "64"])
