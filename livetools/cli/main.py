@@ -6,9 +6,18 @@ import importlib.util
 import io
 import sys
 
+INTERRUPTED = 130  # what shells say of a program that Ctrl-C has ended
+
 
 def main() -> None:
-    """Run the command; without its extra, say how to get it."""
+    """Run the command; without its extra, say how to get it. Ctrl-C ends it without a traceback."""
+    try:
+        _run()
+    except KeyboardInterrupt:  # while the command itself is imported: there typer does not see it yet
+        sys.exit(INTERRUPTED)
+
+
+def _run() -> None:
     if importlib.util.find_spec("typer") is None or importlib.util.find_spec("rich") is None:
         from livetools.protocol.extras import install
 

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from .judge import Judge
 
 
-NO_JUDGE = "no judge was given: pass judge=Judge(), or name its model in the file, as in judge: gemini-3.8-flash"
+NO_JUDGE = (
+    "no judge was given: pass judge=Judge(), or name its model in the file, as in judge: gemini-3.8-flash"
+)
 
 
 @dataclass(frozen=True, slots=True)

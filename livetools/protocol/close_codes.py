@@ -66,7 +66,9 @@ _GATE = "send no audio while a blocking call is open: leave input_gate at 'auto'
 _LACKS = "leave out what this model does not have"
 _PREVIEW = "try a newer model if this comes back: preview models refuse audio that they took before"
 _MESSAGE = "raise the limit, connect(transport=WebSocket(max_message=...)), or ask the model for less at once"
-_FRAGMENTS = "use asyncio, or set WEBSOCKETS_MAX_FRAGMENTS, which websockets reads on trio, before the program starts"
+_FRAGMENTS = (
+    "use asyncio, or set WEBSOCKETS_MAX_FRAGMENTS, which websockets reads on trio, before the program starts"
+)
 _SUSPECTS = "the service does not say what: suspect the optional fields of the config, then the tools"
 
 RULES: tuple[Rule, ...] = (

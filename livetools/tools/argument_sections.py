@@ -25,7 +25,7 @@ IS_ARGUMENTS = re.compile(ARGUMENTS, re.IGNORECASE)
 UNDERLINE = re.compile(r"^\s*[-=~]{3,}\s*$")
 FIELD = re.compile(
     r"^\s*(?:[-*+•]\s+)?(?::\s*|@)(?P<kind>param|parameter|arg|argument|key|keyword|kwarg|type|returns?|rtype"
-    r"|raises?|except|exception|yields?|throws)\b\s*(?P<what>[^:]*?)\s*:\s*(?P<text>.*)$"
+    r"|raises?|except|exception|yields?|throws)\b\s*(?P<what>[^:]*?)\s*:+\s*(?P<text>.*)$"
 )
 JAVADOC = re.compile(r"^\s*@param\s+(?P<what>[`*]*\w+[`*]*)\s+(?:[-–—]\s*)?(?P<text>.+)$")
 PARAMETERS = ("param", "parameter", "arg", "argument", "key", "keyword", "kwarg")
@@ -33,7 +33,7 @@ ITEM = re.compile(
     r"^\s*(?:(?:[-+•·–—]|\*(?=\s)|\d+[.)])\s+)?"  # a bullet
     r"[`'\"*]*(?P<names>\*{0,2}[^\W\d]\w*[`'\"*]*(?:\s*,\s*[`'\"*]*[^\W\d]\w*[`'\"*]*)*)"
     r"\s*(?:\([^()]*(?:\([^()]*\)[^()]*)*\)|\[[^\]]*\]|<[^>]*>)?[`'\"*]*"  # its type
-    r"\s*(?P<mark>:|\s[-–—]{1,2}\s|=|$)[`*]*\s*(?P<text>.*)$"
+    r"\s*(?::(?=:))*(?P<mark>:|\s[-–—]{1,2}\s|=|$)[`*]*\s*(?P<text>.*)$"  # city:: is city:
 )
 TYPE = re.compile(  # what numpy's style has behind the colon
     r"^(?:(?:optional|int|integer|str|string|float|bool|boolean|list|dict|tuple|set|bytes|object|any|none|of|or"
@@ -42,12 +42,26 @@ TYPE = re.compile(  # what numpy's style has behind the colon
 )
 
 
+EMPTY = re.compile(r"[\W_]*(?:(?:todo|tbd|fixme|xxx)[\W_]*)?|_(?:description|summary)_", re.IGNORECASE)
+
+
 class Sections(NamedTuple):
-    """What a docstring says of the arguments, the lines without it, and the sections that could not be read."""
+    """What a docstring says of the arguments, the lines without it, and the sections that could not be read.
+
+    ``twice``: the arguments that it describes more than once, of which the last text is taken. A text that says
+    nothing (punctuation, ``TODO``, an editor's ``_description_``) is empty.
+    """
 
     arguments: dict[str, str]
     rest: list[str]
     unread: list[str]
+    twice: list[str]
+
+    def add(self, name: str, text: str) -> None:
+        """Take the text of an argument."""
+        if self.arguments.get(name):
+            self.twice.append(name)
+        self.arguments[name] = "" if EMPTY.fullmatch(text) else text
 
 
 def split(lines: Sequence[str], names: Collection[str]) -> Sections:
@@ -56,7 +70,7 @@ def split(lines: Sequence[str], names: Collection[str]) -> Sections:
     ``names`` are the parameters; what stands in a section under another name is read as well, if it looks like an
     argument.
     """
-    found = Sections({}, [], [])
+    found = Sections({}, [], [], [])
     at = 0
     while at < len(lines):
         at = _heading(lines, at, names, found) or _field(lines, at, names, found) or _line(lines, at, found)
@@ -75,7 +89,7 @@ def _heading(lines: Sequence[str], at: int, names: Collection[str], found: Secti
         return 0
     numpy = _underlined(lines, at)
     first = numpy or at + 1
-    rest = heading["rest"].strip()
+    rest = heading["rest"].lstrip(":").strip()  # of "Args::" nothing
     if rest and (not heading["colon"] or not _is_item(rest, names)):
         return 0
     end = _end(lines, first, len(heading["indent"]), names, numpy > 0)
@@ -89,7 +103,8 @@ def _heading(lines: Sequence[str], at: int, names: Collection[str], found: Secti
     items = _items(block, names, numpy > 0)
     if not items and any(line.strip() for line in block):
         found.unread.append("\n".join(lines[at:end]).strip())
-    found.arguments.update(items)
+    for name, text in items:
+        found.add(name, text)
     found.rest.append("")
     return end
 
@@ -149,31 +164,28 @@ def _names(item: re.Match[str]) -> list[str]:
     return [name.strip(" `'\"*") for name in item["names"].split(",")]
 
 
-def _items(block: Sequence[str], names: Collection[str], numpy: bool) -> dict[str, str]:
-    """The text of each argument in a section."""
-    texts: dict[str, list[str]] = {}
-    types: dict[str, str] = {}
+def _items(block: Sequence[str], names: Collection[str], numpy: bool) -> list[tuple[str, str]]:
+    """The arguments in a section, each with its text."""
+    items: list[
+        tuple[list[str], str, list[str]]
+    ] = []  # names, what numpy's style has for a type, lines of text
+    seen: set[str] = set()
     base = min((_indent(line) for line in block if line.strip()), default=0)
-    current: list[str] = []
     for line in block:
         item = ITEM.match(line)
-        known = item is not None and all(name in names and name not in texts for name in _names(item))
+        known = item is not None and all(name in names and name not in seen for name in _names(item))
         plain = (
             item is not None and item["mark"] == ":" and _indent(line) == base and "," not in item["names"]
         )
         if item is not None and (known or plain or (numpy and _indent(line) == base)):
-            current = _names(item)
-            texts.update((name, []) for name in current)
-            if numpy:
-                types.update((name, item["text"]) for name in current)
-                continue
-            line = item["text"]
-        for name in current:
-            texts[name].append(line)
-    for name, text in types.items():
-        if not TYPE.match(text) and (" " in text or not any(one.strip() for one in texts[name])):
-            texts[name].insert(0, text)
-    return {name: " ".join(" ".join(text).split()) for name, text in texts.items()}
+            items.append((_names(item), item["text"] if numpy else "", [] if numpy else [item["text"]]))
+            seen.update(_names(item))
+        elif items:
+            items[-1][2].append(line)
+    for _, kind, lines in items:
+        if kind and not TYPE.match(kind) and (" " in kind or not any(one.strip() for one in lines)):
+            lines.insert(0, kind)
+    return [(name, " ".join(" ".join(lines).split())) for called, _, lines in items for name in called]
 
 
 def _field(lines: Sequence[str], at: int, names: Collection[str], found: Sections) -> int:
@@ -187,7 +199,7 @@ def _field(lines: Sequence[str], at: int, names: Collection[str], found: Section
     text = " ".join([field["text"], *(line.strip() for line in lines[at + 1 : end])]).strip()
     kind, what = field.groupdict().get("kind", "param"), field["what"].split()
     if kind in PARAMETERS and what:
-        found.arguments[what[-1].strip("`*'\"")] = " ".join(text.split())
+        found.add(what[-1].strip("`*'\""), " ".join(text.split()))
     elif kind in PARAMETERS:
         found.unread.append("\n".join(lines[at:end]).strip())
     elif kind not in ("type", "rtype"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -108,6 +109,8 @@ WANTED = {
 }
 """pydantic's error types (without their ending) → what the value should have been."""
 
+MEMBER = re.compile(r"<[\w.]+: ([^<>]*)>")  # of an enum, as pydantic writes it: the model knows its value
+
 MISSING = ("missing", "missing_argument", "missing_keyword_only_argument", "missing_positional_only_argument")
 
 TEMPLATES = {
@@ -155,7 +158,9 @@ def _problem(detail: ErrorDetails, value: object) -> _Problem:
     text = text if text.startswith("should ") else f"is not accepted: {text}"
     wanted = TEMPLATES.get(kind)
     if wanted is not None:
-        wanted = wanted.format_map({k: str(v).replace(" or ", ", ") for k, v in ctx.items()})
+        wanted = MEMBER.sub(
+            r"\1", wanted.format_map({k: str(v).replace(" or ", ", ") for k, v in ctx.items()})
+        )
     else:
         wanted = next((text for stem, text in _BY_LENGTH if kind.startswith(stem)), None)
     if wanted is None:

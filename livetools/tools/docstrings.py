@@ -44,11 +44,13 @@ class Described(NamedTuple):
     """The description, without the sections of arguments, and a text for each argument.
 
     ``unread``: the headings of sections in which no argument was found; they stay in the description, at its end.
+    ``twice``: the arguments that are described more than once; the last text is taken.
     """
 
     text: str
     arguments: dict[str, str]
     unread: tuple[str, ...] = ()
+    twice: tuple[str, ...] = ()
 
 
 def of(handler: Any) -> list[str]:
@@ -112,7 +114,8 @@ def read(docstring: str | None, names: Collection[str] = ()) -> Described:
     sections = argument_sections.split([_narrow(line).rstrip() for line in lines], names)
     arguments = {name: text for name, text in sections.arguments.items() if text}
     text = "\n\n".join(part for part in (_rest(sections.rest), *sections.unread) if part)
-    return Described(text, arguments, tuple(section.partition("\n")[0] for section in sections.unread))
+    unread = tuple(section.partition("\n")[0] for section in sections.unread)
+    return Described(text, arguments, unread, tuple(dict.fromkeys(sections.twice)))
 
 
 def _narrow(line: str) -> str:

@@ -14,17 +14,17 @@ CoreSchema = Mapping[str, Any]  # pydantic's, a union of some fifty typed dicts
 
 def strict_fields(schema: CoreSchema) -> frozenset[str]:
     """The fields of a typed dict's core schema in which something is strict, at any depth."""
-    schema, definitions = _opened(schema)
+    schema, definitions = opened(schema)
     fields: Mapping[str, CoreSchema] = schema.get("fields", {})
     return frozenset(name for name, field in fields.items() if _is_strict(field, definitions, set()))
 
 
 def is_strict(schema: CoreSchema) -> bool:
     """Whether something in a core schema is strict, at any depth."""
-    return _is_strict(*_opened(schema), set())
+    return _is_strict(*opened(schema), set())
 
 
-def _opened(schema: CoreSchema) -> tuple[CoreSchema, Mapping[str, CoreSchema]]:
+def opened(schema: CoreSchema) -> tuple[CoreSchema, Mapping[str, CoreSchema]]:
     """A schema without its definitions, and these by their names."""
     definitions: dict[str, CoreSchema] = {}
     while schema["type"] == "definitions":

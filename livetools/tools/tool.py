@@ -270,6 +270,10 @@ class Tool:
             described = (name for name in self._documented.arguments if name not in known)
             lines.extend(f"{name}: in the docstring, but no parameter" for name in described)
             lines.extend(
+                f"{name}: described more than once in the docstring; the model gets the last text"
+                for name in self._documented.twice
+            )
+            lines.extend(
                 f"the section {heading!r} of the docstring was not read: write `name: text` lines, indented, under it"
                 for heading in self._documented.unread
             )

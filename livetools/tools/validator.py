@@ -23,6 +23,7 @@ from livetools.protocol.errors import ToolDefinitionError
 from .annotations import Argument
 from .arguments import explain
 from .fitting import fit
+from .members import with_members
 from .strictness import is_strict, strict_fields
 from .type_schemas import ToolSchema
 
@@ -124,8 +125,12 @@ class Validator:
         try:
             return _read(adapter, again, strict)
         except ValidationError as error:
+            failed = error
+        try:
+            return _read(adapter, with_members(adapter.core_schema, again), strict)
+        except ValidationError:
             as_sent = {k: v for k, v in args.items() if not isinstance(again.get(k), list | dict)}
-            raise explain(name, error, {**again, **as_sent}, list(self._arguments)) from None
+            raise explain(name, failed, {**again, **as_sent}, list(self._arguments)) from None
 
     def _second_reading(self, args: dict[str, Any], error: ValidationError) -> dict[str, Any]:
         """The arguments, those that did not fit read with more patience."""

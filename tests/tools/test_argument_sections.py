@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from livetools import Tool
-from livetools.tools.docstrings import read
+from livetools.tools.docstrings import Described, read
 
 NAMES = ("city", "days")
 WANTED = {"city": "its name, in the language of the land", "days": "how many (1 to 7)"}
@@ -194,7 +194,7 @@ def test_a_text_goes_on_over_paragraphs_lists_and_words_with_colons() -> None:
     ],
 )
 def test_what_is_no_section_stays_as_it_is(text: str) -> None:
-    assert read(text, NAMES) == (text, {}, ())
+    assert read(text, NAMES) == Described(text, {})
 
 
 def test_a_section_that_cannot_be_read_stays_and_is_told() -> None:
@@ -227,3 +227,70 @@ def test_lint_tells_of_a_section_that_was_not_read_and_of_parameters_without_a_t
 def test_nothing_that_anybody_writes_makes_it_fail(text: str) -> None:
     described = read(text, NAMES)
     assert len(described.text) <= 3 * len(inspect.cleandoc(text)) + 20
+
+
+@pytest.mark.parametrize(
+    "docstring",
+    [
+        "W.\n\nArgs:\n    city:: the city\n",
+        "W.\n\nArgs:\n    city :: the city\n",
+        "W.\n\nArgs:\n    city (str)::: the city\n",
+        "W.\n\nArgs:\n    `city`:: the city\n",
+        "W.\n\nArgs::\n    city: the city\n",
+        "W.\n\nArgs::\n\n    city:: the city\n",
+        "W.\n\n:param city:: the city\n",
+        "W.\n\n:param str city:: the city\n",
+        "W.\n\nParameters\n----------\ncity:: str\n    the city\n",
+    ],
+)
+def test_colons_too_many_are_no_part_of_the_text(docstring: str) -> None:
+    found = read(docstring, ["city"])
+    assert (found.text, found.arguments) == ("W.", {"city": "the city"})
+
+
+@pytest.mark.parametrize(
+    "text", ["", ":", ".", "-", "...", "…", "?", "TODO", "todo.", "TBD", "_description_"]
+)
+def test_a_text_that_says_nothing_is_none(text: str) -> None:
+    assert read(f"W.\n\nArgs:\n    city: {text}\n", ["city"]).arguments == {}
+    assert read(f"W.\n\n:param city: {text}\n", ["city"]).arguments == {}
+
+
+@pytest.mark.parametrize("text", ["description", "Todo list to add to", "日", "C", "1"])
+def test_a_short_text_is_one(text: str) -> None:
+    assert read(f"W.\n\nArgs:\n    city: {text}\n", ["city"]).arguments == {"city": text}
+
+
+@pytest.mark.parametrize(
+    "docstring",
+    [
+        "W.\n\nArgs:\n    city: old\n    city: new\n    n: x\n",
+        "W.\n\nArgs:\n    city: old\n    n: x\n\nParameters:\n    city: new\n",
+        "W.\n\n:param city: old\n:param n: x\n:param city: new\n",
+        "W.\n\nArgs:\n    city: old\n    n: x\n\n:param city: new\n",
+    ],
+)
+def test_of_two_texts_the_last_is_taken_and_it_is_told(docstring: str) -> None:
+    found = read(docstring, ["city", "n"])
+    assert (found.arguments, found.twice) == ({"city": "new", "n": "x"}, ("city",))
+
+
+def test_an_argument_that_is_named_first_and_described_then_is_not_described_twice() -> None:
+    assert read("W.\n\nArgs:\n    city:\n\n:param city: a\n", ["city"]).twice == ()
+
+
+def test_the_linter_tells_of_an_argument_without_words_and_of_one_with_two_texts() -> None:
+    def weather(city: str, days: int) -> str:
+        """Weather.
+
+        Args:
+            city:: ...
+            days: how many
+            days: how often
+        """
+        return city
+
+    assert Tool(weather).lint() == [
+        "weather: city: no description; a line in the docstring tells the model what to send",
+        "weather: days: described more than once in the docstring; the model gets the last text",
+    ]

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from livetools.tools.docstrings import read
+from livetools.tools.docstrings import Described, read
 
 GOOGLE = """Books a table.
 
@@ -94,7 +94,7 @@ def test_examples_stay_in_the_description() -> None:
 
 @pytest.mark.parametrize("docstring", [None, ""])
 def test_no_docstring_says_nothing(docstring: str | None) -> None:
-    assert read(docstring) == ("", {}, ())
+    assert read(docstring) == Described("", {})
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_no_docstring_says_nothing(docstring: str | None) -> None:
     ],
 )
 def test_a_text_without_sections_is_taken_as_it_is(docstring: str) -> None:
-    assert read(docstring) == (docstring, {}, ())
+    assert read(docstring) == Described(docstring, {})
 
 
 @pytest.mark.parametrize(
