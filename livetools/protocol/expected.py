@@ -62,13 +62,14 @@ class Exchange:
     """One ``ask``: its prompt, what came of it, and whether it is over.
 
     ``events`` are those that a reply is made of: until ``sure`` they are those of the last turn, which may have
-    answered another question, and are replaced if a further one comes. Past :data:`BOUND` the oldest audio is emptied:
-    ``dropped`` counts those chunks. ``error`` is ``NoAnswer`` where nothing came of it. ``notify`` is called when any
-    of this changed.
+    answered another question, and are replaced if a further one comes; ``next`` takes them in their order. Past
+    :data:`BOUND` the oldest audio is emptied: ``dropped`` counts those chunks. ``error`` is ``NoAnswer`` where nothing
+    came of it. ``notify`` is called when any of this changed.
     """
 
     def __init__(self) -> None:
         self.events: list[Event] = []
+        self._taken = 0
         self.dropped = 0
         self._audio: deque[int] = deque()  # where the chunks stand that are not empty
         self._size = 0
@@ -78,7 +79,7 @@ class Exchange:
         self.heard = False  # and the model said something, or made a call
         self.done = False
         self.interrupted = False
-        self.resent = False  # its connection was replaced before its answer had ended
+        self.resent = False  # a lost connection has left it without an answer
         self.stalled = False
         self.error: NoAnswer | None = None
         self.calls: set[int] = set()  # runs whose answer is still owed
@@ -96,12 +97,25 @@ class Exchange:
         kept = [event for event in self.events if calls and isinstance(event, ToolStarted)]
         self.events[:] = kept
         self._audio.clear()
-        self._size = self.dropped = 0
+        self._size = self.dropped = self._taken = 0
         self.calls.clear()
         if not kept:
             self._called.clear()
         self.heard = False
         self.listens, self.sure = True, sure
+
+    def unanswered(self) -> None:
+        """A lost connection has left it without an answer: its text is to be written again."""
+        self.turn, self.listens, self.sure = None, False, False
+        self.calls.clear()
+        self.resent = True
+
+    def next(self) -> Event | None:
+        """The next event of the answer, each once; ``None``: there is none yet, or it is not sure whose it is."""
+        if not self.sure or self._taken == len(self.events):
+            return None
+        self._taken += 1
+        return self.events[self._taken - 1]
 
     def call(self, run: int, call: Call) -> None:
         """The model makes a call, or asks again for one on another connection."""
@@ -136,8 +150,7 @@ class Exchange:
     def end(self, interrupted: bool = False) -> None:
         """Over, with what was heard.
 
-        An empty turn that answers a question which was sent again is what a lost connection made of the answer: 3.8
-        closes with it the exchange of a call that went down unread (measured by pydantic-ai 2.68).
+        An empty turn that answers a question which was sent again is what a lost connection made of the answer.
         """
         self.done = self.changed = self.sure = True
         self.interrupted = self.interrupted or interrupted or (self.resent and not self.heard)

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from .events import Event, InputDropped
@@ -229,6 +229,14 @@ class InputQueue:
         self.backlog = sum(len(i.frame) for i in self.queue if i.media)
         self.streams = False
         return exchange is not None and any(item.exchange is exchange for item in self.queue)
+
+    def again(self, question: Item) -> Item:
+        """Queue a text again that was read for nothing, ahead of what waits: it is the exchange's from now on."""
+        copy = replace(question, write=None, behind=None, answer=None, read=False)
+        question.exchange = None
+        self.outbox.forget(question)
+        self.queue.appendleft(copy)
+        return copy
 
     def new_session(self) -> None:
         """The next session is a new one, seeded with the conversation so far: what was read stands there."""

@@ -84,6 +84,7 @@ class Machine:
         self._now = 0.0
         self._ending = False  # a tool said that the session ends
         self._exchange: Exchange | None = None  # the last one, over or not
+        self._question: Item | None = None  # its text
         self._moving: list[Item] = []  # changes that wait for a planned move
         self._error: Exception | None = None
         self._told_wake_at = inf
@@ -154,7 +155,8 @@ class Machine:
         if self.input.in_activity:
             raise LocalProtocolError("ask() inside activity(): leave the block first, or use send_text()")
         exchange = self._exchange = self.turns.ask()
-        return exchange, self._put(self.dispatch.text(text, exchange), now)
+        self._question = self.dispatch.text(text, exchange)
+        return exchange, self._put(self._question, now)
 
     def send_text(self, text: str, now: float) -> Receipt:
         """A user turn; the receipt says when it was handed to a socket."""
@@ -401,10 +403,10 @@ class Machine:
         link = self.connection.link.current
         for call in self.left if first and restored else ():
             self.calls.adopt(call, now)
-        if restored and self.plan.answer_lost:
-            errors = self.calls.resumed(link)
-            self.dispatch.control += errors
-            self.turns.most += len(errors)  # the model may speak of them
+        errors = self.calls.resumed(link) if restored and self.plan.answer_lost else []
+        self.dispatch.control += errors
+        self.turns.most += len(errors)  # the model may speak of them
+        self.turns.stale.began(restored, bool(errors))
         if self.connection.seed:
             complete = self.plan.seed == "initial_history"
             self.dispatch.control.append(outgoing.client_content(self.connection.seed, complete))
@@ -511,6 +513,9 @@ class Machine:
             if self.turns.exchange is not None:
                 self._left(self.turns.exchange, left, now)
             left.clear()
+        if self.turns.swallowed and self._question is not None:
+            self.turns.swallowed = False
+            self._question = self.input.again(self._question)
         if self.input.untold and self._flowing():
             self.input.tell()
         if self.closed:

@@ -339,6 +339,10 @@ class Outbox:
         if self._sent:
             self._sent = [entry for entry in self._sent if entry.run not in runs]
 
+    def forget(self, entry: Entry) -> None:
+        """It has been read, though nothing proved it."""
+        self._sent = [sent for sent in self._sent if sent is not entry]
+
     def lost(self) -> list[Entry]:
         """The connection is lost: what it may have swallowed, and where it is transparent, what was not taken in."""
         unread = [entry for entry in self._sent if not entry.lost()]

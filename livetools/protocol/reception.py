@@ -117,6 +117,8 @@ class Reception:
     def _read(self, message: ServerMessage, events: list[Event]) -> list[Entry]:
         """What the model has read that says this. The end of an earlier turn says nothing of what came after it."""
         ends, kinds = self.turns.ends, set(map(type, events))
+        if self.turns.stale.closes and not message.calls and SPOKEN.isdisjoint(kinds):
+            return []  # nor does the end of a turn that only closes what was lost
         if message.calls or not PROOF.isdisjoint(kinds):
             return self.outbox.output(ends)
         if Interrupted in kinds:
@@ -162,7 +164,8 @@ class Reception:
     def _marked(self, event: Event, now: float) -> None:
         if isinstance(event, TurnComplete):
             self.tell(self.timed(event))
-            self.turns.complete(event.status, now)
+            explained = event.reason is not None or event.waiting_for_input
+            self.turns.complete(event.status, now, explained=explained)
             self.connection.moved(now)
             self._ended(None)
         elif isinstance(event, UsageUpdate):
@@ -192,6 +195,7 @@ class Reception:
             self.connection.handed(update.new_handle, now)
             if self.excused:  # only a handle that came after the errors for lost calls is rid of those calls
                 self.calls.excused.clear()
+                self.turns.stale.saved()
             self.tell(HandleUpdate(update.new_handle))
             if update.last_consumed is not None:  # of the state of this handle
                 self.input.consumed(update.last_consumed)

@@ -29,12 +29,15 @@ from math import inf
 from .errors import ConcurrencyError
 from .events import Call, Stalled
 from .expected import Exchange, Expected, no_answer
+from .stale import Stale
 
 #: Seconds of quiet behind a turn after which no other is expected, where that is in doubt: the turn was ended by what
 #: nobody waited for, or it may have spoken of an answer that went out before its call's turn had ended.
 QUIET_SETTLES = 2.0
 #: The same where two questions are waited for: a model may think for longer between two answers.
 PAUSE = 3.0
+#: The same behind the empty turn that confirms the errors for lost calls: it is hardly the answer to a question.
+CONFIRMED = 10.0
 
 
 class Model(Enum):
@@ -126,10 +129,10 @@ class Turns:
         self.exchange: Exchange | None = None
         self.ends = 0
         self.speech = False  # audio went out on this connection: turns may begin without a prompt
-        self.most = (
-            0  # turns that may come at most: each answer that the model did not stand still for may bring one
-        )
+        self.most = 0  # turns that may come: each answer that the model did not stand still for may bring one
         self.ended_at = -inf
+        self.stale = Stale()  # what a resumed session may spend a turn on
+        self.swallowed = False  # the exchange's text was spent on that, and is to be written again
         self._queue: deque[Expected] = deque()
         self._known = 0  # of the queue, the turns that were expected when the turn under way began
         self._unspoken: set[int] = set()  # runs whose answers are still to be spoken of
@@ -251,6 +254,8 @@ class Turns:
         """The model made a call; ``ends_turn``: its turn ends with it, and another begins at the answer."""
         if not self.status_signal:
             self._do(TurnEvent.CALL if ends_turn else TurnEvent.STAND, now)
+        else:
+            self.stale.untried = False
         if self.exchange is not None and self.exchange.listens:
             self.exchange.call(run, call)
         self._progress, self._stalled = now, False
@@ -266,11 +271,15 @@ class Turns:
         self._playing = now
         self._moved(now)
 
-    def complete(self, status: str | None, now: float) -> None:
-        """``turnComplete``, with the status that stood beside it."""
+    def complete(self, status: str | None, now: float, *, explained: bool = False) -> None:
+        """``turnComplete``, with the status that stood beside it; ``explained``: and why the turn has ended."""
         if status == "IN_PROGRESS":
             self._do(TurnEvent.GO_ON, now)
             self._moved(now)
+            return
+        self.stale.untried &= not explained
+        if self.model is Model.QUIET and self.stale.closes:
+            self._closed_lost(now)
         else:
             self._end(now)
 
@@ -334,13 +343,11 @@ class Turns:
     def lost(self, now: float, again: bool) -> bool:
         """The connection is gone; ``again``: the exchange's prompt will be written again. Whether a turn was cut."""
         cut = self.under_way or self.owed or (not again and not self.idle)
+        self.stale.lost(busy=self.model is not Model.QUIET or bool(self._queue) or self.speech)
         self._do(TurnEvent.LOSE, now)
         self._playing = now
-        exchange = self.exchange
-        if exchange is not None and exchange.began:
-            exchange.turn, exchange.listens, exchange.sure = None, False, False
-            exchange.calls.clear()
-            exchange.resent = True
+        if (exchange := self.exchange) is not None and exchange.began:
+            exchange.unanswered()
             if not again:
                 self._over(interrupted=True)
         self._moved(now)
@@ -350,9 +357,12 @@ class Turns:
 
     def quiet(self, now: float) -> None:
         """Settle what is in doubt, if it has been quiet for long enough."""
-        if now < self._progress + QUIET_SETTLES:  # nothing is settled earlier than that
-            return
+        if now < self._progress + QUIET_SETTLES:
+            return  # nothing is settled earlier than that
         while self._queue and self._settles_at() <= now:
+            if self._patience < inf and self.stale.swallows:
+                self._spend(now)
+                break
             if self._patience < inf:
                 if self._spoken:
                     self._forget_answers()
@@ -405,6 +415,7 @@ class Turns:
     def _begin(self, was: Model, now: float) -> None:
         self._known = len(self._queue)
         self._patience, self._spoken = inf, False
+        self.stale.untried = False
         exchange = self.exchange
         if exchange is None or exchange.turn is None or exchange.sure:
             return
@@ -424,9 +435,8 @@ class Turns:
             asked = self.exchange is not None and first is self.exchange.turn
             if asked or not (self.speech and first.prompt):
                 return  # else the turn under way may be on what the user said, and not on what was written
-        until = (
-            now + self.stall_timeout if was is Model.CALLING else inf
-        )  # a call that is taken back may end nothing
+        # a call that is taken back may end nothing
+        until = now + self.stall_timeout if was is Model.CALLING else inf
         self._queue.appendleft(Expected(until=until))
         self._known += 1
 
@@ -441,8 +451,8 @@ class Turns:
         first.over, self._ended_answer = True, first.answer
         if not first.shares:
             return
-        last = takewhile(lambda turn: turn.shares and not turn.answer, islice(self._queue, max(0, known - 1)))
-        perhaps = list(last)  # those that it may have answered too
+        # those that it may have answered too
+        perhaps = list(takewhile(lambda t: t.shares and not t.answer, islice(self._queue, max(0, known - 1))))
         for turn in perhaps:
             turn.doubtful = True
         if perhaps:
@@ -489,8 +499,7 @@ class Turns:
         # the answer met the call's own IDLE; or two turns were expected, but this may have been the only one
         crossed = self.status_signal and self.owed and not self._heard
         self.most = max(0, self.upmost - 1)
-        exchange = self.exchange
-        cut_off = exchange is not None and exchange.sure and exchange.listens and exchange.interrupted
+        cut_off = (e := self.exchange) is not None and e.sure and e.listens and e.interrupted
         marks = [turn.answer for turn in self._queue] if crossed else []
         self._patience = inf
         self._do(TurnEvent.END, now)
@@ -507,6 +516,16 @@ class Turns:
         if cut_off:
             self._over()
         self._settle()
+        self.stale.untried = False
+
+    def _closed_lost(self, now: float) -> None:
+        """An empty turn has closed the exchange of calls that were answered with errors: it is not in the queue."""
+        self.most = max(0, self.upmost - 1)
+        self.ends, self.ended_at = self.ends + 1, now
+        if self._queue:  # unless it was spent on a call that nobody knew of
+            self._queue[0].doubtful, self._patience = True, PAUSE if self.stale.unseen else CONFIRMED
+        self.stale.closed()
+        self._moved(now)
 
     def _slide(self, marks: list[bool]) -> None:
         """The turn that ended spoke of no answer: each is spoken of one turn later than was expected."""
@@ -518,12 +537,25 @@ class Turns:
         for turn in [turn for turn in self._queue if not (turn.prompt or turn.answer)]:
             self._queue.remove(turn)
 
+    def _spend(self, now: float) -> None:
+        """What was written first is taken for spent; a model that thinks for so long may still answer it."""
+        spent, exchange = self._queue[0], self.exchange
+        spent.doubtful, spent.until, self._patience = False, now + self.stall_timeout, inf
+        if exchange is not None and exchange.turn is spent:
+            self._ask_again(exchange)
+
+    def _ask_again(self, exchange: Exchange) -> None:
+        exchange.unanswered()
+        self.swallowed = True
+
     def _settle(self) -> None:
         """See whether the exchange is over, or its turn is the next one."""
         exchange = self.exchange
         if exchange is None or exchange.turn is None:
             return
-        if exchange.turn.over:
+        if exchange.turn.over and self.stale.swallows and not exchange.heard:
+            self._ask_again(exchange)
+        elif exchange.turn.over:
             exchange.sure = exchange.listens = exchange.changed = True
             if self.model is Model.QUIET and not exchange.calls and not self.owed:
                 self._over()

@@ -97,7 +97,6 @@ class Asking:
         self._driver = driver
         self._wake = make_wake()
         self._begun = False
-        self._seen = 0
         self.words = Words(driver.machine.plan.transcribed)
         self._slice = TimeSlice()
         self._mark = driver.inbox.mark()
@@ -114,10 +113,9 @@ class Asking:
             if receipt.done and receipt.error is not None:
                 self._driver.seen(receipt.error)
                 raise receipt.error
-            if exchange.sure and self._seen < len(exchange.events):
+            if (event := exchange.next()) is not None:
                 await self._slice.share()
-                self._seen += 1
-                return exchange.events[self._seen - 1]
+                return event
             if self._driver.over.is_set and (exchange.interrupted or not exchange.done):
                 raise self._driver.why_over()
             if exchange.error is not None:

@@ -19,6 +19,7 @@ from livetools import (
     LocalProtocolError,
     NoAnswer,
     OutputTranscript,
+    ReconnectPolicy,
     ServerError,
     SessionClosed,
     TextChunk,
@@ -474,3 +475,40 @@ async def test_whoever_cuts_the_model_off_may_ask_at_once_and_hears_the_answer_t
         assert [next(iter(f.message)) for f in server.frames if "interrupted" in str(f.message)] == [
             "serverContent"
         ]
+
+
+@pytest.mark.parametrize("streams", [False, True])
+async def test_a_question_whose_call_went_down_unread_is_asked_again_and_answered(streams: bool) -> None:
+    """3.8 spends the question that is written again on closing that call; it is written once more."""
+    async with FakeLiveServer() as server:
+
+        @server.model
+        async def model(turn: Turn) -> None:
+            if len(server.calls) == 0:
+                server.faults.drop = 1.0  # the call, and its connection
+                try:
+                    await turn.call("get_weather")
+                finally:
+                    server.faults.drop = 0.0
+            await turn.say(f"To {turn.text}")
+
+        def get_weather() -> str:
+            """Looks."""
+            return "rain"
+
+        policy = ReconnectPolicy(initial=0.01)
+        async with connect(
+            "gemini-3.8-live", tools=[get_weather], reconnect=policy, **server.options
+        ) as session:
+            if streams:
+                said = "".join([word async for word in session.stream("one")])
+            else:
+                reply = await session.ask("one")
+                said = str(reply)
+                assert not reply.interrupted
+            assert said == "To one"
+            assert [content["parts"] for content in session.transcript] == [
+                [{"text": "one"}],
+                [{"text": "To one"}],
+            ], "once, however often it was written"
+            assert str(await session.ask("two")) == "To two"

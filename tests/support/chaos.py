@@ -176,15 +176,10 @@ class Chaos:
         self.server.faults = type(self.server.faults)()
         self.line.swallow = self.line.late = 0.0
         await anyio.sleep(120)
-        reply = await self.last_words(session) or await self.last_words(session)
+        with anyio.fail_after(PATIENCE):
+            reply = str(await session.ask("last words."))
         assert "last words." in reply, f"the session does not answer any more: {reply!r}"
         await anyio.sleep(60)
-
-    async def last_words(self, session: livetools.Session) -> str:
-        """The answer to them. It may be empty, once: the end of a turn that went down with its line comes with it."""
-        with anyio.fail_after(PATIENCE), contextlib.suppress(livetools.NoAnswer):
-            return str(await session.ask("last words."))
-        return ""
 
     async def listen(self, session: livetools.Session) -> None:
         async for event in session:

@@ -1,0 +1,50 @@
+"""Which empty turns only close what an earlier connection took with it.
+
+A session that is resumed from a handle may still wait for a call of the connection before. Measured on 3.8 by
+pydantic-ai 2.68: an error as its answer closes the old exchange with an empty turn. Where nobody sends that, for the
+call went down before it was read here, the next input does the same: it is spent on the old exchange, and goes
+unanswered. A handle is rid of such a call once a turn has ended on the connection that it came on.
+"""
+
+from __future__ import annotations
+
+
+class Stale:
+    """What the session that stands may still wait for.
+
+    ``untried``: it was resumed, and the model has done nothing yet. ``unseen``: the newest handle may restore a
+    session that waits for a call which nobody has answered, for nobody has read it here.
+    """
+
+    __slots__ = ("_errors", "unseen", "untried")
+
+    def __init__(self) -> None:
+        self.untried = False
+        self.unseen = True  # a handle of another process: nobody knows what that one was in the middle of
+        self._errors = False  # were written on this connection for lost calls, and not confirmed yet
+
+    @property
+    def swallows(self) -> bool:
+        """Whether the next input may be spent on a call that nobody has answered."""
+        return self.untried and self.unseen
+
+    @property
+    def closes(self) -> bool:
+        """Whether an empty turn only confirms the errors that were written for lost calls."""
+        return self.untried and self._errors
+
+    def began(self, restored: bool, errors: bool) -> None:
+        """A session stands, resumed or new; with ``errors`` for lost calls, that are written first."""
+        self.untried, self.unseen, self._errors = restored, restored and self.unseen, errors
+
+    def closed(self) -> None:
+        """An empty turn has ended, and is taken for that. If nothing follows, it was another."""
+        self._errors, self.unseen = False, True
+
+    def saved(self) -> None:
+        """A handle came, and a turn has ended on this connection."""
+        self.unseen = self.swallows
+
+    def lost(self, busy: bool) -> None:
+        """The connection is lost; ``busy``: the model may have been at work, and have called."""
+        self.untried, self.unseen = False, self.unseen or busy
