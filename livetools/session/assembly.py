@@ -57,6 +57,9 @@ class Assembly:
     guardrails: Guardrails | None = None  # of a session that runs, if its hooks want to know what is said
     observers: Observers | None = None  # of a session that runs
     left: Sequence[Call] = ()  # by an earlier process of the conversation
+    updated: set[str] = field(
+        default_factory=set
+    )  # what the session has been told to change since it was opened
     grace: float = 6.0  # seconds for the end: longer than a closing handshake
 
     def __post_init__(self) -> None:
@@ -132,8 +135,19 @@ class Assembly:
                 f"{plan.model} takes no change within a connection, and another one is ruled out, by reconnect=False "
                 "or by a budget of dials that is used up"
             )
+        self.updated |= {"instructions"} if agent.instructions is not None else set()
+        self.updated |= {"tools"} if made is not None else set()
         self.plan = plan
         return driver.machine.update(plan, frame, driver.clock.now(), event)
+
+    def parked(self) -> None:
+        """Say what stays behind when the conversation goes on elsewhere."""
+        if self.updated:
+            log.warning(
+                "parked: the %s that update() or a hand-off has set do not go along with the handle; give them to "
+                "the connect(handle=...) that goes on",
+                " and ".join(sorted(self.updated)),
+            )
 
     def _driver(self, host: Host, group: TaskGroup, session: SessionLike) -> SessionDriver:
         machine = Machine(self.plan, reconnect=self.policy, seed=self._seed)

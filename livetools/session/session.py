@@ -103,6 +103,9 @@ class Session(SessionInput):
         forgotten by the model, and what was not read is lost; a warning in the log names it. ``None``: nothing was
         said that a handle would hold. When it returns, sockets are closed and the handle store has the handle.
 
+        A handle holds the conversation, and no function: whoever goes on gives ``connect`` the tools and the
+        instructions. Where ``update`` or a hand-off has changed them, a warning says that those stay behind.
+
         Raises ``LocalProtocolError`` where no handles are asked for, ``ConcurrencyError`` inside a tool, and what
         ended the session with an error. Cancelling lets the session go on.
         """
@@ -115,7 +118,9 @@ class Session(SessionInput):
             )
         if driver.workers.serving() is not None:
             raise ConcurrencyError("park() inside a tool waits for that very tool: call it from outside")
-        return await driver.park(seconds, self._host.ended)
+        handle = await driver.park(seconds, self._host.ended)
+        self._assembly.parked()
+        return handle
 
     # What is told
 

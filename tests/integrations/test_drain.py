@@ -173,6 +173,38 @@ async def test_a_page_that_comes_while_its_session_still_stands_waits_for_it(
                 page.send({"type": "end"})
 
 
+async def test_a_page_that_was_away_is_sent_what_it_missed_as_long_as_the_process_stands(
+    process: Callable[..., Any], tool: Tool
+) -> None:
+    old, new = process(linger=30.0), process()
+    async with browser(old) as page:
+        token = (await page.until("ready"))["token"]
+        page.send({"type": "text", "text": "book t4"})
+        seen = (await page.until("ToolStarted"))["seq"]
+        page.leave()
+        async with anyio.create_task_group() as group:
+            group.start_soon(old.drain.drain)
+            await anyio.wait_all_tasks_blocked()
+            tool.go_on.set()
+        resume = {"type": "resume", "token": token, "after": seen}
+        async with browser(old, subprotocols=RESUME) as again:
+            again.send(resume)
+            assert (await again.until("ready"))["resumed"]
+            missed = [message async for message in messages(again)]
+        assert missed[-1] == {"type": "closed", "code": 1012}
+        assert [m["seq"] for m in missed[:-1]] == list(range(seen + 1, seen + len(missed)))
+        assert [m["type"] for m in missed if m["type"].startswith("Tool")] == ["ToolFinished"]
+        async with browser(old, subprotocols=RESUME) as late:
+            late.send(resume)
+            assert (await late.closed()).code == 1013
+    async with browser(new, subprotocols=RESUME) as page:
+        page.send(resume)
+        assert (await page.until("ready"))["resumed"]
+        page.send({"type": "text", "text": "what is booked?"})
+        assert "booked t4" in await words(page)
+    assert tool.runs == {"t4": 1}
+
+
 async def test_a_page_may_still_end_its_session(process: Callable[..., Any], tool: Tool) -> None:
     app = process()
     async with browser(app) as page:

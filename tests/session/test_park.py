@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 import livetools
-from livetools import ConcurrencyError, ConfigError, LocalProtocolError, SessionClosed, ToolContext
+from livetools import Agent, ConcurrencyError, ConfigError, LocalProtocolError, SessionClosed, ToolContext
 from livetools.session.handle_store import MemoryHandleStore
 from livetools.testing import FakeClock, FakeLiveServer, Turn
 
@@ -147,6 +147,43 @@ async def test_a_line_that_breaks_meanwhile_loses_no_word_and_no_call() -> None:
             known = str(await two.ask("what do you know?"))
     assert runs == {"this": 1}
     assert [word for word in ("drop this", "noted this") if word not in known] == []
+
+
+def wave() -> str:
+    """Wave."""
+    return "waved"
+
+
+def other() -> str:
+    """Something else."""
+    return "else"
+
+
+@pytest.mark.parametrize(
+    ("change", "stays"),
+    [
+        (None, None),
+        (Agent("Be brief."), "instructions"),
+        (Agent(tools=[other]), "tools"),
+        (Agent("Be brief.", [other]), "instructions and tools"),
+    ],
+)
+async def test_tools_that_were_updated_stay_behind_and_the_log_says_so(
+    caplog: pytest.LogCaptureFixture, change: Agent | None, stays: str | None
+) -> None:
+    async with FakeLiveServer(remembering) as server:
+        async with connect(server, tools=[wave]) as one:
+            if change is not None:
+                await one.update(change)
+            await one.ask("first")
+            handle = await one.park()
+        async with connect(server, handle, tools=[wave]) as two:
+            assert "first" in str(await two.ask("second"))
+            assert list(two.tools) == ["wave"]
+    told = [record.getMessage() for record in caplog.records if "parked" in record.getMessage()]
+    assert [text.partition(" that update()")[0] for text in told] == (
+        (stays and [f"parked: the {stays}"]) or []
+    )
 
 
 async def test_at_the_bound_what_runs_is_stopped_and_named(

@@ -82,6 +82,7 @@ class Conversation:
         self._moved = anyio.Event()  # a page came or went
         self._park_by: float | None = None  # it is to go on in another process
         self._to_park = anyio.Event()
+        self._farewell = TRY_AGAIN, "the session ended just now"  # to a page that comes when it is over
 
     async def open(self) -> None:
         """Open the session. Raises what ``connect`` raises on entering; cancelling leaves nothing behind."""
@@ -125,12 +126,21 @@ class Conversation:
         after = min(after, self._log.last)
         page.tell(self._ready(after, resumed))
         if self.over.is_set():
-            page.close(TRY_AGAIN, "the session ended just now")
+            page.close(*self._farewell)
         try:
             await race(lambda: page.write(self._log, after), lambda: self._read(page))
         finally:
             if self._page is page:
                 await self._leave(page)
+            if self.over.is_set():
+                self._on_over()
+
+    def _forget(self) -> None:
+        """Let no page come any more; but if the session was parked while its page was away, that one may come, once:
+        it is sent what it has missed, and then where to go on."""
+        parked = self._stands.is_set() and self._session.parked
+        if not (parked and self._page is None):
+            self._on_over()
 
     async def _leave(self, page: Page) -> None:
         self._page, self._left = None, self._clock.now()
@@ -154,7 +164,7 @@ class Conversation:
             self._end(error)
         finally:
             self.over.set()
-            self._on_over()
+            self._forget()
 
     async def _hold(self, ready: Callable[[], None]) -> None:
         async with self._session:
@@ -164,7 +174,7 @@ class Conversation:
             if self._idle is not None:
                 ways.append(self._idle.run)
             await race(*ways, self._greet)
-            self._on_over()
+            self._forget()
 
     async def _listen(self) -> None:
         async for event in self._session:
@@ -208,8 +218,9 @@ class Conversation:
         elif error is not None:
             log.error("a relayed session failed", exc_info=error)
         elif self._session.parked:
+            self._farewell = SERVER_STOPS, "the server restarts: come again"
             if self._page is not None:
-                self._page.close(SERVER_STOPS, "the server restarts: come again")
+                self._page.close(*self._farewell)
             return
         ended = ending(error)
         ended["seq"], ended["at"] = self._stamp()

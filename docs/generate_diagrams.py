@@ -1,0 +1,184 @@
+"""Pictures that are drawn from the code: the moves of each table of states, the rooms, and the way of a call.
+
+All have one form, a ladder. What there is (states, rooms, parts) stands side by side, a line below each. Every row is an
+arrow from one of these lines to another. Nothing is laid out by chance, so that equal code gives an equal picture.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import types
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from enum import Enum
+from pathlib import Path
+from typing import NamedTuple
+from xml.sax.saxutils import escape
+
+import generate_tables
+
+import livetools
+from livetools.protocol import outbox
+
+COLUMN, ROW, HEAD, CHARACTER = 124, 30, 46, 6.6  # in the picture's own units
+STYLE = """text { fill: #334155 } .head { font-weight: 600 } .life { stroke: #94a3b8; stroke-dasharray: 3 4 }
+    .box { fill: #f1f5f9; stroke: #94a3b8 } .move { stroke: #2563eb; stroke-width: 1.6; fill: none }
+    .label { font-size: 11px; paint-order: stroke; stroke: #ffffff; stroke-width: 4px } .dot { fill: #2563eb }
+    @media (prefers-color-scheme: dark) { text { fill: #cbd5e1 } .box { fill: #1e293b }
+    .label { stroke: #1e2129 } }"""
+
+
+class Arrow(NamedTuple):
+    """A row: from one column to another, with words. Without ``to`` it ends where the next decision is made."""
+
+    source: str
+    to: str | None
+    words: str
+
+
+def ladder(title: str, columns: Sequence[str], arrows: Iterable[Arrow]) -> str:
+    """The picture, as SVG."""
+    arrows = list(arrows)
+    at = {name: COLUMN * (n + 0.5) for n, name in enumerate(columns)}
+    last = [at[a.source] + 24 + len(a.words) * CHARACTER for a in arrows if a.to in (None, a.source)]
+    wide, high = round(max([COLUMN * len(columns), *last])), HEAD + ROW * (len(arrows) + 1)
+    parts = [part for name in columns for part in _column(name, at[name], high)]
+    parts += [part for n, arrow in enumerate(arrows, 1) for part in _arrow(arrow, at, HEAD + ROW * n)]
+    body = "\n  ".join(parts)
+    return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" font-family="system-ui, sans-serif" \
+font-size="12" role="img" aria-labelledby="t">
+  <title id="t">{escape(title)}</title>
+  <style>
+    {STYLE}
+  </style>
+  <defs><marker id="a" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">\
+<path d="M0 0 8 4 0 8z" fill="#2563eb"/></marker></defs>
+  {body}
+</svg>
+"""
+
+
+def _column(name: str, x: float, high: int) -> Iterator[str]:
+    half = min(COLUMN / 2 - 4, len(name) * CHARACTER * 0.62 + 10)
+    yield f'<path class="life" d="M{x:g} 36V{high - 8}"/>'
+    yield f'<rect class="box" x="{x - half:g}" y="8" width="{2 * half:g}" height="26" rx="6"/>'
+    yield f'<text class="head" x="{x:g}" y="25" text-anchor="middle">{escape(name)}</text>'
+
+
+def _arrow(arrow: Arrow, at: Mapping[str, float], y: int) -> Iterator[str]:
+    start, words = at[arrow.source], escape(arrow.words)
+    yield f'<circle class="dot" cx="{start:g}" cy="{y}" r="3"/>'
+    if arrow.to is None:
+        yield f'<text class="label" x="{start + 10:g}" y="{y + 4}">… {words}</text>'
+    elif arrow.to == arrow.source:
+        yield f'<path class="move" d="M{start:g} {y - 5}q14 0 14 5t-12 5" marker-end="url(#a)"/>'
+        yield f'<text class="label" x="{start + 20:g}" y="{y + 4}">{words}</text>'
+    else:
+        end = at[arrow.to] - (3 if at[arrow.to] > start else -3)
+        yield f'<path class="move" d="M{start:g} {y}H{end:g}" marker-end="url(#a)"/>'
+        yield f'<text class="label" x="{(start + end) / 2:g}" y="{y - 5}" text-anchor="middle">{words}</text>'
+
+
+# Tables of states
+
+
+def state_pictures() -> dict[str, str]:
+    """A picture for each table of states, by its file's name."""
+    found = {name: _moves(module) for name, module in generate_tables.machines().items()}
+    found["outbox"] = outbox.State, [(of, on, outbox.State.READ) for of, on in sorted_by_table(outbox)]
+    return {f"states-{name}.svg": _states(name, *table) for name, table in found.items()}
+
+
+Move = tuple[Enum, Enum, Enum | None]
+
+
+def sorted_by_table(module: types.ModuleType) -> list[tuple[Enum, Enum]]:
+    """What makes an entry of the outbox read, in the order of its enums."""
+    pairs = [(state, on) for on in module.Evidence for state in module.State]
+    return [pair for pair in pairs if pair in module.READ_BY]
+
+
+def _moves(module: types.ModuleType) -> tuple[Iterable[Enum], list[Move]]:
+    moves: list[Move] = [(state, on, to) for (state, on), (to, _) in module.TABLE.items()]
+    states = dict.fromkeys([of for of, _, _ in moves] + [to for _, _, to in moves if to is not None])
+    return states, moves
+
+
+def _states(name: str, states: Iterable[Enum], moves: Iterable[Move]) -> str:
+    """Moves between the same two states share an arrow."""
+    order = list(states)
+    words: dict[tuple[Enum, Enum | None], list[str]] = {}
+    for of, on, to in moves:
+        words.setdefault((of, to), []).append(on.name)
+    rows = sorted(words, key=lambda row: (order.index(row[0]), len(order) if row[1] is None else order.index(row[1])))
+    arrows = [Arrow(of.name, to and to.name, ", ".join(words[of, to])) for of, to in rows]
+    title = f"The states of the {name}, and the moves between them"
+    return ladder(title, [state.name for state in order], arrows)
+
+
+# The house
+
+
+def house() -> str:
+    """The rooms, and which of them imports which: read from the sources."""
+    folder = Path(str(livetools.__file__)).parent
+    rooms = ["protocol", "tools", "formats", "session", "audio", "testing", "integrations", "evals", "cli"]
+    used = {room: _imported(folder / room) for room in rooms}
+    arrows = [
+        Arrow(room, other, f"{used[room][other]}")
+        for room in reversed(rooms)
+        for other in rooms
+        if other != room and other in used[room]
+    ]
+    return ladder("The rooms: each arrow is imports, with the number of modules that import", rooms, arrows)
+
+
+def _imported(folder: Path) -> dict[str, int]:
+    """How many modules of a room import something from each other room."""
+    found: dict[str, int] = {}
+    for path in sorted(folder.rglob("*.py")):
+        names = {
+            node.module.split(".")[1]
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("livetools.")
+        }
+        for name in names:
+            found[name] = found.get(name, 0) + 1
+    return found
+
+
+# The way of a call
+
+WAY = (
+    ("session/on_asyncio", "session/session_driver", "a whole message"),
+    ("session/session_driver", "protocol/machine", "receive(link, message, now)"),
+    ("protocol/machine", "protocol/calls", "the calls in it"),
+    ("protocol/calls", "protocol/ledger", "the call is owed"),
+    ("protocol/machine", "session/session_driver", "actions: start this handler"),
+    ("session/session_driver", "session/workers", "a worker runs the tool"),
+    ("session/workers", "session/session_driver", "the outcome"),
+    ("session/session_driver", "protocol/machine", "settled(run, outcome, now)"),
+    ("protocol/machine", "protocol/calls", "the debt is settled"),
+    ("protocol/calls", "protocol/ledger", "READY"),
+    ("protocol/machine", "session/session_driver", "frames: the response"),
+    ("session/session_driver", "session/writer", "it is written"),
+)
+
+
+def call() -> str:
+    """The way of a call through the modules, each of which there is."""
+    columns = [
+        "session/on_asyncio", "session/writer", "session/workers", "session/session_driver",
+        "protocol/machine", "protocol/calls", "protocol/ledger",
+    ]  # fmt: skip
+    for name in columns:
+        if importlib.util.find_spec(f"livetools.{name.replace('/', '.')}") is None:
+            raise LookupError(f"{name} is in the picture of a call, and there is no such module")
+    short = {name: name.partition("/")[2] for name in columns}
+    arrows = [Arrow(short[of], short[to], words) for of, to, words in WAY]
+    return ladder("The way of a call: from the socket to the tool and back", list(short.values()), arrows)
+
+
+def pictures() -> dict[str, str]:
+    """Every picture, by its name in docs/images."""
+    return {**state_pictures(), "house.svg": house(), "call.svg": call()}
