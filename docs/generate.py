@@ -1,8 +1,9 @@
-"""What the documentation takes from the code: pages of models, tables of closes, events, errors and states.
+"""What the documentation takes from the code: pages of models, tables of closes, events, errors and states, pictures.
 
-``python docs/generate.py`` writes the pages and the tables that stand in docs/ (between ``<!-- generated: NAME -->``
-and ``<!-- end -->``); ``python docs/generate.py --check`` lists those that are out of date; ``python docs/generate.py
-site`` writes what only the built site has: ``llms.txt``, ``reference.md``, and each page as Markdown.
+``python docs/generate.py`` writes the pages, the pictures and the tables that stand in docs/ (between
+``<!-- generated: NAME -->`` and ``<!-- end -->``); ``python docs/generate.py --check`` lists those that are out of
+date; ``python docs/generate.py site`` writes what only the built site has: ``llms.txt``, ``reference.md``, and each
+page as Markdown.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
 
+import generate_diagrams  # noqa: E402
 import generate_models  # noqa: E402
 import generate_site  # noqa: E402
 import generate_tables  # noqa: E402
@@ -23,8 +25,9 @@ MARK = re.compile(r"(<!-- generated: (?P<name>[\w.-]+) -->\n).*?(<!-- end -->)",
 
 
 def wanted() -> dict[Path, str]:
-    """Every page that holds something generated, as it should be."""
+    """Every page that holds something generated, and every picture, as it should be."""
     pages = {DOCS / name: text for name, text in generate_models.pages().items()}
+    pages |= {DOCS / "images" / name: text for name, text in generate_diagrams.pictures().items()}
     for path in sorted(DOCS.rglob("*.md")):
         text = path.read_text(encoding="utf-8")
         if path not in pages and MARK.search(text):

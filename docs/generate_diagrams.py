@@ -1,16 +1,16 @@
 """Pictures that are drawn from the code: the moves of each table of states, the rooms, and the way of a call.
 
-All have one form, a ladder. What there is (states, rooms, parts) stands side by side, a line below each. Every row is an
-arrow from one of these lines to another. Nothing is laid out by chance, so that equal code gives an equal picture.
+All have one form, a ladder: states, rooms or modules stand side by side, a line below each, and every row has an arrow
+from one of these lines to another. Equal code gives an equal picture.
 """
 
 from __future__ import annotations
 
 import ast
-import importlib.util
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 from xml.sax.saxutils import escape
@@ -20,7 +20,7 @@ import generate_tables
 import livetools
 from livetools.protocol import outbox
 
-COLUMN, ROW, HEAD, CHARACTER = 124, 30, 46, 6.6  # in the picture's own units
+ROW, HEAD, CHARACTER, LEAST, MOST = 30, 46, 6.4, 104, 190  # in the picture's own units; of a column
 STYLE = """text { fill: #334155 } .head { font-weight: 600 } .life { stroke: #94a3b8; stroke-dasharray: 3 4 }
     .box { fill: #f1f5f9; stroke: #94a3b8 } .move { stroke: #2563eb; stroke-width: 1.6; fill: none }
     .label { font-size: 11px; paint-order: stroke; stroke: #ffffff; stroke-width: 4px } .dot { fill: #2563eb }
@@ -36,14 +36,22 @@ class Arrow(NamedTuple):
     words: str
 
 
-def ladder(title: str, columns: Sequence[str], arrows: Iterable[Arrow]) -> str:
-    """The picture, as SVG."""
-    arrows = list(arrows)
-    at = {name: COLUMN * (n + 0.5) for n, name in enumerate(columns)}
-    last = [at[a.source] + 24 + len(a.words) * CHARACTER for a in arrows if a.to in (None, a.source)]
-    wide, high = round(max([COLUMN * len(columns), *last])), HEAD + ROW * (len(arrows) + 1)
+def ladder(title: str, columns: Sequence[str], rows: Iterable[Sequence[Arrow]]) -> str:
+    """The picture, as SVG. The arrows of one row have one source, or do not meet."""
+    rows = list(rows)
+    gap = _gap(columns, [arrow for row in rows for arrow in row])
+    at = {name: gap * (n + 0.5) for n, name in enumerate(columns)}
+    ends = [
+        at[a.source] + 24 + len(a.words) * CHARACTER for row in rows for a in row if a.to in (None, a.source)
+    ]
+    wide, high = round(max([gap * len(columns), *ends])), HEAD + ROW * len(rows) + 12
     parts = [part for name in columns for part in _column(name, at[name], high)]
-    parts += [part for n, arrow in enumerate(arrows, 1) for part in _arrow(arrow, at, HEAD + ROW * n)]
+    parts += [
+        part
+        for n, row in enumerate(rows, 1)
+        for arrow in row
+        for part in _arrow(arrow, at, HEAD + ROW * n - 6)
+    ]
     body = "\n  ".join(parts)
     return f"""<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {wide} {high}" font-family="system-ui, sans-serif" \
 font-size="12" role="img" aria-labelledby="t">
@@ -58,8 +66,20 @@ font-size="12" role="img" aria-labelledby="t">
 """
 
 
+def _gap(columns: Sequence[str], arrows: Iterable[Arrow]) -> int:
+    """The width of a column: each arrow is as long as its words, each head has room."""
+    order = {name: n for n, name in enumerate(columns)}
+    needed = [
+        (len(a.words) * CHARACTER + 24) / abs(order[a.to] - order[a.source])
+        for a in arrows
+        if a.to not in (None, a.source)
+    ]
+    heads = [len(name) * CHARACTER * 1.3 + 24 for name in columns]
+    return round(min(MOST, max([LEAST, *needed, *heads])))
+
+
 def _column(name: str, x: float, high: int) -> Iterator[str]:
-    half = min(COLUMN / 2 - 4, len(name) * CHARACTER * 0.62 + 10)
+    half = len(name) * CHARACTER * 0.6 + 10
     yield f'<path class="life" d="M{x:g} 36V{high - 8}"/>'
     yield f'<rect class="box" x="{x - half:g}" y="8" width="{2 * half:g}" height="26" rx="6"/>'
     yield f'<text class="head" x="{x:g}" y="25" text-anchor="middle">{escape(name)}</text>'
@@ -110,8 +130,10 @@ def _states(name: str, states: Iterable[Enum], moves: Iterable[Move]) -> str:
     words: dict[tuple[Enum, Enum | None], list[str]] = {}
     for of, on, to in moves:
         words.setdefault((of, to), []).append(on.name)
-    rows = sorted(words, key=lambda row: (order.index(row[0]), len(order) if row[1] is None else order.index(row[1])))
-    arrows = [Arrow(of.name, to and to.name, ", ".join(words[of, to])) for of, to in rows]
+    rows = sorted(
+        words, key=lambda row: (order.index(row[0]), len(order) if row[1] is None else order.index(row[1]))
+    )
+    arrows = [[Arrow(of.name, to and to.name, ", ".join(words[of, to]))] for of, to in rows]
     title = f"The states of the {name}, and the moves between them"
     return ladder(title, [state.name for state in order], arrows)
 
@@ -120,31 +142,25 @@ def _states(name: str, states: Iterable[Enum], moves: Iterable[Move]) -> str:
 
 
 def house() -> str:
-    """The rooms, and which of them imports which: read from the sources."""
+    """The rooms, and which of them imports which: read from the sources. A row a room."""
     folder = Path(str(livetools.__file__)).parent
     rooms = ["protocol", "tools", "formats", "session", "audio", "testing", "integrations", "evals", "cli"]
     used = {room: _imported(folder / room) for room in rooms}
     arrows = [
-        Arrow(room, other, f"{used[room][other]}")
-        for room in reversed(rooms)
-        for other in rooms
-        if other != room and other in used[room]
+        [Arrow(room, other, "") for other in rooms if other != room and other in used[room]]
+        for room in rooms[1:]
     ]
-    return ladder("The rooms: each arrow is imports, with the number of modules that import", rooms, arrows)
+    return ladder("The rooms: an arrow leads from a room to each that it imports", rooms, arrows)
 
 
-def _imported(folder: Path) -> dict[str, int]:
-    """How many modules of a room import something from each other room."""
-    found: dict[str, int] = {}
-    for path in sorted(folder.rglob("*.py")):
-        names = {
-            node.module.split(".")[1]
-            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("livetools.")
-        }
-        for name in names:
-            found[name] = found.get(name, 0) + 1
-    return found
+def _imported(folder: Path) -> set[str]:
+    """The rooms from which some module of a room imports."""
+    return {
+        node.module.split(".")[1]
+        for path in folder.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("livetools.")
+    }
 
 
 # The way of a call
@@ -172,10 +188,10 @@ def call() -> str:
         "protocol/machine", "protocol/calls", "protocol/ledger",
     ]  # fmt: skip
     for name in columns:
-        if importlib.util.find_spec(f"livetools.{name.replace('/', '.')}") is None:
+        if find_spec(f"livetools.{name.replace('/', '.')}") is None:
             raise LookupError(f"{name} is in the picture of a call, and there is no such module")
     short = {name: name.partition("/")[2] for name in columns}
-    arrows = [Arrow(short[of], short[to], words) for of, to, words in WAY]
+    arrows = [[Arrow(short[of], short[to], words)] for of, to, words in WAY]
     return ladder("The way of a call: from the socket to the tool and back", list(short.values()), arrows)
 
 

@@ -206,10 +206,16 @@ def state_table(name: str, module: types.ModuleType) -> str:
     parts = [
         f"## {name}",
         f"{plain(inspect.getdoc(type(states[0])))} In `livetools/protocol/{name}.py`: {first(module.__doc__)}",
+        picture(name),
         table(["", *(state.name for state in states)], lines),
         *filter(None, (members(module, kind) for kind in kinds)),
     ]
     return "\n\n".join(parts)
+
+
+def picture(name: str) -> str:
+    """The picture of a table of states, which ``generate_diagrams`` draws."""
+    return f"![The states of the {name}, and the moves between them](../images/states-{name}.svg)"
 
 
 def cell(entry: tuple[Enum | None, tuple[Enum, ...]] | None, state: Enum) -> str:
@@ -231,6 +237,7 @@ def outbox_tables() -> str:
     return "\n\n".join(
         [
             f"In `livetools/protocol/outbox.py`: {first(outbox.__doc__)}",
+            picture("outbox"),
             table(["", *(state.name for state in states)], marks),
             members(outbox, outbox.Evidence),
             "When a connection is lost, what was not read meets the fate of its kind. Other kinds are forgotten: "

@@ -6,6 +6,7 @@ import importlib.util
 import re
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -36,6 +37,7 @@ def test_a_page_that_is_not_up_to_date_is_found(generate, tmp_path, monkeypatch)
     page.write_text("# Errors\n\n<!-- generated: error-tree -->\nold\n<!-- end -->\n", encoding="utf-8")
     monkeypatch.setattr(generate, "DOCS", tmp_path)
     monkeypatch.setattr(generate.generate_models, "pages", dict)
+    monkeypatch.setattr(generate.generate_diagrams, "pictures", dict)
     assert list(generate.stale()) == [page]
     assert "ToolTimeout" in generate.stale()[page]
 
@@ -98,3 +100,49 @@ def test_the_reference_in_one_file_has_every_public_name(generate):
     assert "#### Turn.start_call(" in text
     assert "#### Session.send_audio(" in text
     assert "_pump" not in text
+
+
+def test_the_pictures_of_the_tables_have_every_state_and_every_move(generate):
+    pictures = generate.generate_diagrams.state_pictures()
+    assert sorted(pictures) == [
+        "states-ledger.svg",
+        "states-link.svg",
+        "states-outbox.svg",
+        "states-turns.svg",
+    ]
+    for name, module in generate.generate_tables.machines().items():
+        picture = pictures[f"states-{name}.svg"]
+        words = {
+            word for text in re.findall(r">([^<>]+)</text>", picture) for word in re.findall(r"\w+", text)
+        }
+        known = {entry.name for pair in module.TABLE for entry in pair}
+        known |= {to.name for to, _ in module.TABLE.values() if to is not None}
+        assert words == known, name
+
+
+def test_a_move_that_changes_is_another_picture(generate, monkeypatch):
+    before = generate.generate_diagrams.state_pictures()["states-ledger.svg"]
+    key = (ledger.State.SENT, ledger.Move.HEARD)
+    monkeypatch.setitem(ledger.TABLE, key, (ledger.State.VOID, ledger.TABLE[key][1]))
+    assert generate.generate_diagrams.state_pictures()["states-ledger.svg"] != before
+
+
+def test_the_house_shows_the_imports_and_none_against_their_direction(generate):
+    """An arrow leads to the left: rooms stand in the order in which they may import."""
+    picture = generate.generate_diagrams.house()
+    arrows = re.findall(r'd="M([\d.]+) \d+H([\d.]+)"', picture)
+    assert len(arrows) > 10
+    assert all(float(to) < float(of) for of, to in arrows)
+
+
+def test_pictures_are_whole_and_load_nothing(generate):
+    for name, text in generate.generate_diagrams.pictures().items():
+        root = ElementTree.fromstring(text)
+        assert root.find("{http://www.w3.org/2000/svg}title").text, name
+        assert re.findall(r"(?:href|src|@import|url\((?!#a\)))", text) == [], name
+
+
+def test_a_module_of_the_picture_of_a_call_that_is_gone_is_named(generate, monkeypatch):
+    monkeypatch.setattr(generate.generate_diagrams, "find_spec", lambda name: None)
+    with pytest.raises(LookupError, match="session/on_asyncio"):
+        generate.generate_diagrams.call()
