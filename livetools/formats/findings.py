@@ -152,6 +152,15 @@ def excerpt(value: Json, limit: int = 60) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def object_of(text: str) -> dict[str, Json] | None:
+    """The JSON object that a text holds, ``None`` where it holds something else."""
+    try:
+        value = json.loads(text)
+    except ValueError:
+        return None
+    return value if isinstance(value, dict) else None
+
+
 def kind_of(value: Json) -> str:
     """What JSON calls it: for messages."""
     names = {dict: "an object", list: "a list", str: "a string", bool: "a boolean", type(None): "null"}

@@ -8,10 +8,9 @@ function knows the result.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 
-from .findings import Json, camel, kind_of
+from .findings import Json, camel, kind_of, object_of
 from .shapes import PART
 
 ROLES = {
@@ -102,7 +101,7 @@ def _tidy_call(call: Mapping[str, Json], path: str, changes: list[str]) -> dict[
     if "args" not in tidy and "arguments" in tidy:
         tidy["args"] = tidy.pop("arguments")
         changes.append(f"{path}: arguments became args")
-    if isinstance(tidy.get("args"), str) and (args := _object(tidy["args"])) is not None:
+    if isinstance(tidy.get("args"), str) and (args := object_of(tidy["args"])) is not None:
         tidy["args"] = args
         changes.append(f"{path}: args was text and became an object")
     return tidy
@@ -112,18 +111,10 @@ def _tidy_response(response: Mapping[str, Json], path: str, changes: list[str]) 
     tidy = dict(response)
     value = tidy.get("response")
     if value is not None and not isinstance(value, Mapping):
-        found = _object(value) if isinstance(value, str) else None
+        found = object_of(value) if isinstance(value, str) else None
         tidy["response"] = {"output": value} if found is None else found
         changes.append(f"{path}: response was {kind_of(value)} and became an object")
     return tidy
-
-
-def _object(text: str) -> dict[str, Json] | None:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None
 
 
 def _order(contents: Sequence[dict[str, Json]], changes: list[str]) -> list[dict[str, Json]]:

@@ -30,7 +30,7 @@ from livetools.protocol.errors import ConfigError
 from livetools.tools.results import failure
 from livetools.tools.schema import parameters
 
-from .findings import Json, excerpt, member
+from .findings import Json, excerpt, member, object_of
 
 Style: TypeAlias = Literal["chat", "responses", "anthropic"]
 Object: TypeAlias = Mapping[str, Json]
@@ -198,7 +198,7 @@ def to_function_response(result: Object, names: Mapping[str, str]) -> dict[str, 
     if not name:
         raise ConfigError(f"no call has the id {id!r}, so the name of its function is not known")
     text = _text(result.get("output", result.get("content")))
-    response = _object(text)
+    response = object_of(text)
     if result.get("is_error") and not (response and "error" in response):
         response = failure(text)
     return {"id": id, "name": name, "response": {"output": text} if response is None else response}
@@ -211,11 +211,3 @@ def _text(content: Json) -> str:
     if isinstance(content, str):
         return content
     return "" if content is None else json.dumps(content, ensure_ascii=False)
-
-
-def _object(text: str) -> dict[str, Json] | None:
-    try:
-        value = json.loads(text)
-    except ValueError:
-        return None
-    return value if isinstance(value, dict) else None

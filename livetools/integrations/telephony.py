@@ -39,7 +39,7 @@ from livetools.session.clock import Clock, SystemClock
 from livetools.session.handle_store import HandleStore
 
 from .drain import Drain
-from .phone.provider import Provider, Telnyx, Twilio
+from .phone.provider import Telnyx, Twilio
 
 __all__ = ["Ended", "StartFrame", "telnyx", "twilio"]
 
@@ -96,12 +96,8 @@ async def twilio(
         print([route.path for route in app.routes][-1])
     """
     provider = Twilio(auth_token, str(websocket.url) if url is None else url)
-    await _serve(
-        websocket,
-        provider,
-        Options(agent, deps, greeting, idle, on_end, stores, Drain() if drain is None else drain),
-        clock,
-    )
+    options = Options(agent, deps, greeting, idle, on_end, stores, drain or Drain())
+    await serve(websocket, provider, options, clock or SystemClock())
 
 
 async def telnyx(
@@ -138,13 +134,5 @@ async def telnyx(
 
         print([route.path for route in app.routes][-1])
     """
-    await _serve(
-        websocket,
-        Telnyx(auth_token),
-        Options(agent, deps, greeting, idle, on_end, stores, Drain() if drain is None else drain),
-        clock,
-    )
-
-
-async def _serve(websocket: WebSocket, provider: Provider, options: Options, clock: Clock | None) -> None:
-    await serve(websocket, provider, options, clock or SystemClock())
+    options = Options(agent, deps, greeting, idle, on_end, stores, drain or Drain())
+    await serve(websocket, Telnyx(auth_token), options, clock or SystemClock())

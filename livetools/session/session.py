@@ -98,13 +98,10 @@ class Session(SessionInput):
         """Close at the next quiet moment, and return the handle that ``connect(handle=...)`` goes on with elsewhere.
 
         Quiet: no call is open or runs in the background, every text was read and answered, nobody speaks, and the
-        service has given a handle that holds all of it. Texts that are sent meanwhile are waited for as well. After
-        ``within`` seconds it is closed as it is: what still runs is stopped as at any end, a call that is open is
-        forgotten by the model, and what was not read is lost; a warning in the log names it. ``None``: nothing was
-        said that a handle would hold. When it returns, sockets are closed and the handle store has the handle.
-
-        A handle holds the conversation, and no function: whoever goes on gives ``connect`` the tools and the
-        instructions. Where ``update`` or a hand-off has changed them, a warning says that those stay behind.
+        service has given a handle that holds all of it. Texts sent meanwhile are waited for too. After ``within``
+        seconds it is closed as it is: what runs is stopped as at any end, an open call is forgotten by the model, what
+        was not read is lost; a warning in the log names it. ``None``: nothing was said. When it returns, sockets are
+        closed and the store has the handle. Tools and instructions that ``update`` has set do not go along (a warning).
 
         Raises ``LocalProtocolError`` where no handles are asked for, ``ConcurrencyError`` inside a tool, and what
         ended the session with an error. Cancelling lets the session go on.

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from support.json_values import json_values
 
 from livetools.formats import check, text_response, usage
 
@@ -81,24 +81,13 @@ def test_null_stands_for_an_absent_finish_reason_in_a_stream():
     assert check([first, text_response("b")]).ok
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(
-                ["candidates", "content", "parts", "text", "functionCall", "error", "usageMetadata", "index"]
-            ),
-            inner,
-            max_size=4,
-        )
-    ),
-    max_leaves=12,
+VALUES = json_values(
+    "candidates", "content", "parts", "text", "functionCall", "error", "usageMetadata", "index"
 )
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
-@given(json_values)
+@given(VALUES)
 def test_no_json_makes_the_check_raise(document: Any):
     check(document, "response")
     check(document, "stream")

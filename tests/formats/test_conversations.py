@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.json_values import json_values
 
 from livetools.formats import check
 
@@ -102,34 +103,13 @@ def test_the_message_says_that_the_assistant_answered_too_early():
     assert finding.path == "$[1]"
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(
-                [
-                    "role",
-                    "parts",
-                    "text",
-                    "functionCall",
-                    "function_response",
-                    "id",
-                    "name",
-                    "response",
-                    "args",
-                ]
-            ),
-            inner,
-            max_size=4,
-        )
-    ),
-    max_leaves=12,
+VALUES = json_values(
+    "role", "parts", "text", "functionCall", "function_response", "id", "name", "response", "args"
 )
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
-@given(st.lists(json_values, max_size=4))
+@given(st.lists(VALUES, max_size=4))
 def test_no_json_makes_the_check_raise(contents: list[Any]):
     check(contents, "conversation")
     check({"clientContent": {"turns": contents, "turnComplete": True}})

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
+from support.json_values import json_values
 
 from livetools.formats import check
 
@@ -82,33 +82,13 @@ def test_a_setup_has_its_tools_checked():
     assert finding.path == "$.setup.tools[0].functionDeclarations[0].name"
 
 
-json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
-    lambda inner: (
-        st.lists(inner, max_size=3)
-        | st.dictionaries(
-            st.sampled_from(
-                [
-                    "functionDeclarations",
-                    "name",
-                    "parameters",
-                    "type",
-                    "items",
-                    "properties",
-                    "required",
-                    "anyOf",
-                ]
-            ),
-            inner,
-            max_size=4,
-        )
-    ),
-    max_leaves=12,
+VALUES = json_values(
+    "functionDeclarations", "name", "parameters", "type", "items", "properties", "required", "anyOf"
 )
 
 
 @settings(max_examples=150, deadline=None, derandomize=True)
-@given(json_values)
+@given(VALUES)
 def test_no_json_makes_the_check_raise(document: Any):
     check(document, "tools")
 

@@ -137,25 +137,36 @@ DECLARED = livetools.Tool(
     ],
 )
 async def test_a_page_answers_what_is_only_declared(fields, told):
-    answers = []
+    async def answer(way, call):
+        await way.take(f'{{"type": "respond", "id": "{call.id}", {fields}}}')
 
+    async def late(way):
+        with pytest.raises(Rejected, match="no call with the id"):
+            await way.take('{"type": "respond", "id": "call_0", "value": 1}')
+
+    assert await answers_of("show_map", DECLARED, answer, late) == [told]
+
+
+async def answers_of(name, tool, on_started, at_the_end=None):
+    """What a model is answered that calls this tool once; ``on_started`` acts for the page when it begins."""
+    answers = []
     async with FakeLiveServer() as server:
 
         @server.model
         async def model(turn):
-            answers.append(await turn.call("show_map"))
+            answers.append(await turn.call(name))
 
-        async with conversing(server, tools=[DECLARED]) as (session, way, _):
-            await way.take('{"type": "text", "text": "where?"}')
+        async with conversing(server, tools=[tool]) as (session, way, _):
+            await way.take('{"type": "text", "text": "go"}')
             async for event in session:
                 way.tap(event)
                 if isinstance(event, livetools.ToolStarted):
-                    await way.take(f'{{"type": "respond", "id": "{event.call.id}", {fields}}}')
+                    await on_started(way, event.call)
                 elif isinstance(event, livetools.TurnComplete) and answers:
                     break
-            with pytest.raises(Rejected, match="no call with the id"):
-                await way.take('{"type": "respond", "id": "call_0", "value": 1}')
-    assert answers == [told]
+            if at_the_end is not None:
+                await at_the_end(way)
+    return answers
 
 
 async def test_what_has_a_handler_is_not_the_pages_to_answer():
@@ -167,22 +178,13 @@ async def test_what_has_a_handler_is_not_the_pages_to_answer():
         await may_end.wait()
         return "mine"
 
-    answers = []
-    async with FakeLiveServer() as server:
+    refused = []
 
-        @server.model
-        async def model(turn):
-            answers.append(await turn.call("slow"))
+    async def answer(way, call):
+        with pytest.raises(Rejected, match="slow has a handler") as error:
+            await way.take(f'{{"type": "respond", "id": "{call.id}", "value": "theirs"}}')
+        refused.append(error.value.code)
+        may_end.set()
 
-        async with conversing(server, tools=[slow]) as (session, way, _):
-            await way.take('{"type": "text", "text": "go"}')
-            async for event in session:
-                way.tap(event)
-                if isinstance(event, livetools.ToolStarted):
-                    with pytest.raises(Rejected, match="slow has a handler") as refused:
-                        await way.take(f'{{"type": "respond", "id": "{event.call.id}", "value": "theirs"}}')
-                    may_end.set()
-                elif isinstance(event, livetools.TurnComplete) and answers:
-                    break
-    assert refused.value.code == "refused"
-    assert answers == [{"output": "mine"}]
+    assert await answers_of("slow", slow, answer) == [{"output": "mine"}]
+    assert refused == ["refused"]
