@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable, Mapping
 from contextvars import ContextVar, Token
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 from livetools.protocol import price
 from livetools.protocol.events import Call
@@ -36,12 +36,13 @@ try:
 except ImportError as error:
     raise ImportError(f"tracing needs OpenTelemetry: {install('otel')}") from error
 
-from .telemetry.attributes import CANCELLED, Attributes, as_json, of_call
+from .telemetry.attributes import CANCELLED, as_json, of_call
 from .telemetry.conversation import Conversation
 from .telemetry.instruments import Instruments
 
 #: The session that a handler serves, as each tracer knows it: it is set where the session is opened, and inherited.
 _CONVERSATION: ContextVar[Mapping[int, Conversation]] = ContextVar("livetools_conversation")
+_NONE: Mapping[int, Conversation] = {}
 
 
 def tracing(
@@ -76,15 +77,17 @@ def tracing(
     )
 
 
-class _Run(NamedTuple):
-    call: Call  # held, so that no other object gets its id()
-    span: trace.Span
-    token: Token[context.Context]
-    wall: int  # when it began, in ns of the epoch
-    began: int  # the same on a clock that is not set back
+#: A run of a tool: its call (held, so that no other object gets its id()); its span, the context in which that is
+#: current and the token for what was current before (no span: below a turn that is not recorded); when it began, in ns
+#: of the epoch and of a clock that is not set back. A plain tuple: one with names costs ten times as much to make.
+_Run: TypeAlias = tuple[
+    Call, trace.Span | None, context.Context | None, Token[context.Context] | None, int, int
+]
 
 
 class _Tracing(Hooks):
+    """What it does for a call lies on the call's path: nothing is asked of the SDK that could be left out."""
+
     def __init__(self, tracer: trace.Tracer, meter: metrics.Meter, capture_content: bool) -> None:
         self._tracer, self._content = tracer, capture_content
         self._instruments = Instruments(meter)
@@ -94,38 +97,40 @@ class _Tracing(Hooks):
         if not isinstance(session, Session):
             return None
         conversation = Conversation(session, self._tracer, self._instruments, self._content)
-        _CONVERSATION.set({**_CONVERSATION.get({}), id(self): conversation})
+        _CONVERSATION.set({**_CONVERSATION.get(_NONE), id(self): conversation})
         context.attach(conversation.context)  # of the session's own task, and of the handlers in it
         return conversation
 
     def before(self, call: Call) -> None:
         if id(call) in self._runs:  # these hooks are the session's and the toolset's
             return
-        attributes = of_call(call)
-        if self._content:
-            attributes["gen_ai.tool.call.arguments"] = as_json(dict(call.args))
-        conversation = _CONVERSATION.get({}).get(id(self))
-        parent = None if conversation is None else conversation.context_of(call)
+        conversation = _CONVERSATION.get(_NONE).get(id(self))
+        turn = None if conversation is None else conversation.turn_of(call)
         wall, began = time.time_ns(), time.perf_counter_ns()
-        span = self._tracer.start_span(
-            f"execute_tool {call.name}", parent, attributes=attributes, start_time=wall
-        )
-        token = context.attach(trace.set_span_in_context(span))
-        self._runs[id(call)] = _Run(call, span, token, wall, began)
+        span, below, token = None, None, None
+        if turn is None or turn.recorded:
+            attributes = of_call(call)
+            if self._content:
+                attributes["gen_ai.tool.call.arguments"] = as_json(dict(call.args))
+            parent = None if turn is None else turn.context
+            span = self._tracer.start_span(
+                f"execute_tool {call.name}", parent, attributes=attributes, start_time=wall
+            )
+            below = trace.set_span_in_context(span)
+            token = context.attach(below)
+        self._runs[id(call)] = call, span, below, token, wall, began
 
     def after(self, call: Call, response: Mapping[str, Any]) -> None:
-        run = self._runs.get(id(call))
-        if run is not None and self._content:
-            run.span.set_attribute("gen_ai.tool.call.result", as_json(dict(response)))
+        if self._content and (span := self._span_of(call)) is not None:
+            span.set_attribute("gen_ai.tool.call.result", as_json(dict(response)))
         self._end(call)
 
     def on_error(self, call: Call, error: Exception) -> None:
-        run = self._runs.get(id(call))
-        if run is None:  # a hook before this one refused the call
-            return
-        if self._content:
-            run.span.record_exception(error)
-        run.span.set_status(trace.StatusCode.ERROR, str(error) if self._content else None)
+        span = self._span_of(call)
+        if span is not None:  # None also where a hook before this one refused the call
+            if self._content:
+                span.record_exception(error)
+            span.set_status(trace.StatusCode.ERROR, str(error) if self._content else None)
         self._end(call, type(error).__qualname__)
 
     def on_cancel(self, call: Call) -> None:
@@ -136,21 +141,26 @@ class _Tracing(Hooks):
         if run is None:
             return function
         carrier: dict[str, str] = {}
-        propagate.inject(carrier, trace.set_span_in_context(run.span))
+        propagate.inject(carrier, run[2])  # None: the current one, the session's
         return partial(_below, carrier, function)
+
+    def _span_of(self, call: Call) -> trace.Span | None:
+        run = self._runs.get(id(call))
+        return None if run is None else run[1]
 
     def _end(self, call: Call, error_type: str | None = None) -> None:
         run = self._runs.pop(id(call), None)
         if run is None:
             return
-        taken = time.perf_counter_ns() - run.began
-        attributes: Attributes = {"gen_ai.tool.name": call.name, "gen_ai.tool.type": "function"}
-        if error_type is not None:
-            attributes["error.type"] = error_type
-            run.span.set_attribute("error.type", error_type)
-        self._instruments.tool.record(taken / 1e9, attributes)  # while the span is current, for exemplars
-        run.span.end(run.wall + taken)
-        context.detach(run.token)
+        _, span, below, token, wall, began = run
+        taken = time.perf_counter_ns() - began
+        if span is not None:
+            if error_type is not None:
+                span.set_attribute("error.type", error_type)
+            span.end(wall + taken)
+        if token is not None:
+            context.detach(token)
+        self._instruments.ran(taken / 1e9, call.name, error_type, below)
 
 
 def _below(carrier: Mapping[str, str], function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:

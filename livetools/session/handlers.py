@@ -7,7 +7,7 @@ import inspect
 import logging
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent import futures
 from contextvars import copy_context
 from dataclasses import dataclass, field
@@ -104,8 +104,8 @@ class Handlers:
         tool = job.tool
         hooks = (*self.hooks, *tool.hooks) if self.hooks or tool.hooks else ()
         try:
-            if hooks and not job.stopped:
-                await self._hook(hooks, "before", job.call)
+            if hooks and not job.stopped and (rest := self._tell(hooks, "before", job.call)) is not None:
+                await rest
             done = cancelled() if job.stopped else await self._handle(job, tool)
         except BaseException as error:  # sys.exit() in a tool ends the tool, not the session
             # by itself, or because the loop ends: then the session is cancelled as well
@@ -115,17 +115,18 @@ class Handlers:
                 raise
             withdrawn = job.stopped and isinstance(error, futures.CancelledError)
             done = cancelled() if withdrawn else error_outcome(_plain(error), tool.name)
-        if hooks and not job.stopped:  # of a call that was stopped the hooks are told why, by ``stopped``
-            await self._after(hooks, job.call, done)
+        # of a call that was stopped the hooks are told why, by ``stopped``
+        if hooks and not job.stopped and (rest := self._after(hooks, job.call, done)) is not None:
+            await rest
         return done
 
     async def stopped(self, job: Job, reason: Exception | None) -> None:
         """Tell the hooks that a call was stopped, because its time was up or the server took it back."""
         hooks = (*self.hooks, *job.tool.hooks)
         if isinstance(reason, ToolTimeout):
-            await self._hook(hooks, "on_error", job.call, reason)
+            await self._tell_all(hooks, "on_error", job.call, reason)
         else:
-            await self._hook(hooks, "on_cancel", job.call)
+            await self._tell_all(hooks, "on_cancel", job.call)
 
     async def _handle(self, job: Job, tool: Tool) -> Outcome:
         handler = tool.handler
@@ -222,36 +223,48 @@ class Handlers:
 
     async def refused(self, tool: Tool, call: Call, error: Exception) -> None:
         """Tell the hooks of a call whose arguments do not fit, and that nobody was asked about."""
-        await self._hook((*self.hooks, *tool.hooks), "on_error", call, error)
+        await self._tell_all((*self.hooks, *tool.hooks), "on_error", call, error)
 
     def shutdown(self) -> None:
         """Let the threads go."""
         self.threads.shutdown()
         self.aside.shutdown()
 
-    async def _after(self, hooks: Sequence[Hooks], call: Call, done: Outcome) -> None:
+    def _after(self, hooks: Sequence[Hooks], call: Call, done: Outcome) -> Awaitable[None] | None:
         if done.error is not None:
-            await self._hook(hooks, "on_error", call, done.error)
-        else:
-            await self._hook(hooks, "after", call, done.response)
+            return self._tell(hooks, "on_error", call, done.error)
+        return self._tell(hooks, "after", call, done.response)
 
-    async def _hook(self, hooks: Sequence[Hooks], name: str, *args: object) -> None:
-        for hook in hooks:
+    def _tell(self, hooks: Sequence[Hooks], name: str, *args: object) -> Awaitable[None] | None:
+        """Tell the hooks, in their order. What is returned must be awaited: a hook that waits, and those behind it.
+
+        On the path of every call: most hooks are sync, and need no coroutine.
+        """
+        for at, hook in enumerate(hooks, 1):
             method = getattr(hook, name, None)
             if method is None:
                 continue
             try:
                 told = method(*args)
-                if inspect.isawaitable(told):
-                    await told
-            except ToolError as error:
-                if name == "before":
-                    raise
-                _failed(hook, name, error)
             except BaseException as error:
-                if not is_of_the_user(error):
-                    raise
-                _failed(hook, name, error)
+                _judge(hook, name, error)
+                continue
+            if told is not None and inspect.isawaitable(told):
+                return self._tell_rest(hook, told, hooks[at:], name, *args)
+        return None
+
+    async def _tell_rest(
+        self, hook: Hooks, told: Awaitable[None], behind: Sequence[Hooks], name: str, *args: object
+    ) -> None:
+        try:
+            await told
+        except BaseException as error:
+            _judge(hook, name, error)
+        await self._tell_all(behind, name, *args)
+
+    async def _tell_all(self, hooks: Sequence[Hooks], name: str, *args: object) -> None:
+        if (rest := self._tell(hooks, name, *args)) is not None:
+            await rest
 
 
 class _Steps:
@@ -330,6 +343,13 @@ def _advice(job: Job, error: Exception) -> str:
     if used_none and any("deps" in frame.f_code.co_names for frame, _ in walk_tb(error.__traceback__)):
         return ": context.deps is None, pass connect(deps=...)"
     return ""
+
+
+def _judge(hook: Hooks, name: str, error: BaseException) -> None:
+    """Raise what a hook has raised, if it refuses the call or is not the user's; else log it."""
+    if not is_of_the_user(error) or (name == "before" and isinstance(error, ToolError)):
+        raise error
+    _failed(hook, name, error)
 
 
 def _failed(hook: Hooks, name: str, error: BaseException) -> None:

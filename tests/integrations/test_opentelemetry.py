@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
 import math
@@ -27,6 +28,7 @@ from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import Decision, Sampler, SamplingResult
 from opentelemetry.trace import StatusCode
 from support.traced import Records, asked, calling, talking
 
@@ -150,7 +152,7 @@ async def test_the_histogram_has_the_duration_of_the_span() -> None:
     records = Records()
     await asked([weather, book], calling("weather", city="Oslo"), records.hooks)
     (point,) = records.points()
-    assert dict(point.attributes) == {"gen_ai.tool.name": "weather", "gen_ai.tool.type": "function"}
+    assert dict(point.attributes) == {"gen_ai.tool.name": "weather"}
     assert point.sum == ((records.tool.end_time or 0) - (records.tool.start_time or 0)) / 1e9
     assert point.explicit_bounds[:2] == (0.01, 0.02)
     await asked([weather, book], calling("book"), records.hooks)
@@ -228,6 +230,54 @@ async def test_on_an_executor_too_the_call_is_the_parent_of_what_its_tool_traces
         said = await asked([tool], calling("here"), records.hooks)
     context = records.tool.context
     assert f"{context.trace_id} {context.span_id}" in said
+
+
+@pytest.mark.parametrize("kind", ["no executor", "threads", "processes"])
+async def test_below_a_turn_that_is_not_sampled_no_span_is_begun_and_the_tool_is_in_its_trace(
+    kind: str,
+) -> None:
+    executors: dict[str, Any] = {
+        "no executor": lambda: contextlib.nullcontext(),
+        "threads": lambda: ThreadPoolExecutor(1),
+        "processes": lambda: ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")),
+    }
+    asked_for: list[str] = []
+
+    class Nothing(Sampler):
+        def should_sample(
+            self, parent_context: Any, trace_id: int, name: str, *args: Any, **keywords: Any
+        ) -> SamplingResult:
+            asked_for.append(name.partition(" ")[0])
+            return SamplingResult(Decision.DROP)
+
+        def get_description(self) -> str:
+            return "nothing"
+
+    records = Records(sampler=Nothing())
+    with records.tracer.start_as_current_span("conversation") as conversation, executors[kind]() as executor:
+        tool = livetools.Tool(here, description="Where it runs.", executor=executor)
+        said = await asked([tool], calling("here"), records.hooks)
+    assert f"{conversation.get_span_context().trace_id} " in said
+    assert set(asked_for) == {"conversation", "invoke_agent", "realtime_inference"}
+    (point,) = records.points()  # what is counted is counted of every run
+    assert (point.count, dict(point.attributes)) == (1, {"gen_ai.tool.name": "here"})
+
+
+@pytest.mark.parametrize("seconds", [0.009, 0.01])
+async def test_only_a_run_that_took_ten_milliseconds_leads_from_its_metric_to_its_trace(
+    seconds: float, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records, now = Records(), [0]
+    monkeypatch.setattr("time.perf_counter_ns", lambda: now[0])
+
+    async def works() -> None:
+        now[0] += int(seconds * 1e9)
+
+    await asked([works], calling("works"), records.hooks)
+    (point,) = records.points()
+    assert point.sum == seconds
+    slow = [(exemplar.trace_id, exemplar.span_id) for exemplar in point.exemplars]
+    assert slow == [(records.tool.context.trace_id, records.tool.context.span_id)] * (seconds >= 0.01)
 
 
 class Unknown(Executor):

@@ -435,6 +435,34 @@ async def test_hooks_are_told_in_their_order_and_before_may_refuse(opened: Opene
     ]  # fmt: skip
 
 
+async def test_a_hook_that_waits_is_waited_for_before_those_behind_it_though_some_fail(
+    opened: Opened,
+) -> None:
+    told: list[str] = []
+
+    class Sync:
+        def __init__(self, name: str) -> None:
+            self.name = name
+
+        def before(self, call: Call) -> None:
+            told.append(self.name)
+            raise ValueError("a hook that fails loses no call")
+
+    class Waits(Sync):
+        async def before(self, call: Call) -> None:  # type: ignore[override]
+            await anyio.lowlevel.checkpoint()
+            super().before(call)
+
+    async def tool() -> str:
+        """Works."""
+        told.append("tool")
+        return "done"
+
+    async with opened([tool], hooks=[Sync("a"), Waits("b"), Sync("c"), Waits("d")]) as line:
+        assert await answer(line, call("tool", "c1")) == {"output": "done"}
+    assert told == ["a", "b", "c", "d", "tool"]
+
+
 async def test_hooks_are_told_once_of_a_thread_that_ends_after_its_call_was_taken_back(
     opened: Opened,
 ) -> None:

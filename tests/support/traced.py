@@ -11,6 +11,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader
 from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from opentelemetry.sdk.trace.sampling import Sampler
 
 import livetools
 from livetools import Hooks
@@ -23,9 +24,9 @@ MODEL = "gemini-3.8-live"
 class Records:
     """The hooks, and what was recorded through them."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, sampler: Sampler | None = None, **options: Any) -> None:
         self._spans, self._metrics = InMemorySpanExporter(), InMemoryMetricReader()
-        self.tracer_provider = TracerProvider(shutdown_on_exit=False)
+        self.tracer_provider = TracerProvider(sampler, shutdown_on_exit=False)
         self.tracer_provider.add_span_processor(SimpleSpanProcessor(self._spans))
         self.meter_provider = MeterProvider([self._metrics], shutdown_on_exit=False)
         self.hooks = opentelemetry.tracing(self.tracer_provider, self.meter_provider, **options)

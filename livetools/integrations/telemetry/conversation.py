@@ -11,7 +11,6 @@ from collections.abc import Callable
 from typing import Any
 
 from opentelemetry import context, trace
-from opentelemetry.context import Context
 
 from livetools.protocol.events import (
     AudioChunk,
@@ -37,18 +36,19 @@ from livetools.protocol.words import Words
 from livetools.session.session import Session
 from livetools.session.tap import awaited_for
 
-from .attributes import Attributes, as_json, messages, of_usage, span_event
+from .attributes import SPAN_EVENTS, Attributes, as_json, messages, of_usage, span_event
 from .instruments import Instruments
 
 OF_A_TURN = (AudioChunk, CodeChunk, OutputTranscript, TextChunk, ThoughtChunk, VideoChunk)
 TO_THE_TURN = (Interrupted, Stalled)  # events that are told of the turn under way, if there is one
 
 
-class _Turn:
+class Turn:
     """A turn under way."""
 
     def __init__(self, span: trace.Span, began: int) -> None:
         self.span, self.began = span, began
+        self.recorded = span.is_recording()  # what is below it is not, unless it is
         self.context = trace.set_span_in_context(span)
         self.interrupted = False
 
@@ -75,20 +75,21 @@ class Conversation:
         if self._content and (instructions := plan.setup.get("systemInstruction")):
             self.span.set_attribute("gen_ai.system_instructions", as_json(instructions))
         self.context = trace.set_span_in_context(self.span)
-        self._turn: _Turn | None = None
+        self._turn: Turn | None = None
         self._free = self._wall  # the end of the last turn: the next one cannot have begun before
         self._usage, self._turn_usage = Usage(), Usage()
-        self._calls: dict[int, tuple[Call, Context]] = {}  # the turn of each call that is open, by id(call)
+        self._calls: dict[int, tuple[Call, Turn]] = {}  # the turn of each call that is open, by id(call)
         self._id: Attributes = {}
         self._said: list[str] = []
         self._words, self._answer = Words(plan.transcribed), [""]
         self._listeners: dict[type[Any], Callable[[Any], None]] = {
+            **dict.fromkeys(SPAN_EVENTS, self._note),
             **dict.fromkeys(OF_A_TURN, self._on_output),
             SessionStarted: self._on_started,
             InputTranscript: self._on_heard,
             ToolStarted: self._on_call,
             ToolFinished: self._on_call_end,
-            ToolCancelled: self._on_call_end,
+            ToolCancelled: self._on_call_cancelled,
             UsageUpdate: self._on_usage,
             Interrupted: self._on_interrupted,
             TurnComplete: self._on_turn_complete,
@@ -106,9 +107,6 @@ class Conversation:
         listener = self._listeners.get(type(event))
         if listener is not None:
             listener(event)
-        if (told := span_event(event)) is not None:
-            turn = self._turn if isinstance(event, TO_THE_TURN) else None
-            (turn.span if turn is not None else self.span).add_event(*told, timestamp=self._now())
 
     def ended(self, error: Exception | None) -> None:
         """The session is over."""
@@ -123,16 +121,16 @@ class Conversation:
         self._instruments.session.record((end - self._wall) / 1e9, {**self._about, **failed})
         self.span.end(end)
 
-    def context_of(self, call: Call) -> Context:
-        """The context of the turn that has made this call; a turn begins with its call, if none is under way."""
+    def turn_of(self, call: Call) -> Turn:
+        """The turn that has made this call; one begins with it, if none is under way."""
         known = self._calls.get(id(call))
         if known is None:
-            known = self._calls[id(call)] = call, self._begin().context
+            known = self._calls[id(call)] = call, self._begin()
         return known[1]
 
     # Turns
 
-    def _begin(self) -> _Turn:
+    def _begin(self) -> Turn:
         if self._turn is None:
             ago, now = awaited_for(self._session), self._now()
             began = now if ago is None else max(now - int(ago * 1e9), self._free)
@@ -143,7 +141,7 @@ class Conversation:
                 {**self._about, **self._id, "gen_ai.operation.name": "realtime_inference"},
                 start_time=began,
             )
-            self._turn = _Turn(span, began)
+            self._turn = Turn(span, began)
         return self._turn
 
     def _on_output(self, event: Event) -> None:
@@ -162,10 +160,14 @@ class Conversation:
             self._said.append(event.text)
 
     def _on_call(self, event: ToolStarted) -> None:
-        self.context_of(event.call)
+        self.turn_of(event.call)
 
-    def _on_call_end(self, event: ToolFinished | ToolCancelled) -> None:
+    def _on_call_end(self, event: ToolFinished) -> None:
         self._calls.pop(id(event.call), None)
+
+    def _on_call_cancelled(self, event: ToolCancelled) -> None:
+        self._calls.pop(id(event.call), None)
+        self._note(event)
 
     def _on_usage(self, event: UsageUpdate) -> None:
         self._turn_usage = event.usage  # the last count of a turn holds
@@ -173,6 +175,7 @@ class Conversation:
     def _on_interrupted(self, event: Interrupted) -> None:
         if self._turn is not None:
             self._turn.interrupted = True
+        self._note(event)
 
     def _on_turn_complete(self, event: TurnComplete) -> None:
         if event.status == "IN_PROGRESS":  # a filler: the model thinks on
@@ -187,7 +190,7 @@ class Conversation:
             self._instruments.first_output.record(event.first_output, self._labels())
         self._end_turn(turn, event.reason or ("interrupted" if turn.interrupted else "stop"))
 
-    def _end_turn(self, turn: _Turn, reason: str) -> None:
+    def _end_turn(self, turn: Turn, reason: str) -> None:
         usage, self._turn_usage = self._turn_usage, Usage()
         self._usage = self._usage + usage
         told = of_usage(usage)
@@ -206,6 +209,12 @@ class Conversation:
         context.detach(token)
         turn.span.end(self._free)
         self._turn = None
+
+    def _note(self, event: Event) -> None:
+        """Keep it as an event of a span."""
+        if (told := span_event(event)) is not None:
+            turn = self._turn if isinstance(event, TO_THE_TURN) else None
+            (turn.span if turn is not None else self.span).add_event(*told, timestamp=self._now())
 
     def _labels(self) -> Attributes:
         return {**self._about, "gen_ai.operation.name": "realtime_inference"}
