@@ -117,6 +117,11 @@ class Driver(ABC, Generic[M]):
         self.step()
         await self.follow_up()
 
+    @property
+    def behind(self) -> bool:
+        """Whether there is something to :meth:`follow_up`."""
+        return bool(self.writer.waiting) or self._slice.over()
+
     async def follow_up(self) -> None:
         """Write what was taken, and let others run now and then."""
         await self.writer.flush()

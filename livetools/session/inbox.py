@@ -193,7 +193,7 @@ class Inbox:
         """The next event, if one waits and nobody else need run before it is handed out."""
         self._iterated = True
         backlog = self._backlog
-        return backlog.pop() if backlog.size and not self._slice.over else None
+        return backlog.pop() if backlog.size and not self._slice.over() else None
 
     async def get(self) -> Event | None:
         """The next event; ``None`` at the end. Cancelling loses nothing.

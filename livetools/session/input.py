@@ -18,6 +18,8 @@ from .facts import SessionFacts, checked_text
 if TYPE_CHECKING:
     from typing_extensions import Buffer  # typing's own from Python 3.12 on
 
+    from .session_driver import SessionDriver
+
 
 class SessionInput(SessionFacts):
     """The verbs that send something."""
@@ -88,23 +90,22 @@ class SessionInput(SessionFacts):
         for it, and when 2 MiB wait for the connection. Raises ``LocalProtocolError`` for another
         ``rate``, ``ConfigError`` for floats and everything else that is not 16-bit PCM.
         """
-        sound, hertz = pcm_bytes(pcm), sample_rate(rate)
-        self._rate = self._rate or hertz
-        if hertz != self._rate:
-            raise LocalProtocolError(
-                f"audio at {rate} Hz after audio at {self._rate} Hz: the service closes a session for it. Resample"
-            )
+        sound = pcm_bytes(pcm)
+        if not (type(rate) is int and 0 < rate == self._rate):  # else it was checked before
+            rate = self._checked_rate(rate)
         whole = self._samples.whole(sound)
         for listener in self._assembly.listeners:
-            listener.sound(whole, hertz)
-        await self._media(outgoing.audio(whole, hertz) if whole else b"", "audio")
+            listener.sound(whole, rate)
+        driver = self._media(outgoing.audio(whole, rate) if whole else b"", "audio")
+        if driver.behind:  # fifty times a second and session: no coroutine more than it takes
+            await driver.follow_up()
 
     async def send_video(self, jpeg: Buffer) -> None:
         """Send one frame of video, a JPEG (or PNG, or WebP); the model looks at about one a second.
 
         Raises ``ConfigError`` for another format, and for raw pixels: the service would close the session.
         """
-        await self._media(outgoing.video(*image(jpeg)), "video")
+        await self._media(outgoing.video(*image(jpeg)), "video").follow_up()
 
     async def end_audio(self) -> None:
         """The microphone is off: what was sent is heard now. Audio may follow later.
@@ -146,8 +147,17 @@ class SessionInput(SessionFacts):
         driver.machine.interrupt(driver.clock.now())
         await driver.follow()
 
-    async def _media(self, frame: bytes, kind: str) -> None:
+    def _checked_rate(self, rate: object) -> int:
+        hertz = sample_rate(rate)
+        self._rate = self._rate or hertz
+        if hertz != self._rate:
+            raise LocalProtocolError(
+                f"audio at {hertz} Hz after audio at {self._rate} Hz: the service closes a session for it. Resample"
+            )
+        return hertz
+
+    def _media(self, frame: bytes, kind: str) -> SessionDriver:
         driver = self._live()
         if frame:
             driver.media(frame, kind)
-        await driver.follow_up()
+        return driver

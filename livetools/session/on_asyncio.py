@@ -20,7 +20,7 @@ from websockets.protocol import OPEN, Event
 
 from .adapter import Adapter, Noting
 from .framing import PING, TEXT, Cutter, Unlawful, frame, masks
-from .timeslice import SLICE, TimeSlice
+from .timeslice import SLICE, TimeSlice, passes
 from .transport import Gone
 from .wake import as_task, make_wake
 
@@ -51,6 +51,7 @@ class PushConnection(Noting, ClientConnection):
 
     def data_received(self, data: bytes) -> None:
         inflow = self.inflow
+        inflow.passes.count += 1
         if inflow.cutter is None:
             data = self._upgrading(data)
         if inflow.cutter is not None and data:
@@ -201,7 +202,8 @@ class _Inflow:
     """The messages of one connection on their way to the listener, or to a queue until there is one."""
 
     __slots__ = (
-        "cutter", "ending", "error", "feed", "head", "left", "news", "over", "parts", "paused", "reader", "waiting",
+        "cutter", "ending", "error", "feed", "head", "left", "news", "over", "parts", "passes", "paused", "reader",
+        "waiting",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -218,6 +220,7 @@ class _Inflow:
         self.left = False  # nobody will receive any more
         self.error: Exception | None = None  # raised by the listener
         self.news = make_wake()
+        self.passes = passes()
         self.reader: asyncio.Task[Any] | None = None  # that listens
 
     @property

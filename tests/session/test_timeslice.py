@@ -7,7 +7,10 @@ import time
 import anyio
 import pytest
 
-from livetools.session.timeslice import SLICE, TimeSlice
+import livetools
+from livetools.session.timeslice import SLICE, TimeSlice, passes
+from livetools.session.wake import on_trio
+from livetools.testing import FakeLiveServer
 
 pytestmark = pytest.mark.anyio
 
@@ -41,6 +44,48 @@ async def test_whoever_has_just_waited_keeps_its_slice() -> None:
         scope.cancel()
         await slice.share()  # nothing is awaited
     assert not scope.cancelled_caught
+
+
+async def test_whoever_waited_meanwhile_without_saying_so_begins_another_slice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Sound that is sent every 20 ms: the loop has gone on, and somebody's socket has read something."""
+    now = 0.0
+    monkeypatch.setattr("livetools.session.timeslice.time.monotonic", lambda: now)
+    counted, slice = passes(), TimeSlice()
+    slice.rested()
+    for _ in range(3):
+        now += 4 * SLICE
+        counted.count += 1
+        assert not slice.over() or on_trio()
+    now += 4 * SLICE
+    assert slice.over()  # nothing tells that anybody else has run
+
+
+async def test_the_loop_s_passes_are_counted_where_a_connection_reads_something() -> None:
+    async with FakeLiveServer() as server, livetools.connect("gemini-3.8-live", **server.options) as session:
+        before = passes().count
+        await session.ask("hello")
+        assert passes().count > before or on_trio()
+
+
+async def test_whoever_sends_sound_without_waiting_steps_aside_though_it_is_written_at_once() -> None:
+    async with FakeLiveServer() as server, livetools.connect("gemini-3.8-live", **server.options) as session:
+        others = 0
+
+        async def other() -> None:
+            nonlocal others
+            while True:
+                others += 1
+                await anyio.lowlevel.checkpoint()
+
+        async with anyio.create_task_group() as group:
+            group.start_soon(other)
+            ends = time.monotonic() + 20 * SLICE
+            while time.monotonic() < ends:
+                await session.send_audio(bytes(640))
+            group.cancel_scope.cancel()
+    assert others >= 2
 
 
 async def test_work_without_an_end_can_be_cancelled() -> None:
