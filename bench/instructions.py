@@ -13,18 +13,17 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from processes import CACHE, HERE, Client, Missing, Worker
+from processes import HERE, Client, Missing, Worker
 
 TOTAL = re.compile(r"^(?:summary|totals): (\d+)", re.MULTILINE)
 
 
-def counter() -> Path:
+def counter(folder: Path) -> Path:
     """The library that switches the counting on and off. Raises :class:`Missing` where it cannot be made."""
     for program, package in (("valgrind", "valgrind"), ("cc", "gcc")):
         if shutil.which(program) is None:
             raise Missing(f"there is no {program} here: apt-get install {package}")
-    library = CACHE / "counter.so"
-    library.parent.mkdir(parents=True, exist_ok=True)
+    library = folder / "counter.so"
     command = ["cc", "-shared", "-fPIC", "-O2", "-o", str(library), str(HERE / "counter.c")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode:
@@ -42,7 +41,7 @@ def count(
             *still, "valgrind", "-q", "--tool=callgrind", "--instr-atstart=no",
             f"--callgrind-out-file={folder}/out",
         ]  # fmt: skip
-        variables = {"BENCH_COUNTER": str(counter())}
+        variables = {"BENCH_COUNTER": str(counter(Path(folder)))}
         worker = Worker(client, port, tree=tree, under=under, variables=variables)
         try:
             return dict(_counted(worker, Path(folder), jobs))

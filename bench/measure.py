@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import subprocess
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -73,15 +74,20 @@ SLOW = 4
 def workers(
     port: int, clients: Iterable[Client], say: Callable[[str], None]
 ) -> tuple[list[Worker], dict[str, str]]:
-    """Those that can be had here, and why the others cannot."""
-    found, missing = [], {}
-    for client in clients:
+    """Those that can be had here, and why the others cannot. Environments that are not there are made side by side."""
+
+    def start(client: Client) -> Worker | str:
         try:
-            found.append(Worker(client, port))
+            return Worker(client, port)
         except (Missing, OSError, subprocess.SubprocessError) as error:
-            missing[client.name] = str(error)
             say(f"missing: {client.name}: {error}")
-    return found, missing
+            return str(error)
+
+    wanted = list(clients)
+    with ThreadPoolExecutor(4) as pool:
+        found = dict(zip((client.name for client in wanted), pool.map(start, wanted), strict=True))
+    ready = [worker for worker in found.values() if isinstance(worker, Worker)]
+    return ready, {name: why for name, why in found.items() if isinstance(why, str)}
 
 
 def belongs(client: Client, group: str) -> bool:
@@ -158,27 +164,40 @@ def memory(port: int, sessions: int = 1000) -> list[Row]:
     return rows
 
 
-def talking(ready: list[Worker], say: Callable[[str], None], seconds: int = 5) -> list[Row]:
-    """Conversations of 50 pieces of sound a second up, 10 down, and a call every five seconds.
+#: How much of a core the talking sessions take of which is told how many a core holds, and how long a call's answer may
+#: take then, in milliseconds.
+BUSY, PATIENCE = 0.75, 20.0
 
-    What one costs tells how many a core holds; the delay of their calls is taken where half of them run.
-    """
+
+def talking(ready: list[Worker], say: Callable[[str], None], rounds: int = 3, seconds: int = 5) -> list[Row]:
+    """Conversations of 50 pieces of sound a second up, 10 down, and a call every five seconds: as many as take three
+    quarters of a core, or fewer, where the answers of their calls come late then."""
     each = Row("talking sessions a core", "sessions", against="google-genai")
-    delay = Row("p99 of a call's answer, at half of that", "ms")
+    delay = Row("p99 of a call's answer meanwhile", "ms")
     floor = next(worker for worker in ready if worker.client.name == FLOOR)
     for worker in (worker for worker in ready if "talk" in worker.jobs):
-        name = worker.client.name
-        for _ in range(3):
-            told = worker.do("talk", 10, seconds)
-            each.values.setdefault(name, []).append(10 * told["wall"] / told["cpu"])
-        half = max(10, int((each.median(name) or 0) / 2))
-        say(f"{name}: {half} sessions talk")
-        floor.do("waits", 0)
-        worker.do("talk", half, seconds)
-        waits = sorted(floor.do("waits", 0)["waits"])
-        if waits:
-            delay.values[name] = [waits[int(len(waits) * 0.99)] * 1e3]
+        name, taken = worker.client.name, 20
+        for length in (2, 2):  # few sessions cost more each: the process sleeps and wakes for every message
+            told = worker.do("talk", taken, length)
+            taken = max(10, int(BUSY * taken * told["wall"] / told["cpu"]))
+        while True:
+            say(f"{name}: {taken} sessions talk")
+            values, late = [], []
+            for _ in range(rounds):
+                floor.do("waits", 0)
+                told = worker.do("talk", taken, seconds)
+                values.append(taken * told["wall"] / told["cpu"])
+                late.append(percentile(floor.do("waits", 0)["waits"]) * 1e3)
+            if statistics.median(late) <= PATIENCE or taken <= 10:
+                break
+            taken = int(taken * 0.75)
+        each.values[name], delay.values[name] = values, late
     return [each, delay]
+
+
+def percentile(values: list[float], share: float = 0.99) -> float:
+    """What this share of the values does not exceed; 0 where there are none."""
+    return sorted(values)[int(len(values) * share)] if values else 0.0
 
 
 def endurance(worker: Worker, say: Callable[[str], None], rounds: int) -> list[Row]:
@@ -189,13 +208,14 @@ def endurance(worker: Worker, say: Callable[[str], None], rounds: int) -> list[R
 
     many = Row(f"a call, {ENDURANCE:,} in a session, 100 at a time", "µs CPU", against="few")
     tools = Row("a call of one of 200 tools", "µs CPU", against="few")
+    spanned = Row("a call with one span of OpenTelemetry's SDK", "µs CPU", against="few")
     traced = Row("a call that is traced", "µs CPU", against="few")
     for number in range(rounds):
         say(f"endurance, round {number + 1} of {rounds}")
         few = cost("calls", 1000, 100)
         many.values.setdefault("few", []).append(few)
         many.values.setdefault("livetools", []).append(cost("calls", ENDURANCE, 100))
-        for row, job in ((tools, "many_tools"), (traced, "traced")):
+        for row, job in ((tools, "many_tools"), (spanned, "one_span"), (traced, "traced")):
             row.values.setdefault("few", []).append(cost("calls", 400))
             row.values.setdefault("livetools", []).append(cost(job, 400))
     turns = Row(f"a turn, after {ENDURANCE:,} others", "µs CPU", against="few")
@@ -204,7 +224,7 @@ def endurance(worker: Worker, say: Callable[[str], None], rounds: int) -> list[R
     last = worker.do("turns", ENDURANCE, 200)
     turns.values = {"few": [first["cpu"] / 200 * 1e6], "livetools": [last["cpu"] / 200 * 1e6]}
     grown.values = {"livetools": [last["grown"] / 1024]}
-    return [many, tools, traced, turns, grown]
+    return [many, tools, spanned, traced, turns, grown]
 
 
 #: Under callgrind each takes some fifty times as long.
@@ -214,25 +234,32 @@ COUNTED = {
     "100 ms of sound in": ("audio", 200, 1),
     "20 ms of sound out": ("send", 300, 1),
     "ask": ("ask", 60, 1),
+    "a call with one span of OpenTelemetry's SDK": ("one_span", 200, 1),
+    "a call that is traced, without metrics": ("traced_without_metrics", 200, 1),
     "a call that is traced": ("traced", 200, 1),
     "a call of one of 200 tools": ("many_tools", 200, 1),
 }
 
 
 def instructions(port: int, say: Callable[[str], None]) -> list[Row]:
-    """Thousands of instructions of each operation, of the clients that run in our own environment."""
+    """Thousands of instructions of each operation, of the clients that run in our own environment.
+
+    Two clients at a time: instructions do not depend on neighbours.
+    """
     rows = {name: Row(name, "thousand instructions") for name in COUNTED}
-    for client in CLIENTS:
-        if client.needs:
-            continue
+
+    def counted(client: Client) -> None:
         say(f"instructions: {client.name}")
         try:
-            for name, counted in count(client, port, COUNTED).items():
-                rows[name].values[client.name] = [counted / 1e3]
+            for name, number in count(client, port, COUNTED).items():
+                rows[name].values[client.name] = [number / 1e3]
         except (Missing, OSError, subprocess.SubprocessError) as error:
             say(f"missing: instructions of {client.name}: {error}")
             for row in rows.values():
                 row.missing[client.name] = str(error)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(counted, [client for client in CLIENTS if not client.needs]))
     return [row for row in rows.values() if row.values]
 
 

@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import gc
+import itertools
 import json
 import os
+import random
 import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
@@ -23,6 +25,7 @@ from typing import Any
 
 MODEL = "gemini-3.8-live"
 MICROPHONE = bytes(range(256)) * 2 + bytes(128)  # 20 ms at 16 kHz
+EVERY = 0.02  # seconds between two of those
 
 
 class Meter:
@@ -128,11 +131,14 @@ class Conversation:
                 await asyncio.gather(*(self._converse(session, p) for session in sessions))
 
     async def _converse(self, session: Any, seconds: int) -> None:
+        await asyncio.sleep(random.random() * EVERY)  # people do not speak in step
         await self.say(session, "talk", seconds, 1)
-        listening = asyncio.ensure_future(self.listen(session, work))
-        while not listening.done():
+        listening, began = asyncio.ensure_future(self.listen(session, work)), time.perf_counter()
+        for piece in itertools.count(1):
             await self.speak(session)
-            await asyncio.sleep(0.02)
+            await asyncio.sleep(max(0.0, began + piece * EVERY - time.perf_counter()))
+            if listening.done():
+                break
         await listening
 
     async def sessions(self, url: str, n: int, p: int, meter: Meter) -> None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from worker import MICROPHONE, MODEL, Conversation, Meter, Tool, memory, request, serve, work
+from worker import MICROPHONE, MODEL, Conversation, Job, Meter, Tool, memory, request, serve, work
 
 import livetools
 from livetools import TurnComplete
@@ -42,26 +43,55 @@ async def ask(url: str, n: int, p: int, meter: Meter) -> None:
                 await session.ask(request("say"))
 
 
-async def traced(url: str, n: int, p: int, meter: Meter) -> None:
-    """Calls, recorded by OpenTelemetry's SDK and handed to an exporter that does nothing."""
-    from opentelemetry.sdk.metrics import MeterProvider
-    from opentelemetry.sdk.metrics.export import InMemoryMetricReader
-    from opentelemetry.sdk.trace import TracerProvider
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
+def traced(hooks: Callable[[Any, Any], Any], metrics: bool = True) -> Job:
+    """Calls, recorded by OpenTelemetry's SDK, all of them, and handed to an exporter that does nothing."""
 
-    from livetools.integrations.opentelemetry import tracing
+    async def run(url: str, n: int, p: int, meter: Meter) -> None:
+        from opentelemetry.metrics import NoOpMeterProvider
+        from opentelemetry.sdk.metrics import MeterProvider
+        from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
-    class Nowhere(SpanExporter):
-        def export(self, spans: object) -> SpanExportResult:
-            return SpanExportResult.SUCCESS
+        class Nowhere(SpanExporter):
+            def export(self, spans: object) -> SpanExportResult:
+                return SpanExportResult.SUCCESS
 
-    spans = TracerProvider(shutdown_on_exit=False)
-    spans.add_span_processor(BatchSpanProcessor(Nowhere()))
-    hooks = [tracing(spans, MeterProvider([InMemoryMetricReader()], shutdown_on_exit=False))]
-    async with opened(url, hooks=hooks) as session:
-        with meter:
-            await exchange(session, "calls", n, p)
-    spans.shutdown()
+        spans = TracerProvider(shutdown_on_exit=False)
+        spans.add_span_processor(BatchSpanProcessor(Nowhere()))
+        meters = MeterProvider([InMemoryMetricReader()], shutdown_on_exit=False)
+        async with opened(url, hooks=[hooks(spans, meters if metrics else NoOpMeterProvider())]) as session:
+            with meter:
+                await exchange(session, "calls", n, p)
+        spans.shutdown()
+
+    return run
+
+
+def tracing(spans: Any, meters: Any) -> Any:
+    from livetools.integrations import opentelemetry
+
+    return opentelemetry.tracing(spans, meters)
+
+
+class OneSpan(livetools.Hooks):
+    """The least that a traced call can cost: one span of the SDK's, with the attributes that the conventions want."""
+
+    def __init__(self, spans: Any, meters: Any) -> None:
+        self._tracer = spans.get_tracer("bench")
+        self._span: Any = None  # calls come one after the other
+
+    def before(self, call: livetools.Call) -> None:
+        attributes = {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": call.name,
+            "gen_ai.tool.type": "function",
+            "gen_ai.tool.call.id": call.id,
+        }
+        self._span = self._tracer.start_span(f"execute_tool {call.name}", attributes=attributes)
+
+    def after(self, call: livetools.Call, response: Any) -> None:
+        self._span.end()
 
 
 async def many_tools(url: str, n: int, p: int, meter: Meter) -> None:
@@ -88,5 +118,12 @@ async def turns(url: str, n: int, p: int, meter: Meter) -> None:
 
 
 if __name__ == "__main__":
-    jobs = Conversation(opened, say, listen, speak).jobs()
-    serve("livetools", {**jobs, "ask": ask, "traced": traced, "many_tools": many_tools, "turns": turns})
+    ours = {
+        "ask": ask,
+        "traced": traced(tracing),
+        "traced_without_metrics": traced(tracing, metrics=False),
+        "one_span": traced(OneSpan),
+        "many_tools": many_tools,
+        "turns": turns,
+    }
+    serve("livetools", {**Conversation(opened, say, listen, speak).jobs(), **ours})
