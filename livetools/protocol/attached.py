@@ -13,9 +13,10 @@ from . import outgoing
 from .actions import Action, Outcome
 from .calls import Calls
 from .machine import Outputs
-from .outbox import Frame, Outbox, Write
+from .outbox import Frame, Write
 from .partial_calls import Piece
 from .plan_types import Plan
+from .replies import Answer
 
 LINK = 0
 
@@ -26,23 +27,29 @@ class AttachedMachine:
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
         self._actions: list[Action] = []
-        self.calls = Calls(plan, lambda event: None, self._actions.append)
-        self._outbox = Outbox()
+        self.calls = Calls(plan, None, self._actions.append)
+        self._sent: list[Answer] = []  # and the model may not have read them
         self._told_wake_at = inf
 
     # Inputs
 
     def heard(self, asked: Sequence[Piece], cancelled: Sequence[str], now: float) -> None:
         """A message came, with these calls and cancellations in it."""
-        self.calls.read(self._outbox.output(inf))
+        if (
+            self._sent
+        ):  # there are no pings: what a socket was handed has been read once the model says something
+            read = [answer for answer in self._sent if answer.write is not None and answer.write.handed]
+            self.calls.read(read)
+            self._sent = [answer for answer in self._sent if answer not in read]
         if asked:
             self.calls.receive_calls(LINK, self.calls.partial.whole(asked), now)
         if cancelled:
-            self._outbox.drop(self.calls.cancel(cancelled, now))
+            runs = self.calls.cancel(cancelled, now)
+            self._sent = [answer for answer in self._sent if answer.run not in runs]
 
     def lost(self, now: float) -> None:
         """The session has ended: nobody waits for an answer."""
-        self.calls.lose(now, self._outbox.lost())
+        self.calls.lose(now, self._taken())
 
     def settled(self, run: int, outcome: Outcome, now: float) -> None:
         """A handler ended, however."""
@@ -70,7 +77,7 @@ class AttachedMachine:
 
     def close(self, now: float) -> None:
         """The user is done."""
-        self.calls.close(now, self._outbox.lost())
+        self.calls.close(now, self._taken())
 
     def give_up(self) -> None:
         """After the end: the shell waits no longer for handlers that run on; what they have done is undone."""
@@ -93,6 +100,10 @@ class AttachedMachine:
         self._actions.clear()
         return Outputs(actions, [], frames, wake_at)
 
+    def _taken(self) -> list[Answer]:
+        sent, self._sent = self._sent, []
+        return sent
+
     def _frames(self) -> list[Frame]:
         calls = self.calls
         frames: list[Frame] = []
@@ -100,7 +111,8 @@ class AttachedMachine:
             write, replies = Write(), calls.replies.frames(LINK)
             for reply in replies:
                 for answer in reply.answers:
-                    self._outbox.wrote(answer, write)
+                    answer.write = write
+                self._sent += reply.answers
                 frames.append(Frame(LINK, reply))
             if frames:
                 frames[-1].write = write

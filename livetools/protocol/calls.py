@@ -35,10 +35,14 @@ REMEMBERED = 512
 
 
 class Calls:
-    """All calls of a session. ``tell`` takes events and ``act`` actions as they come; texts and replies are drained."""
+    """All calls of a session. ``tell`` takes events (``None``: nobody does) and ``act`` actions as they come; texts and
+    replies are drained."""
 
-    def __init__(self, plan: Plan, tell: Callable[[Event], None], act: Callable[[Action], None]) -> None:
-        self.plan, self._tell, self._act = plan, tell, act
+    def __init__(
+        self, plan: Plan, tell: Callable[[Event], None] | None, act: Callable[[Action], None]
+    ) -> None:
+        self.plan, self._tell, self._act = plan, tell or _untold, act
+        self._is_told = tell is not None  # the events of every call are not made for nobody
         self.ledger = Ledger()
         self.records, self.pending, self._move = self.ledger.records, self.ledger.pending, self.ledger.move
         self.by_id: dict[str | int, Record] = {}  # of this session; by run where the server gave no id
@@ -82,7 +86,8 @@ class Calls:
             if record.state is State.OWED and record.background:
                 self._perform(record, self._move(record, Move.ACK), now)
         for record in new:
-            self._tell(ToolStarted(record.call))
+            if self._is_told:
+                self._tell(ToolStarted(record.call))
             self._begin(record, now)
         return new + again
 
@@ -374,7 +379,8 @@ class Calls:
     def _finished(self, record: Record, now: float, yielded: Outcome | None) -> None:
         outcome = record.outcome
         assert outcome is not None
-        self._tell(ToolFinished(record.call, outcome.response, outcome.error, now - record.since))
+        if self._is_told:
+            self._tell(ToolFinished(record.call, outcome.response, outcome.error, now - record.since))
 
     def _cancelled(self, record: Record, now: float, yielded: Outcome | None) -> None:
         self._tell(ToolCancelled(record.call))
@@ -427,6 +433,10 @@ class Calls:
         if record.outcome is not None and not record.delivered and self._follows(record):
             record.delivered = True
             self.texts.append(record)
+
+
+def _untold(event: Event) -> None:
+    """Nobody listens."""
 
 
 PERFORM = {

@@ -32,10 +32,12 @@ from livetools.tools import Hooks, ToolLike, as_tools
 from .assembly import specs_of
 from .clock import SystemClock
 from .driver import Driver
+from .first_step import FirstStep
 from .handlers import Desk, Handlers
 from .host import Host
 from .misnamed import unexpected
 from .sdk_session import SDKSession, SDKTransport, calls_of
+from .timeslice import TimeSlice
 from .transport import Sending
 from .wake import Latch
 from .workers import Workers
@@ -101,15 +103,16 @@ def attach(
 
 
 class _AttachedDriver(Driver[AttachedMachine]):
-    def __init__(self, plan: Plan, transport: Sending) -> None:
+    def __init__(self, plan: Plan, transport: SDKTransport) -> None:
         super().__init__(AttachedMachine(plan), SystemClock())
         self._transport = transport
         self.over = Latch()
 
     async def run(self, group: TaskGroup, ready: Callable[[], None]) -> None:
         self.begin(group)
-        ready()
         try:
+            await group.start(self._transport.run)
+            ready()
             await self.over.wait()
             await self.wind_down()
         finally:
@@ -143,11 +146,13 @@ class Attached:
         self._host = Host("attached livetools session")
         self._turn: AsyncIterator[Any] | None = None  # a receive() of the SDK's
         self._reading = False
+        self._message: Any = None  # received, and not heard yet: whoever waited for it was cancelled
 
     async def __aenter__(self) -> Self:
         for warning in self._plan.warnings:
             log.warning("%s", warning)
         self._driver = driver = _AttachedDriver(self._plan, SDKTransport(self._session))
+        self._slice = TimeSlice()
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
             driver.workers = self._make_runner(driver, group, self._host)
@@ -176,41 +181,58 @@ class Attached:
     async def __anext__(self) -> Any:  # google.genai.types.LiveServerMessage
         """The next message. Cancelling loses none."""
         self._host.require_loop()
-        driver = self._driver
         if self._reading:
             raise ConcurrencyError("two loops iterate over one attached session; iterate once")
         self._reading = True
         try:
-            message = await self._receive()
-        except anyio.get_cancelled_exc_class():
-            raise
-        except BaseException:
-            driver.machine.lost(driver.clock.now())
-            driver.step()
-            raise
+            if self._message is None:
+                self._message = await self._receive()
+            if self._slice.over():
+                await self._slice.share()
         finally:
             self._reading = False
+        message, self._message = self._message, None
+        self._hear(message)
+        return message
+
+    def _hear(self, message: Any) -> None:
+        """Tell the machine what the message holds, and do what follows."""
+        driver, calls = self._driver, calls_of(message)
         cancellation = getattr(message, "tool_call_cancellation", None)
         ids = () if cancellation is None else cancellation.ids or ()
-        driver.machine.heard(calls_of(message), ids, driver.clock.now())
-        await driver.follow()
-        return message
+        driver.machine.heard(calls, ids, driver.clock.now())
+        driver.background()
+        if calls:
+            self._slice.use_up()  # their handlers begin before another message is heard
 
     async def _receive(self) -> Any:
         """A message of the SDK's, whose ``receive`` ends with each turn. A close with 1000 is the end."""
-        from google.genai.errors import APIError
-
         while True:
             if self._turn is None:
                 self._turn = self._session.receive()
             try:
-                return await anext(self._turn)
+                coming = FirstStep(anext(self._turn))
+                if not coming.waits:
+                    return coming.value
+                message = await coming
+                self._slice.rested()
+                return message
             except StopAsyncIteration:
                 self._turn = None
-            except APIError as error:
-                if error.code == 1000:
-                    raise StopAsyncIteration from None
-                raise
-            except BaseException:
+            except anyio.get_cancelled_exc_class():
                 self._turn = None
                 raise
+            except BaseException as error:
+                self._turn = None
+                self._driver.machine.lost(self._driver.clock.now())
+                self._driver.step()
+                if _is_clean_end(error):
+                    raise StopAsyncIteration from None
+                raise
+
+
+def _is_clean_end(error: BaseException) -> bool:
+    """Whether the SDK says with this that the connection was closed with 1000."""
+    from google.genai.errors import APIError
+
+    return isinstance(error, APIError) and error.code == 1000

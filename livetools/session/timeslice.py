@@ -51,6 +51,10 @@ class TimeSlice:
         """The task has just waited for something: others have run."""
         self._ends, self._seen = time.monotonic() + SLICE, self._passes.count
 
+    def use_up(self) -> None:
+        """The task has begun something that others go on with: they come first."""
+        self._ends, self._seen = 0.0, self._passes.count
+
     def over(self) -> bool:
         """Whether it is used up. Another one begins, if others have run since this one began."""
         if time.monotonic() < self._ends:

@@ -264,3 +264,63 @@ async def test_two_loops_over_one_are_an_error() -> None:
                 group.cancel_scope.cancel()
             await say(session, "hello")
             assert await turn(live)
+
+
+class Flood:
+    """A session of google-genai's whose messages are all there already."""
+
+    def __init__(self, *messages: Any) -> None:
+        self.messages = list(messages)
+        self.answers: list[Any] = []
+
+    async def receive(self) -> AsyncIterator[Any]:
+        while self.messages:
+            yield self.messages.pop(0)
+        await anyio.sleep_forever()
+
+    async def send_tool_response(self, *, function_responses: Any) -> None:
+        self.answers += function_responses
+
+
+def flood(*messages: dict[str, Any]) -> Any:
+    from google.genai.types import LiveServerMessage
+
+    return Flood(*map(LiveServerMessage.model_validate, messages))
+
+
+CALL = {"toolCall": {"functionCalls": [{"id": "c1", "name": "get_weather", "args": {"city": "Oslo"}}]}}
+WORD = {"serverContent": {"modelTurn": {"parts": [{"text": "Hm."}]}}}
+
+
+async def test_a_message_that_was_there_when_its_reader_was_cancelled_goes_to_the_next_one() -> None:
+    session = flood(CALL, WORD)
+    async with livetools.attach(session, [get_weather], model=MODEL) as live:
+        assert (await anext(live)).tool_call
+        with anyio.CancelScope() as scope:
+            scope.cancel()
+            await anext(live)
+        assert scope.cancelled_caught
+        assert not session.messages  # it had been received
+        with anyio.fail_after(5):
+            assert (await anext(live)).server_content
+
+
+async def test_a_reader_that_need_not_wait_lets_the_tools_run() -> None:
+    began: list[str] = []
+
+    async def greet(name: str) -> str:
+        """Greets."""
+        began.append(name)
+        return f"Hello {name}."
+
+    calls = [
+        {"toolCall": {"functionCalls": [{"id": str(n), "name": "greet", "args": {"name": str(n)}}]}}
+        for n in range(3)
+    ]
+    session = flood(*(message for call in calls for message in (call, WORD)))
+    async with livetools.attach(session, [greet], model=MODEL) as live:
+        for number in range(6):
+            message = await anext(live)
+            if message.server_content:
+                assert began == [str(n) for n in range(number // 2 + 1)]
+    assert [answer["id"] for answer in session.answers] == ["0", "1", "2"]
