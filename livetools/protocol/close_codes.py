@@ -65,6 +65,7 @@ _THINKING = "set thinking_level where the model wants it, thinking_budget on 2.5
 _GATE = "send no audio while a blocking call is open: leave input_gate at 'auto'"
 _LACKS = "leave out what this model does not have"
 _PREVIEW = "try a newer model if this comes back: preview models refuse audio that they took before"
+_FORMAT = "send 16-bit little-endian mono PCM"
 _MESSAGE = "raise the limit, connect(transport=WebSocket(max_message=...)), or ask the model for less at once"
 _FRAGMENTS = (
     "use asyncio, or set WEBSOCKETS_MAX_FRAGMENTS, which websockets reads on trio, before the program starts"
@@ -109,7 +110,8 @@ RULES: tuple[Rule, ...] = (
     # hkjarral/AVA-AI-Voice-Agent-for-Asterisk#496)
     Rule("content_type_audio", ServerError, "once", _PREVIEW, "session"),
     Rule("content_type_audio", InvalidRequest, "no", "leave audio out: this model takes none as configured"),
-    Rule("s16le pcm", ServerError, "once", "send 16-bit little-endian mono PCM", "session"),
+    Rule("audio format", ServerError, "once", _FORMAT, "session"),
+    Rule("input audio", ServerError, "once", _FORMAT, "session"),
     Rule("application/json isn", ServerError, "once", "leave code execution out if this comes back"),
     # what was asked for and is not accepted
     Rule("cannot extract voices from a non-audio", InvalidRequest, "no", _AUDIO),

@@ -211,6 +211,7 @@ def test_an_unknown_entity_in_setup_is_the_handle_and_later_a_hiccup() -> None:
         "CONTENT_TYPE_AUDIO is not supported for this model configuration",
         "The audio content type (CONTENT_TYPE_AUDIO) is not supported for this model configuration.",
         "Input audio must be 16khz s16le pcm, mono channel",
+        "Request contains an invalid audio format.",
     ],
 )
 def test_audio_that_was_fine_for_minutes_is_tried_once_more(reason: str) -> None:
