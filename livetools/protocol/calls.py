@@ -181,6 +181,7 @@ class Calls:
             self._perform(record, self._move(record, Move.LOSE), now)
         for record in unacknowledged:
             self._lost(record, now, None)
+        self._fill(now)
         self.lost += self.excused + owed + unacknowledged
         self.excused = []
         if not self.plan.answer_lost:
@@ -401,6 +402,7 @@ class Calls:
             self._act(Undo(record.run, record.call, record.tool, result))
 
     def _lost(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        self._slots.release(record)  # the model may call something else meanwhile
         self._tell(ToolLost(record.call, "text" if self._follows(record) else "dropped"))
 
     def _follows(self, record: Record) -> bool:

@@ -213,7 +213,7 @@ def test_after_the_end_nothing_is_held() -> None:
     assert not b.calls.approve(2, 1.0)
 
 
-@pytest.mark.parametrize("how", ["answered", "expired", "cancelled", "background"])
+@pytest.mark.parametrize("how", ["answered", "expired", "cancelled", "background", "lost"])
 def test_a_handler_that_nobody_waits_for_holds_its_tool_and_no_slot_of_the_session(how: str) -> None:
     stuck = CallPolicy("stuck", concurrency=1, timeout=1.0, background=how == "background")
     b = bench(stuck, CallPolicy("tool"), max_concurrency=1)
@@ -222,6 +222,8 @@ def test_a_handler_that_nobody_waits_for_holds_its_tool_and_no_slot_of_the_sessi
         b.calls.tick(1.0)
     elif how == "cancelled":
         b.calls.cancel(["s"], 0.0)
+    elif how == "lost":
+        b.calls.lose(0.0, ())
     elif how == "answered":
         b.calls.settled(1, Outcome({}), 0.0)
     started = [s.call.id for s in b.of(Start)]
