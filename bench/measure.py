@@ -179,14 +179,14 @@ def talking(ready: list[Worker], say: Callable[[str], None], rounds: int = 3, se
         name, taken = worker.client.name, 20
         for length in (2, 2):  # few sessions cost more each: the process sleeps and wakes for every message
             told = worker.do("talk", taken, length)
-            taken = max(10, int(BUSY * taken * told["wall"] / told["cpu"]))
+            taken = max(10, int(BUSY * told["spoken"] / told["cpu"]))
         while True:
             say(f"{name}: {taken} sessions talk")
             values, late = [], []
             for _ in range(rounds):
                 floor.do("waits", 0)
                 told = worker.do("talk", taken, seconds)
-                values.append(taken * told["wall"] / told["cpu"])
+                values.append(told["spoken"] / told["cpu"])
                 late.append(percentile(floor.do("waits", 0)["waits"]) * 1e3)
             if statistics.median(late) <= PATIENCE or taken <= 10:
                 break

@@ -124,13 +124,15 @@ class Conversation:
                     await self.listen(session, work)
 
     async def talk(self, url: str, n: int, p: int, meter: Meter) -> None:
-        """``n`` sessions that send and hear sound for ``p`` seconds."""
+        """``n`` sessions that send and hear sound for ``p`` seconds. ``spoken``: seconds of sound that were sent."""
         async with AsyncExitStack() as stack:
             sessions = [await stack.enter_async_context(self.opened(url, work)) for _ in range(n)]
             with meter:
-                await asyncio.gather(*(self._converse(session, p) for session in sessions))
+                spoken = await asyncio.gather(*(self._converse(session, p) for session in sessions))
+            meter.told["spoken"] = sum(spoken) * EVERY
 
-    async def _converse(self, session: Any, seconds: int) -> None:
+    async def _converse(self, session: Any, seconds: int) -> int:
+        """How many pieces were sent: who cannot keep up sends fewer."""
         await asyncio.sleep(random.random() * EVERY)  # people do not speak in step
         await self.say(session, "talk", seconds, 1)
         listening, began = asyncio.ensure_future(self.listen(session, work)), time.perf_counter()
@@ -140,6 +142,7 @@ class Conversation:
             if listening.done():
                 break
         await listening
+        return piece
 
     async def sessions(self, url: str, n: int, p: int, meter: Meter) -> None:
         """Bytes a session, of ``n``: idle, and when each has called and talked."""

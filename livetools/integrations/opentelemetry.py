@@ -61,8 +61,8 @@ def tracing(
     was taken back (whose status is not an error).
 
     Nine tenths of what a traced call costs more are the SDK's span and histogram. ``NoOpMeterProvider()`` (of
-    ``opentelemetry.metrics``) as ``meter_provider`` leaves the metrics out, which are a quarter of it; a sampler leaves
-    out spans.
+    ``opentelemetry.metrics``) as ``meter_provider`` leaves the metrics out, which are a quarter of it. A sampler leaves
+    out spans: below a turn that is not sampled none is begun for a tool, and the tool runs in the trace of its session.
 
     ::
 
