@@ -284,8 +284,10 @@ def _gemini(given: _Given, allow_insecure: bool, environ: Mapping[str, str]) -> 
 def _no_key(environ: Mapping[str, str]) -> str:
     text = f"no API key: pass api_key=, or set {_KEYS[1]} or {_KEYS[0]} (neither holds one)"
     strays = [name for name in environ if _NO_KEYS.fullmatch(name) and name not in _KEYS and environ[name]]
-    if strays:
-        text += f". {', '.join(sorted(strays))} is set, but nothing reads it: rename it to {_KEYS[1]}"
+    if len(strays) == 1:
+        text += f". {strays[0]} is set, but nothing reads it: rename it to {_KEYS[1]}"
+    elif strays:
+        text += f". {', '.join(sorted(strays))} are set, but nothing reads them: rename one to {_KEYS[1]}"
     return f"{text}. Keys are made at https://aistudio.google.com/apikey. `livetools serve` is a fake that needs none"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -70,6 +71,14 @@ def _advice(item: object) -> str:
     name = type(item).__name__
     if hasattr(item, "list_tools") or hasattr(item, "call_tool"):
         return f"a {name} speaks MCP: pass `await livetools.integrations.mcp.toolset(client)`"
+    if inspect.iscoroutine(item) or inspect.isasyncgen(item):
+        called = item.__name__
+        return f"a {name} is not a tool: pass the function, {called}, and not what {called}(...) returns"
+    if item is None or isinstance(item, str | bytes | int | float):
+        return (
+            f"a value of type {name} is not a tool: pass the function itself, tools=[get_weather], neither its name nor "
+            "what it returns"
+        )
     return (
         f"a value of type {name} is not a tool: pass functions, Tool(...), Toolset(...), google-genai's Tool or "
         "FunctionDeclaration, or dicts in OpenAI's shape"

@@ -119,6 +119,12 @@ class TestNoKey:
         assert SECRET not in str(caught.value)
         assert "OPENAI" not in str(caught.value)
 
+    def test_of_several_all_are_named(self) -> None:
+        with pytest.raises(
+            ConfigError, match="GEMINI_KEY, GOOGLE_AI_KEY are set, but nothing reads them: rename one"
+        ):
+            made({"GOOGLE_AI_KEY": SECRET, "GEMINI_KEY": SECRET})
+
     async def test_this_machine_needs_none(self) -> None:
         target = await made(base_url="http://127.0.0.1:9").target()
         assert target.url.startswith("ws://127.0.0.1:9/ws/google.ai.generativelanguage.v1beta.")

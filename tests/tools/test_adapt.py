@@ -128,7 +128,8 @@ class FakeClient:
     ("item", "advice"),
     [
         (42, "type int is not a tool"),
-        ("weather", "type str is not a tool"),
+        ("weather", "type str is not a tool: pass the function itself"),
+        (None, "type NoneType is not a tool: pass the function itself"),
         (FakeClient(), "speaks MCP"),
         ({"google_search": {}}, "google_search is a tool of the service's own"),
         ({"name": 5, "x": 1}, "is not a function declaration"),
@@ -153,3 +154,14 @@ def test_the_tools_of_a_config_are_split_into_ours_and_the_services_own() -> Non
     assert [t.name for t in tools] == ["weather", "news"]
     assert others == [{"googleSearch": {}}, {"code_execution": {}}]
     assert split_config_tools(None) == ([], [])
+
+
+def test_an_async_function_that_was_called_is_named() -> None:
+    async def look(city: str) -> str:
+        """Look."""
+        return city
+
+    called = look("Oslo")
+    with pytest.raises(ConfigError, match=r"pass the function, look, and not what look\(...\) returns"):
+        as_tools([called])
+    called.close()
