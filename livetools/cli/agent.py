@@ -1,4 +1,4 @@
-"""From a target and the options of the command to the sessions it opens."""
+"""Opens the sessions of a command, from its target and its options."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``livetools check``: what is wrong with this JSON, what would the service say, and what to do."""
+"""``livetools check``: says what is wrong with a JSON document, what the service would answer, and what to do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``livetools doctor``: is there a way to the model, and does a function call make the round trip?"""
+"""``livetools doctor``: checks that the model can be reached, and that a function call makes the round trip."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a command talks to: the service, or a fake of it on this machine."""
+"""Chooses what a command connects to: the service, or a fake of it on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A conversation as a pytest test: a script for ``live_server``, and the questions that the user question."""
+"""Writes a conversation as a pytest test: a script for ``live_server``, and the questions that the user asked."""
 
 from __future__ import annotations
 

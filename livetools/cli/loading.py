@@ -1,4 +1,4 @@
-"""``MODULE:NAMES`` and ``FILE.py[:NAMES]``: from a word on the command line to an agent, or to tools."""
+"""Loads the agent or the tools that a target names: ``MODULE:NAMES`` or ``FILE.py[:NAMES]``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the library logs, as lines for the person at the terminal."""
+"""Prints the warnings that the library logs, for the person at the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``--reload``: a file that is saved changes the tools and the instructions of the session that runs."""
+"""``--reload``: when a file is saved, the running session gets its tools and instructions."""
 
 from __future__ import annotations
 

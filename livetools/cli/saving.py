@@ -1,4 +1,4 @@
-"""A conversation of ``chat`` or ``voice`` as a recording, and a recording as a pytest test."""
+"""Saves a conversation of ``chat`` or ``voice`` as a recording, and a recording as a pytest test."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From the frames of a conversation to a script for ``live_server`` that plays the model's part again.
+"""Makes a script for ``live_server`` from the frames of a conversation: it plays the model's part again.
 
 The script says and calls what the model said and called, in the order of the recording. What a person said aloud is
 typed, by its transcript: whoever plays it has no voice.

@@ -1,4 +1,4 @@
-"""Where lines are typed: a terminal with line editing, history and completion, or a pipe."""
+"""Reads the lines that are typed: from a terminal with line editing, history and completion, or a pipe."""
 
 from __future__ import annotations
 

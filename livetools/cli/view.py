@@ -1,4 +1,4 @@
-"""What a conversation looks like on a terminal, and in a pipe."""
+"""Prints a conversation, on a terminal or into a pipe."""
 
 from __future__ import annotations
 

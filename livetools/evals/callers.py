@@ -1,4 +1,4 @@
-"""Who talks to the agent: a script, or a persona that a Gemini model plays."""
+"""The callers who talk to an agent: a script, or a persona that a Gemini model plays."""
 
 from __future__ import annotations
 

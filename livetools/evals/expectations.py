@@ -1,4 +1,4 @@
-"""What a conversation is judged by. Each expectation says in words what speaks against the conversation."""
+"""The expectations by which a conversation is judged. Each says in words why a conversation does not meet it."""
 
 from __future__ import annotations
 

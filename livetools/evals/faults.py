@@ -1,4 +1,4 @@
-"""Bad weather for an agent: a connection that is cut, a tool that is slow, a caller who cuts in.
+"""Faults that an eval switches on: a connection that is cut, a tool that is slow, a caller who cuts in.
 
 They work on the client's side, and so against any server, the real one too.
 """

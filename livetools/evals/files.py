@@ -1,4 +1,4 @@
-"""Evals in a file: YAML, or Python with ``Eval`` objects in it.
+"""Reads evals from a file: YAML, or Python with ``Eval`` objects in it.
 
 ::
 

@@ -1,4 +1,4 @@
-"""Whether the arguments of a call are what was expected: by value, by a matcher, or by a JSON Schema."""
+"""Compares the arguments of a call with those expected: by value, by a matcher, or by a JSON Schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened in one conversation: turns, calls and their times, as the caller saw them."""
+"""The record of one conversation: turns, calls and their times, as the caller saw them."""
 
 from __future__ import annotations
 

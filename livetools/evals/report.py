@@ -1,4 +1,4 @@
-"""The report: one page, by itself, with every conversation and its timeline."""
+"""Writes the report: one self-contained page with every conversation and its timeline."""
 
 from __future__ import annotations
 

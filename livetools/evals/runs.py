@@ -1,4 +1,4 @@
-"""Runs evals, as often as is asked, and says how sure the pass rate is."""
+"""Runs evals, repeatedly if asked, and computes the pass rate with its confidence interval."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Responses of ``generateContent``, whole or in a stream of chunks: checked. :mod:`responses` builds them.
+"""Checks responses of ``generateContent``, whole or as a stream of chunks. :mod:`responses` builds them.
 
 The rules are for who *makes* such responses (a proxy, a fake, a gateway): clients read camelCase names
 only, and break on the small differences: a ``null`` where a field should be absent, ``arguments`` for

@@ -1,4 +1,4 @@
-"""The front of the checks: a document or a text in, a report out."""
+"""The entry point of the checks: takes a document or a text, returns a report."""
 
 from __future__ import annotations
 

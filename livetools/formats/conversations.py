@@ -1,4 +1,4 @@
-"""A ``contents`` list, checked whole.
+"""Checks a whole ``contents`` list.
 
 The rules of the service: a function-call turn follows a user turn or function responses, and is followed at
 once by *one* content with as many function responses as it had calls, of the same ids and names; calls are

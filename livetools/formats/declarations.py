@@ -1,4 +1,4 @@
-"""Declarations of tools, checked: names, descriptions, and schemas in the subset that the service reads.
+"""Checks declarations of tools: names, descriptions, and schemas in the subset that the service reads.
 
 ``parameters`` is a subset of OpenAPI 3.0 (fields as of google-genai 3.6.1 and the Developer API's
 definition, 2026-10), ``parametersJsonSchema`` takes JSON Schema as it is. Tools in OpenAI's and Anthropic's

@@ -1,4 +1,4 @@
-"""What a JSON document is, told by its keys."""
+"""Detects what a JSON document is, by its keys."""
 
 from __future__ import annotations
 

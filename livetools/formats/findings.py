@@ -1,4 +1,4 @@
-"""What a check finds: places in a document, findings, the checklist that gathers them, the report."""
+"""The results of a check: places in a document, findings, the checklist that collects them, the report."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MARKS: dict[Level, str] = {"fault": "✘", "advice": "!", "note": "·"}
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """A place, in both tongues: ``path`` in the document at hand, ``wire`` as the service's errors name it.
+    """A place in a document: ``path`` in the document itself, ``wire`` as the service's errors name it.
 
     ``Spot("$", "contents")[1] / "parts"`` is ``$[1].parts`` here and ``contents[1].parts`` there.
     """

@@ -1,4 +1,4 @@
-"""Live frames, one by one, and a session's frames together: is every call answered once, by the right answer?"""
+"""Checks Live frames one by one, and those of a session together: is every call answered once, and correctly?"""
 
 from __future__ import annotations
 

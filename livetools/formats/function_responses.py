@@ -1,6 +1,6 @@
-"""Function responses: built, and checked, for Live and for ``generateContent``.
+"""Builds and checks function responses, for Live and for ``generateContent``.
 
-The same object goes out in three coats. In Live::
+The same object is sent in three forms. In Live::
 
     {"toolResponse": {"functionResponses": [RESPONSE, …]}}
 

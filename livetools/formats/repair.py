@@ -1,4 +1,4 @@
-"""A conversation mended, as far as that goes without inventing what a function returned.
+"""Repairs a conversation, as far as that is possible without inventing what a function returned.
 
 Mended are roles, casing, values that are not objects, parts that lie about, responses that are split over
 several contents or stand too late, ids and names that follow from their calls, and responses whose call is
@@ -31,7 +31,7 @@ LISTED = {
 
 
 def repair(contents: Iterable[Json]) -> tuple[list[dict[str, Json]], list[str]]:
-    """The mended list, and what was changed, a line each. The input is left as it is.
+    """Returns the repaired list, and a line for each change. The input is left as it is.
 
     Check the outcome: what could not be mended is still found there.
     """

@@ -1,4 +1,4 @@
-"""Responses of ``generateContent``, built: texts, function calls, refusals, errors, streams.
+"""Builds responses of ``generateContent``: texts, function calls, refusals, errors, streams.
 
 What comes out is what the service sends (camelCase, ``STOP`` for calls too, usage in every chunk,
 ``finishReason`` in the last), and what :mod:`answers` finds nothing to say about.

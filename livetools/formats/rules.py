@@ -1,4 +1,4 @@
-"""The table of rules, by id, and a rule told in full.
+"""The table of rules by id, and the full explanation of one.
 
 Live closes with 1007 and the text of a rule (cut at 123 bytes); ``generateContent`` answers 400
 INVALID_ARGUMENT.

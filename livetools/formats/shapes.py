@@ -1,4 +1,4 @@
-"""What proto3 JSON asks of every object: no unknown names. Both casings count as known."""
+"""Checks that objects have no unknown names, which proto3 JSON refuses. Both casings are known."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tools, calls and results between Gemini's shapes and those of OpenAI and Anthropic.
+"""Converts tools, calls and results between Gemini's shapes and those of OpenAI and Anthropic.
 
 ``tool``
     Gemini: ``{name, description, parameters}``.

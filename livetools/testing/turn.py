@@ -1,4 +1,4 @@
-"""``Turn``: what a pretend model answers a user turn with, and the ways in which it can misbehave."""
+"""``Turn``: how a pretend model answers a user turn: it calls, speaks, interrupts, closes, drops the line."""
 
 from __future__ import annotations
 

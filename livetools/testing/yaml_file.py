@@ -1,4 +1,4 @@
-"""A YAML file, or one line that says why it is not one."""
+"""Reads a YAML file; the error for one that cannot be read is a single line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Everything that ``tools=`` takes → :class:`Tool` objects."""
+"""Turns everything that ``tools=`` takes into :class:`Tool` objects."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def _advice(item: object) -> str:
         return f"a {name} is not a tool: pass the function, {called}, and not what {called}(...) returns"
     if item is None or isinstance(item, str | bytes | int | float):
         return (
-            f"a value of type {name} is not a tool: pass the function itself, tools=[get_weather], neither its name nor "
-            "what it returns"
+            f"a value of type {name} is not a tool: pass the function itself, tools=[get_weather], neither its name "
+            "nor what it returns"
         )
     return (
         f"a value of type {name} is not a tool: pass functions, Tool(...), Toolset(...), google-genai's Tool or "

@@ -1,4 +1,4 @@
-"""What stands after the colon of a parameter: found and resolved."""
+"""Finds and resolves the annotations of a function's parameters."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The arguments in a docstring, in whichever layout: taken out before griffe reads the rest.
+"""Reads what a docstring says of the arguments, in any layout, before griffe reads the rest.
 
-griffe, as other readers, wants a section set off as PEP 257 has it; what is not, it leaves in the text without a word.
-Of 8,505 real docstrings 47 lost every description so (no blank line above ``Args:``, bullets, ``\\r\\n``, backticks,
+griffe, like other readers, wants sections set off as PEP 257 has it, and silently leaves any other in the text. Of
+8,505 real docstrings 47 lost every description that way (no blank line above ``Args:``, bullets, ``\\r\\n``, backticks,
 full-width colons …). This reader knows the names of the parameters, so that it can take any of these for what it is.
 """
 

@@ -1,4 +1,4 @@
-"""What is wrong with the arguments of a call, in words that a model can act on."""
+"""Says what is wrong with the arguments of a call, in words that a model can act on."""
 
 from __future__ import annotations
 

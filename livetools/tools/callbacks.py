@@ -1,4 +1,4 @@
-"""``approval`` and ``undo``: functions of the user's that may take the call's context, or do without."""
+"""Calls the user's ``approval`` and ``undo``, with the call's context where they take one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tool may know of the call it serves.
+"""``ToolContext``: what a tool may know of the call that it serves.
 
 A parameter annotated with :class:`ToolContext` (plain, ``ToolContext[Deps]``, in ``Annotated``, with
 ``| None``, as a string) is filled by the session and hidden from the model::

@@ -1,4 +1,4 @@
-"""A docstring → what goes into the declaration: the description, and a text for each argument.
+"""Reads a docstring for the declaration: the description, and a text for each argument.
 
 The sections of arguments are read first, in any layout (:mod:`.argument_sections`). Of the rest griffe reads the
 Google, NumPy and Sphinx sections (results, errors, examples). It costs some 40 ms to import and is loaded only for a
@@ -99,7 +99,7 @@ def _of_method(kind: type, name: str) -> str | None:
 
 
 def _is_of_the_user(kind: type) -> bool:
-    """Whether a class was written by somebody who knew what the tool is for."""
+    """Whether a class is the user's, and not the standard library's or pydantic's."""
     return kind.__module__.partition(".")[0] not in LIBRARIES or kind.__module__ == "__main__"
 
 
@@ -119,7 +119,7 @@ def read(docstring: str | None, names: Collection[str] = ()) -> Described:
 
 
 def _narrow(line: str) -> str:
-    """With plain spaces, and plain colons behind a heading or a name; those of a sentence stay."""
+    """The line with ASCII spaces, and an ASCII colon after a heading or a name. A sentence keeps its own."""
     line = line.translate({0x3000: " ", 0xA0: " "})
     while (head := line.partition("\uff1a")[0]) != line and HEAD.fullmatch(head):
         text = line[len(head) + 1 :]
@@ -128,7 +128,7 @@ def _narrow(line: str) -> str:
 
 
 def _rest(lines: list[str]) -> str:
-    """What is not about arguments, its sections put into a form that griffe reads."""
+    """The text without the arguments, its other sections in the form that griffe reads."""
     text = re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
     for style, pattern in (("numpy", NUMPY), ("sphinx", SPHINX), ("google", GOOGLE)):
         if pattern.search(text):

@@ -1,4 +1,4 @@
-"""Annotations made fit for pydantic: what it does not take, or takes otherwise than a model sends it."""
+"""Adapts annotations for pydantic, where it would refuse one or read it otherwise than a model sends it."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _fit_generic(annotation: Any, seen: dict[Any, Any]) -> Any:
 
 
 def _fit_key(annotation: Any, fitted: Any) -> Any:
-    """The key of a mapping: enums and literals of other values than texts come as texts all the same."""
+    """The annotation of a mapping's keys. In JSON every key is a text, those of enums and literals of numbers too."""
     if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
         members = {as_key(m.value): m for m in annotation if isinstance(m.value, int | float)}
     elif typing.get_origin(annotation) is Literal:

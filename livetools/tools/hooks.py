@@ -1,4 +1,4 @@
-"""What may be run around every call of a session or a toolset, and on what is said in a session."""
+"""Hooks: run before and after every call of a session or a toolset, and on what is said in a session."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Observer(Protocol):
 
 
 class Hooks(Protocol):
-    """Told of every call and every word, in the order of ``hooks=``. Inherit and override what is of interest.
+    """Base class of hooks: override the methods you need. Several run in the order of ``hooks=``.
 
     Each may be sync or async (what it returns is awaited if it can be). A hook that raises is logged and
     loses no call, with one exception: a :class:`~livetools.ToolError` raised in :meth:`before` refuses the

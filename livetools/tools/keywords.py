@@ -1,4 +1,4 @@
-"""The words of the schema subset that Live reads, and small questions about a schema."""
+"""The keywords of the schema subset that Live reads, and helpers that inspect a schema."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def tidy(schema: Mapping[str, Any]) -> Schema:
 
 
 def anything() -> Schema:
-    """Any value, as far as that can be said."""
+    """The schema of any value, as far as the subset can say it."""
     return {"anyOf": [{"type": kind} for kind in SIMPLE]}
 
 
@@ -154,7 +154,7 @@ def number(value: object) -> int | float | None:
 
 
 def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> Schema:
-    """Both hold: properties and required together, of the rest what ``second`` says."""
+    """A schema for what fits both: their properties and ``required`` united, otherwise what ``second`` says."""
     merged = {**first, **second}
     if "properties" in first and "properties" in second:
         merged["properties"] = {**first["properties"], **second["properties"]}
@@ -164,7 +164,7 @@ def merge(first: Mapping[str, Any], second: Mapping[str, Any]) -> Schema:
 
 
 def different(schemas: Sequence[Schema]) -> list[Schema]:
-    """Without repetitions; a whole number is a number."""
+    """The schemas without duplicates, and without INTEGER where NUMBER is among them."""
     kept: list[Schema] = []
     for schema in schemas:
         if schema not in kept:

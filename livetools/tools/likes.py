@@ -1,4 +1,4 @@
-"""What is taken, as types: so that a type checker and an editor refuse what ``connect`` would."""
+"""Types of what ``connect`` takes, so that a type checker and an editor refuse what it would."""
 
 from __future__ import annotations
 

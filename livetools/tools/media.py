@@ -1,4 +1,4 @@
-"""Images and text in a function response: whatever a tool holds → ``FunctionResponse.parts`` of the wire."""
+"""Encodes the images and texts of a tool's result as ``FunctionResponse.parts``."""
 
 from __future__ import annotations
 

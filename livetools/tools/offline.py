@@ -1,4 +1,4 @@
-"""A handler run by itself, without a session: for tests, notebooks and the command line."""
+"""Runs a handler without a session: for tests, notebooks and the command line."""
 
 from __future__ import annotations
 

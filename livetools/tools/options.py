@@ -1,4 +1,4 @@
-"""Everything that a tool can be told, once: read by ``@tool``, ``Tool`` and the plan."""
+"""The options of a tool, defined once: ``@tool``, ``Tool`` and the plan read them here."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ DEFAULTS: Mapping[str, Any] = {
 
 
 def resolve(options: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """``options`` checked, ``behavior`` and ``scheduling`` in the wire's spelling; nothing is filled in.
+    """Check the options. ``behavior`` and ``scheduling`` are returned as the wire spells them; no default is added.
 
     Raises ``ToolDefinitionError``, with ``where`` (the file and the function), for an option that does not
     exist or a value that cannot be.

@@ -1,7 +1,7 @@
-"""Any return value → the JSON object that goes into a function response.
+"""Turns any return value into the JSON object of a function response.
 
-Nothing is unserialisable here and nothing raises: an answer that cannot be sent would leave the model waiting
-for good. What JSON has no word for becomes, at any depth:
+Every value can be encoded, and nothing raises: a call that is never answered would leave the model waiting. What JSON
+does not have becomes, at any depth:
 
 ==================================  ==========================================================================
 dataclass, pydantic, attrs,         object
@@ -65,7 +65,7 @@ ALL = 200_000  # values in one result, then no further container is looked into
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class ToolResult:
-    """A return value with more to say than its value.
+    """What a tool returns to say more than its value: how it is announced, media, a hand-off, the session's end.
 
     ``scheduling``: ``"interrupt"``, ``"when_idle"`` or ``"silent"``, for this answer only (left out where the
     model refuses it). ``ends_session``: the session closes once the answer is out. ``parts``: images or text

@@ -1,8 +1,8 @@
-"""JSON Schema → the OpenAPI subset that the Live API reads in ``parameters``.
+"""Reduces JSON Schema to the OpenAPI subset that the Live API reads in ``parameters``.
 
 The service closes a session for one unknown keyword (``Unknown name "$ref" at 'setup.tools[0]…': Cannot find
 field``), and several models ignore ``parametersJsonSchema`` and call with empty arguments (python-genai#1147,
-livekit/agents#2940). So everything is said in the subset, and what it has no word for is listed:
+livekit/agents#2940). So every schema is written in the subset, and what it cannot say is reported as lost:
 
 - ``$ref`` is replaced by what it names. A type that holds itself is unrolled up to ``DEPTH`` times, less where
   it branches much (``NODES``), then left out: an optional property is dropped, an array is declared empty.

@@ -1,6 +1,6 @@
-"""Other people's function declarations → one shape: google-genai's type; Gemini's, OpenAI's, Anthropic's, MCP's dicts.
+"""Reads other libraries' function declarations: google-genai's type; Gemini's, OpenAI's, Anthropic's and MCP's dicts.
 
-google-genai is never imported for it: its type is known by its fields.
+google-genai is not imported: its type is recognised by its fields.
 """
 
 from __future__ import annotations

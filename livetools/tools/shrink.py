@@ -1,4 +1,4 @@
-"""A response that is too long, cut so that the model sees that it was, and still valid JSON."""
+"""Cuts a response that is too long: the model sees that something is missing, and it remains valid JSON."""
 
 from __future__ import annotations
 

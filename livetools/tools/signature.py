@@ -1,4 +1,4 @@
-"""A function's parameters: what the model may send, and how it reaches the function."""
+"""Reads a function's parameters: which of them the model fills, and how its arguments are passed."""
 
 from __future__ import annotations
 

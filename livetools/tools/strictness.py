@@ -1,7 +1,7 @@
-"""Which parameters pydantic is to read strictly (``strict=True``, ``Strict()``, ``StrictInt``).
+"""Finds the parameters that pydantic must validate strictly (``strict=True``, ``Strict()``, ``StrictInt``).
 
 Strict means JSON's rules here, as ``validate_json`` has them: a date or an enum is read from its JSON form, the text
-``"5"`` is not a number. Strict validation of Python objects would refuse every date, for none comes as an object.
+``"5"`` is not a number. Strict validation of Python objects would refuse every date, since a model sends it as a text.
 """
 
 from __future__ import annotations

@@ -251,7 +251,7 @@ class Tool:
         return ToolSpec(told, self.options, generator, self.handler is not None, source, spelt=True)
 
     def lint(self) -> list[str]:
-        """What the model will not know or may stumble over, a line each; nothing for a tool told whole."""
+        """Warnings about the declaration, a line each: what the model is not told, or may misread."""
         properties = self._json_schema.get("properties") or {}
         lines = list(self._reduced[1])
         if re.search(r"[-.:]", self.name):

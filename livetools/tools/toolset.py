@@ -1,4 +1,4 @@
-"""Named groups of tools, as values: every operation gives a new one."""
+"""``Toolset``: an immutable group of tools; every operation returns a new one."""
 
 from __future__ import annotations
 

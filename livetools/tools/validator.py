@@ -1,6 +1,6 @@
-"""The pydantic type behind a function's parameters: it validates a call and says the schema.
+"""Validates the arguments of a call with pydantic, and gives their JSON Schema.
 
-Apart from :mod:`.signature`, so that ``import livetools`` need not import pydantic (some 50 ms).
+Separate from :mod:`.signature`, so that ``import livetools`` need not import pydantic (some 50 ms).
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class Validator:
         return schema
 
     def validate(self, name: str, args: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments as the function wants them; those left out stay out, so that its own defaults hold.
+        """Validate the arguments and convert them to the annotated types. What is left out stays out: defaults hold.
 
         A value that does not fit is looked at again: a text that holds an array or an object, a whole number written
         ``3.0``, ``null`` for a parameter that has a default. What is strict is read by the rules of JSON. Raises
@@ -133,7 +133,7 @@ class Validator:
             raise explain(name, failed, {**again, **as_sent}, list(self._arguments)) from None
 
     def _second_reading(self, args: dict[str, Any], error: ValidationError) -> dict[str, Any]:
-        """The arguments, those that did not fit read with more patience."""
+        """The arguments, those that did not fit read leniently: JSON in a text, 3.0 for 3, null for a default."""
         again = dict(args)
         for name in {detail["loc"][0] for detail in error.errors(include_url=False, include_input=False)}:
             if not isinstance(name, str) or name not in args:

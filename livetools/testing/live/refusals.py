@@ -1,4 +1,4 @@
-"""Refuses what is well-formed and not taken, by a model or at all: a table of rules, one a line.
+"""Refuses well-formed messages that the service or one model does not take: a table of rules.
 
 Each rule looks at one kind of message and gives back the close, or ``None``. The texts are the service's own
 where a public report shows them (2025-06 to 2026-10); where none does, its catch-all stands, and ``why`` says

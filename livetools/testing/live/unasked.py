@@ -1,4 +1,4 @@
-"""Turns that the fake begins without a user turn."""
+"""Begins turns of the model without a user turn: proactive speech, and speech after a reconnect."""
 
 from __future__ import annotations
 
