@@ -71,6 +71,8 @@ _FRAGMENTS = (
     "use asyncio, or set WEBSOCKETS_MAX_FRAGMENTS, which websockets reads on trio, before the program starts"
 )
 _SUSPECTS = "the service does not say what: suspect the optional fields of the config, then the tools"
+#: What 2.5 closes with where sound or pictures met a blocking call; and whatever it does not know, in a setup.
+_CROSSED = "operation is not implemented"
 
 RULES: tuple[Rule, ...] = (
     # the key, the token, the project
@@ -104,8 +106,8 @@ RULES: tuple[Rule, ...] = (
     Rule("invalid session handle", InvalidRequest, "fresh", _HANDLE),
     # the line's age (about 590 s) and its silence; audio while a blocking call is open on 2.5 (js-genai#1236)
     Rule("aborted", SessionClosed, "yes"),
-    Rule("operation is not implemented", InvalidRequest, "yes", _GATE, "session"),
-    Rule("operation is not implemented", InvalidRequest, "no", _LACKS),
+    Rule(_CROSSED, InvalidRequest, "yes", _GATE, "session"),
+    Rule(_CROSSED, InvalidRequest, "no", _LACKS),
     # seen in sessions that had been healthy for minutes (adk-python#4587, adk-python#5552, python-genai#182,
     # hkjarral/AVA-AI-Voice-Agent-for-Asterisk#496)
     Rule("content_type_audio", ServerError, "once", _PREVIEW, "session"),
@@ -179,6 +181,11 @@ def error(code: int, reason: str, phase: str, note: str = "") -> LiveToolsError:
     nothing."""
     told = f"{reason} ({note})".strip() if note else reason
     return _error(classify(code, reason, phase=phase), code, scrub(told), phase)
+
+
+def crossed(code: int, reason: str) -> bool:
+    """Whether a session was closed for sound or pictures that met a blocking call."""
+    return code == 1008 and _CROSSED in reason.lower()
 
 
 def over() -> SessionClosed:

@@ -50,7 +50,7 @@ class ConnectionListener(Protocol):
         self,
     ) -> list[Mapping[str, Any]]: ...  # a session begins that knows nothing: its contents so far
     def began(self, restored: bool, now: float) -> None: ...
-    def lost(self, now: float) -> None: ...
+    def lost(self, now: float, close: Close) -> None: ...
     def over(self, error: Exception | None, now: float) -> None: ...
 
 
@@ -210,7 +210,7 @@ class Connection:
             self._act(Hangup(link))
 
     def _lose(self, now: float, close: Close, time_left: float | None) -> None:
-        self._owner.lost(now)
+        self._owner.lost(now, close)
 
     def _adopt(self, now: float, close: Close, time_left: float | None) -> None:
         self.link.adopt(now, self.plan.setup_timeout)

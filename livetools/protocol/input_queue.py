@@ -20,9 +20,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from . import close_codes
+from .actions import Close
 from .events import Event, InputDropped
 from .expected import Exchange
-from .outbox import MEDIA, Entry, Fate, Outbox, Receipt
+from .outbox import MEDIA, STREAM, Entry, Fate, Outbox, Receipt
 
 #: Bytes of frames of media that wait for the line: about 45 s of audio at 16 kHz.
 MEDIA_BOUND = 2 * 1024 * 1024
@@ -33,8 +35,8 @@ OUTSIDE = "no activity() is open, and the config turns automatic activity detect
 FATAL = "the service closed every connection on which it was sent"
 #: After this many connections closed while one text was in flight, it is taken for what closes them.
 ENDINGS_AT_MOST = 5
-#: The same for media that the input block drops: it is taken for the cause first, for a call that it crosses closes the
-#: connection, and written again in front of the same texts it crosses the same call again.
+#: The same for media that the input block drops, where the close does not say that it met a call: it is taken for the
+#: cause first, for it meets the same call again when it is written again behind the same text.
 MEDIA_ENDINGS_AT_MOST = 2
 
 
@@ -55,6 +57,10 @@ class Item(Entry):
     @property
     def media(self) -> bool:
         return self.kind in MEDIA
+
+    @property
+    def streamed(self) -> bool:
+        return self.kind in STREAM
 
     @property
     def turn(self) -> bool:
@@ -211,12 +217,18 @@ class InputQueue:
             if isinstance(item, Item) and item.kind == "activity":
                 self._consumed = item if item.starts else None
 
-    def lose(self, unread: Iterable[Entry], exchange: Exchange | None = None) -> bool:
-        """The connection is lost: what it may have swallowed is queued again.
+    def crossed(self, close: Close) -> bool:
+        """Whether the connection has ended for media that met a call, and for nothing else that was sent."""
+        return self.input_block and self.streams and close_codes.crossed(close.code, close.reason)
+
+    def lose(
+        self, unread: Iterable[Entry], exchange: Exchange | None = None, *, crossed: bool = False
+    ) -> bool:
+        """The connection is lost: what it may have swallowed is queued again, but for the media that it has ended for.
 
         Whether the prompt of ``exchange`` is among it.
         """
-        again = self._patient([item for item in unread if isinstance(item, Item)])
+        again = self._patient([item for item in unread if isinstance(item, Item)], crossed)
         for item in again:
             item.again, item.write = True, None
         transparent = self.outbox.transparent
@@ -313,12 +325,13 @@ class InputQueue:
         self.queue.extendleft(item for item in reversed(before) if not item.media)
         return [end]
 
-    def _patient(self, items: list[Item]) -> list[Item]:
+    def _patient(self, items: list[Item], crossed: bool) -> list[Item]:
         """Drop (and report) what closes every connection; otherwise we would reconnect forever."""
         kept = []
         for item in items:
-            if item.media and self.input_block and item.endings >= MEDIA_ENDINGS_AT_MOST:
-                self._drop(BLOCKED)
+            if item.streamed and self.input_block and (crossed or item.endings >= MEDIA_ENDINGS_AT_MOST):
+                if item.media:
+                    self._drop(BLOCKED)
             elif item.endings < ENDINGS_AT_MOST:
                 kept.append(item)
             else:

@@ -425,14 +425,15 @@ class Machine:
                 item.receipt.sent()
         return self._moving.clear()
 
-    def lost(self, now: float) -> None:
+    def lost(self, now: float, close: Close) -> None:
         """Everything on the current link is gone; a generation that was under way never continues."""
         self.dispatch.control = []
         self.quiet.lost()
         self.turns.quiet(now)
-        unread = self.outbox.lost()
+        crossed = self.input.crossed(close)
+        unread = self.outbox.lost(crossed=crossed, turned=self.reception.excused)
         self.calls.lose(now, unread)
-        if self.turns.lost(now, again=self.input.lose(unread, self.turns.exchange)):
+        if self.turns.lost(now, again=self.input.lose(unread, self.turns.exchange, crossed=crossed)):
             self._tell(Interrupted())
             self.latency.cut_off()
             self._tell(self.reception.timed(TurnComplete("CONNECTION_REPLACED")))

@@ -87,6 +87,8 @@ READ_BY = frozenset(
 
 
 MEDIA = frozenset({"audio", "video"})
+#: What goes stale, and is nothing but a nuisance to a session in which a call is open.
+STREAM = MEDIA | {"end"}
 
 
 class Fate(Enum):
@@ -185,8 +187,7 @@ class Entry:
 
     ``behind``: the turn that ends before the model's output can be about this (``None``: the next output is);
     ``at_latest``: the turn ends after which it must be (``inf``: no count is to be trusted); ``answer``: the turn that
-    is its answer (``None``: none is expected); ``endings``: connections that were handed it, and ended before it was
-    read.
+    is its answer (``None``: none is expected); ``endings``: connections that were handed it, and may have ended for it.
     """
 
     kind: str
@@ -243,6 +244,11 @@ class Entry:
         """The connection is lost: nothing more is said. Whether this had been read."""
         self.read = self.safe
         return self.read
+
+    def suspect(self, turned: bool) -> bool:
+        """Whether the connection may have ended for this: it was the model's next, or nothing has come of any."""
+        reached = self.behind is None or self.behind.over
+        return self.state is not State.WRITING and (reached or not turned)
 
     @property
     def safe(self) -> bool:
@@ -332,6 +338,8 @@ class Outbox:
             (read if now_read else kept).append(entry)
         if read:
             self._sent = kept
+            for entry in read:
+                entry.endings = 0  # whatever will end the next connection, this did not
         return read
 
     def drop(self, runs: Collection[int]) -> None:
@@ -343,15 +351,18 @@ class Outbox:
         """It has been read, though nothing proved it."""
         self._sent = [sent for sent in self._sent if sent is not entry]
 
-    def lost(self) -> list[Entry]:
-        """The connection is lost: what it may have swallowed, and where it is transparent, what was not taken in."""
+    def lost(self, *, crossed: bool = False, turned: bool = False) -> list[Entry]:
+        """The connection is lost: what it may have swallowed, and where it is transparent, what was not taken in.
+
+        ``crossed``: it has ended for media that met a call; ``turned``: a turn has ended on it.
+        """
         unread = [entry for entry in self._sent if not entry.lost()]
         for entry in unread:
-            entry.endings += entry.state is not State.WRITING
+            entry.endings += not crossed and entry.suspect(turned)
         if self.transparent:
             logged = [entry for _, entry, _ in self._log]
             for entry in logged:
-                entry.endings += entry.kind in MEDIA  # of what has a fate they are counted above
+                entry.endings += entry.kind in STREAM  # of what has a fate they are counted above
             unread = [*(entry for entry in unread if entry.fate is not Fate.AGAIN), *logged]
         self._sent = []
         self._log.clear()

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from livetools.protocol.close_codes import RULES, classify, error, http_error, scrub
+from livetools.protocol.close_codes import RULES, classify, crossed, error, http_error, scrub
 from livetools.protocol.errors import (
     AuthenticationError,
     ConnectFailed,
@@ -370,3 +370,10 @@ def test_a_name_that_is_almost_a_models_is_told_in_the_advice(reason, meant):
     assert isinstance(told, ModelNotFound)
     hint = f"Did you mean {meant}? Check the model's name" if meant else "Check the model's name"
     assert told.advice.startswith(hint)
+
+
+def test_a_close_says_that_media_met_a_call() -> None:
+    reason = "Operation is not implemented, or supported, or enabled."
+    assert crossed(1008, reason)
+    assert not crossed(1007, reason)
+    assert not crossed(1008, "The operation was aborted.")

@@ -9,7 +9,10 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+from support.driver import Driver, plan
 
+from livetools.protocol import outgoing
+from livetools.protocol.actions import Close
 from livetools.protocol.events import Event, InputDropped
 from livetools.protocol.expected import Exchange, Expected
 from livetools.protocol.input_queue import (
@@ -24,6 +27,7 @@ from livetools.protocol.input_queue import (
     Item,
 )
 from livetools.protocol.outbox import REPLAY_BOUND, Outbox, Receipt, Write
+from livetools.protocol.reconnect_policy import ReconnectPolicy
 
 ERROR = RuntimeError("over")
 
@@ -49,9 +53,12 @@ class Queue(InputQueue):
         """The model speaks."""
         self.outbox.output(0)
 
-    def drop(self, exchange: Exchange | None = None) -> bool:
+    def drop(
+        self, exchange: Exchange | None = None, close: Close | None = None, *, turned: bool = False
+    ) -> bool:
         """The connection is lost."""
-        return self.lose(self.outbox.lost(), exchange)
+        crossed = self.crossed(close or Close())
+        return self.lose(self.outbox.lost(crossed=crossed, turned=turned), exchange, crossed=crossed)
 
 
 def held(input_block: bool = False, transparent: bool = False, **fields: bool) -> tuple[Queue, list[Event]]:
@@ -510,6 +517,93 @@ def test_transparent_sound_that_connections_end_on_while_input_is_blocked_goes_b
     queue.tell()
     assert told == [InputDropped(1, BLOCKED)]
     assert names(queue.take(False)) == ["one", "two"]
+
+
+#: What 2.5 closes with where media met a blocking call (js-genai#1236).
+CROSSED = Close(1008, "Operation is not implemented, or supported, or enabled.")
+
+
+@pytest.mark.parametrize("transparent", [True, False])
+def test_a_text_does_not_pay_for_media_that_met_a_call(transparent: bool) -> None:
+    queue, told = held(input_block=True, transparent=transparent)
+    queue.put(text("one"))
+    for _ in range(2 * ENDINGS_AT_MOST):
+        queue.media(media("sound"), False)
+        queue.put(Item("end", b"end"))
+        queue.take(False)
+        queue.drop(close=CROSSED)
+        assert names(list(queue.queue)) == ["one"], "the media goes at once"
+    queue.tell()
+    assert all(event.reason == BLOCKED for event in told if isinstance(event, InputDropped))
+
+
+def test_a_session_learns_from_the_close_that_its_sound_met_a_call() -> None:
+    policy = ReconnectPolicy(attempts=99, initial=0.1, maximum=0.1, jitter=0.0, budget=999)
+    d = Driver(plan(input_block=True, transparent=True), policy).live()
+    d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
+    exchange, _ = d.machine.ask("one", d.now)
+    for _ in range(2 * ENDINGS_AT_MOST):
+        d.machine.send_media(outgoing.audio(b"\0\0", 16000), "audio", d.now)
+        d.drain().drop(CROSSED.code, CROSSED.reason).later(0.2).establish()
+    assert d.texts() == ["one"] * (2 * ENDINGS_AT_MOST + 1)
+    assert not [link for link, frame in d.frames if "realtimeInput" in frame and link == d.dialled[-1]]
+    d.say("to one").turn_complete()
+    assert exchange.done
+
+
+@pytest.mark.parametrize(("input_block", "sound"), [(False, True), (True, False)])
+def test_that_close_means_something_else_where_no_media_can_have_met_a_call(
+    input_block: bool, sound: bool
+) -> None:
+    queue, told = held(input_block=input_block)
+    queue.put(text("poison"))
+    for _ in range(ENDINGS_AT_MOST):
+        if sound:
+            queue.media(media("sound"), False)
+        queue.take(False)
+        queue.drop(close=CROSSED)
+    assert told == [InputDropped(1, FATAL)]
+
+
+def test_the_end_of_a_sound_goes_with_it_and_is_not_counted() -> None:
+    queue, told = held(input_block=True, transparent=True)
+    queue.media(media("sound"), False)
+    queue.put(Item("end", b"end"))
+    for _ in range(MEDIA_ENDINGS_AT_MOST):
+        queue.take(False)
+        queue.drop()
+    queue.tell()
+    assert told == [InputDropped(1, BLOCKED)]
+    assert names(queue.take(False)) == []
+
+
+def test_a_text_behind_another_does_not_pay_for_what_ended_a_connection_that_answered() -> None:
+    queue, told = held()
+    behind = text("behind")
+    queue.behind = [behind]
+    queue.put(behind)
+    for _ in range(2 * ENDINGS_AT_MOST):
+        queue.take(False)
+        queue.drop(turned=True)
+    assert told == []
+    for _ in range(ENDINGS_AT_MOST):
+        queue.take(False)
+        queue.drop()
+    assert told == [InputDropped(1, FATAL)]
+
+
+def test_a_text_that_the_model_has_read_ends_no_connection() -> None:
+    queue, told = held(transparent=True)
+    queue.put(text("one"))
+    for _ in range(3):
+        for _ in range(ENDINGS_AT_MOST - 1):
+            queue.take(False)
+            queue.drop()
+        queue.take(False)
+        queue.hear()
+        queue.drop()
+    assert told == []
+    assert names(queue.take(False)) == ["one"]
 
 
 # Whatever happens

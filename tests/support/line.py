@@ -198,7 +198,7 @@ class World:
         current.stood = self.stands = self.began_before = True
         self.since_began = 0
 
-    def lost(self, now: float) -> None:
+    def lost(self, now: float, close: Close) -> None:
         current = next(s for s in self.sockets if s.link == self.connection.link.current)
         assert current.shown < inf, "something was lost with a socket on which nothing began"
         assert not current.lost, "lost twice"
