@@ -19,6 +19,9 @@ from livetools.testing.faults import Faults
 
 SEEDS = 20
 
+#: In virtual time nothing hangs for long, and a storm is all work: on a busy machine the roughest takes minutes.
+pytestmark = pytest.mark.timeout(600)
+
 
 @pytest.fixture(autouse=True)
 def silence() -> Iterator[None]:
