@@ -167,6 +167,7 @@ def memory(port: int, sessions: int = 1000) -> list[Row]:
 #: How much of a core the talking sessions take of which is told how many a core holds, and how long a call's answer may
 #: take then, in milliseconds.
 BUSY, PATIENCE = 0.75, 20.0
+TRIES = 3  # with fewer and fewer of them
 
 
 def talking(ready: list[Worker], say: Callable[[str], None], rounds: int = 3, seconds: int = 5) -> list[Row]:
@@ -180,7 +181,7 @@ def talking(ready: list[Worker], say: Callable[[str], None], rounds: int = 3, se
         for length in (2, 2):  # few sessions cost more each: the process sleeps and wakes for every message
             told = worker.do("talk", taken, length)
             taken = max(10, int(BUSY * told["spoken"] / told["cpu"]))
-        while True:
+        for _ in range(TRIES):
             say(f"{name}: {taken} sessions talk")
             values, late = [], []
             for _ in range(rounds):
@@ -188,9 +189,9 @@ def talking(ready: list[Worker], say: Callable[[str], None], rounds: int = 3, se
                 told = worker.do("talk", taken, seconds)
                 values.append(told["spoken"] / told["cpu"])
                 late.append(percentile(floor.do("waits", 0)["waits"]) * 1e3)
-            if statistics.median(late) <= PATIENCE or taken <= 10:
+            if statistics.median(late) <= PATIENCE:
                 break
-            taken = int(taken * 0.75)
+            taken = max(10, int(taken * 0.75))
         each.values[name], delay.values[name] = values, late
     return [each, delay]
 
