@@ -29,7 +29,6 @@ class AttachedMachine:
         self._actions: list[Action] = []
         self.calls = Calls(plan, None, self._actions.append)
         self._sent: list[Answer] = []  # and the model may not have read them
-        self._told_wake_at = inf
 
     # Inputs
 
@@ -92,13 +91,11 @@ class AttachedMachine:
     def outputs(self, write: bool = True) -> Outputs | None:
         """See :meth:`.machine.Machine.outputs`."""
         frames = self._frames() if write and (self.calls.replies.queue or self.calls.texts) else []
-        wake_at = self.calls.deadlines.next()
-        if not (frames or self._actions or wake_at != self._told_wake_at):
+        if not (frames or self._actions):
             return None
-        self._told_wake_at = wake_at
         actions = self._actions.copy()
         self._actions.clear()
-        return Outputs(actions, [], frames, wake_at)
+        return Outputs(actions, [], frames)
 
     def _taken(self) -> list[Answer]:
         sent, self._sent = self._sent, []
@@ -113,7 +110,7 @@ class AttachedMachine:
                 for answer in reply.answers:
                     answer.write = write
                 self._sent += reply.answers
-                frames.append(Frame(LINK, reply))
+                frames.append(reply)
             if frames:
                 frames[-1].write = write
         if calls.texts:

@@ -417,7 +417,7 @@ class Calls:
 
     def _keep(self, record: Record, now: float, yielded: Outcome | None) -> None:
         if yielded is not None:
-            record.kept.append(yielded.response)
+            record.keep(yielded.response)
 
     def _acknowledge(self, record: Record, now: float, yielded: Outcome | None) -> None:
         self.replies.acknowledge(record, self.plan.response_key)

@@ -5,7 +5,7 @@ Each is put into the outbox with the turns that come before its answer, and with
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from math import inf
 from typing import Any
@@ -103,11 +103,10 @@ class Dispatch:
         if input.queue:  # a change is written before the answers, after which the model goes on
             frames += self._input(input.changes(), link, write, now)
         if calls.replies.queue:
-            at = len(frames)
-            for reply in self._answers(link, write, now):
-                frames.append(Frame(link, reply))
+            replies = self._answers(link, write, now)
+            frames += replies
             if self.outbox.transparent:
-                self._number(frames[at:])
+                self._number(replies)
         if input.queue:
             frames += self._input(input.take(calls.blocking()), link, write, now)
         if late and self._unasked(now):
@@ -136,12 +135,12 @@ class Dispatch:
             self.input.put(self.unasked.pop(0))
         return bool(self.input)
 
-    def _number(self, frames: list[Frame]) -> None:
+    def _number(self, frames: Sequence[Frame]) -> None:
         """Count the messages that are not the user's, for transparent replay."""
         for frame in frames:
             number = self.outbox.count()
-            if isinstance(frame.message, Reply):
-                frame.message.dropped = partial(self.outbox.unwritten, number)
+            if isinstance(frame, Reply):
+                frame.dropped = partial(self.outbox.unwritten, number)
 
     def _answers(self, link: int, write: Write, now: float) -> list[Reply]:
         turns, ledger = self.turns, self.calls.ledger

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeAlias
 
@@ -200,9 +200,7 @@ class FunctionCall:
     id: str | None
     name: str
     args: dict[str, Any]  # any JSON value
-    partial_args: list[Any] = field(
-        default_factory=list
-    )  # raw: pieces of arguments, where the call comes in pieces
+    partial_args: Sequence[Any] = ()  # raw: pieces of arguments, where the call comes in pieces
     will_continue: bool = False  # it is not whole yet
 
 
@@ -279,12 +277,8 @@ class _Frame(_Noticed):
 
 def parse(data: bytes | str) -> ServerMessage:
     """Read one frame. Never raises: what cannot be read is in ``unknown`` of the message returned."""
-    if isinstance(data, bytes):
-        message = _only_media(data) if len(data) >= LARGE else None
-        if message is None and b'"toolCall"' in data[:24]:
-            message = _only_calls(data)
-        if message is not None:
-            return message
+    if isinstance(data, bytes) and len(data) >= LARGE and (message := _only_media(data)) is not None:
+        return message
     try:
         frame = _Frame.model_validate_json(data)
     except ValueError:  # pydantic's ValidationError among them
@@ -311,8 +305,11 @@ def _only_media(data: bytes) -> ServerMessage | None:
     return ServerMessage(media=Media(head[1].decode(), blob)) if blob else None
 
 
-def _only_calls(data: bytes) -> ServerMessage | None:
-    """A message that is plain calls and nothing else, as nearly all with calls are; ``None``: it is read in full."""
+def only_calls(data: bytes | str) -> list[FunctionCall] | None:
+    """The calls of a message that is plain calls and nothing else, as nearly all with calls are; ``None``: it must be
+    read in full, by :func:`parse`."""
+    if not isinstance(data, bytes) or b'"toolCall"' not in data[:24]:
+        return None
     try:
         frame = from_json(data)
     except ValueError:
@@ -329,7 +326,7 @@ def _only_calls(data: bytes) -> ServerMessage | None:
         if type(id) is not str or type(name) is not str or type(args) is not dict or not (id and name):
             return None
         calls.append(FunctionCall(id, name, args))
-    return ServerMessage(calls=calls)
+    return calls or None
 
 
 def _vital(message: Mapping[str, Any]) -> dict[str, Any]:
@@ -392,7 +389,7 @@ def _read_calls(raw: object, message: ServerMessage) -> None:
             call = FunctionCall(
                 _text(entry.get("id")), _text(entry.get("name")) or "", _args(entry.get("args"))
             )
-            call.partial_args = _listed(entry.get("partialArgs", entry.get("partial_args")))
+            call.partial_args = _listed(entry.get("partialArgs", entry.get("partial_args"))) or ()
             call.will_continue = bool(entry.get("willContinue", entry.get("will_continue")))
             message.calls.append(call)
         if not isinstance(entry, dict) or not entry.keys() <= _CALL_KEYS:

@@ -40,10 +40,11 @@ ENDINGS_AT_MOST = 5
 MEDIA_ENDINGS_AT_MOST = 2
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Item(Entry):
     """One frame of the user's: text, content, update, cut, audio, video, activity or end."""
 
+    kind: str
     frame: bytes
     receipt: Receipt | None = None
     exchange: Exchange | None = None

@@ -29,9 +29,9 @@ an exhaustive search over orders of inputs and by random long runs (see the test
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from enum import Enum, auto
+from math import inf
 from typing import TYPE_CHECKING, Any, Protocol
 
 from .actions import Outcome
@@ -148,35 +148,51 @@ class Asked(Protocol):
     def args(self) -> Mapping[str, Any]: ...  # any JSON value
 
 
-@dataclass(slots=True, eq=False)
 class Record:
-    """One call: what was asked, where its debt stands, what is known of its run."""
+    """One call: what was asked, where its debt stands, what is known of its run.
 
-    run: int
-    call: Call
-    named: bool  # False: the server gave no id, and none goes out
-    policy: CallPolicy | None  # None: no such tool
-    link: int
-    since: float
-    ends_turn: bool = False  # the model ends its turn at the call, and begins another at the answer
-    blocks: bool = False  # BLOCKING: the model does nothing until it is answered
-    state: State = State.OWED
-    group: int = 0  # the message that asked for it, where its calls are answered together
-    phase: Phase = Phase.NOTHING
-    deadline: float = float("inf")
-    running: bool = False  # the shell was told to start it, and has not reported its end
-    started: bool = False
-    undo: bool = False  # undo when it settles
-    undone: bool = False
-    delivered: bool = False  # its result has gone as text
+    ``named``: false where the server gave no id, and none goes out. ``policy``: ``None`` where there is no such tool.
+    ``ends_turn``: the model ends its turn at the call, and begins another at the answer. ``blocks``: BLOCKING, the
+    model does nothing until it is answered.
+    """
+
+    # what most calls never change costs them nothing
+    state = State.OWED
+    group = 0  # the message that asked for it, where its calls are answered together
+    phase = Phase.NOTHING
+    deadline = inf
+    running = False  # the shell was told to start it, and has not reported its end
+    started = False
+    undo = False  # undo when it settles
+    undone = False
+    delivered = False  # its result has gone as text
     taken_back: int | None = None  # the link on which the server cancelled it
     outcome: Outcome | None = None
-    kept: list[Mapping[str, Any]] = field(
-        default_factory=list
-    )  # yields that no link, or none that lived, carried
-    yielded: bool = False  # some went out
-    followers: list[Record] = field(default_factory=list)  # identical calls that share this run
+    kept: Sequence[Mapping[str, Any]] = ()  # yields that no link, or none that lived, carried
+    yielded = False  # some went out
+    followers: Sequence[Record] = ()  # identical calls that share this run
     leader: Record | None = None  # the call whose run this one shares
+
+    def __init__(
+        self,
+        run: int,
+        call: Call,
+        named: bool,
+        policy: CallPolicy | None,
+        link: int,
+        since: float,
+        ends_turn: bool = False,
+        blocks: bool = False,
+    ) -> None:
+        self.run, self.call, self.named, self.policy = run, call, named, policy
+        self.link, self.since = link, since
+        self.ends_turn, self.blocks = ends_turn, blocks
+
+    def keep(self, part: Mapping[str, Any]) -> None:
+        """This part of its result goes with the text that will be owed."""
+        if not isinstance(self.kept, list):
+            self.kept = []
+        self.kept.append(part)
 
     @property
     def tool(self) -> object:

@@ -17,7 +17,7 @@ from __future__ import annotations
 import random as chance
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
-from typing import Any, NamedTuple
+from typing import Any
 
 from . import close_codes, outgoing
 from .actions import Action, Close, Outcome
@@ -39,13 +39,13 @@ from .reconnect_policy import ReconnectPolicy
 from .turns import Turns
 
 
-class Outputs(NamedTuple):
-    """What follows from an input: what must be done at once, what the user sees, what is written, when to wake up."""
+class Outputs:
+    """What follows from an input: what must be done at once, what the user sees, what is written."""
 
-    actions: list[Action]
-    events: list[Event]
-    frames: list[Frame]
-    wake_at: float
+    __slots__ = ("actions", "events", "frames")
+
+    def __init__(self, actions: list[Action], events: list[Event], frames: list[Frame]) -> None:
+        self.actions, self.events, self.frames = actions, events, frames
 
 
 class Machine:
@@ -87,7 +87,6 @@ class Machine:
         self._question: Item | None = None  # its text
         self._moving: list[Item] = []  # changes that wait for a planned move
         self._error: Exception | None = None
-        self._told_wake_at = inf
 
     # Facts
 
@@ -341,21 +340,19 @@ class Machine:
     # Outputs
 
     def outputs(self, write: bool = True) -> Outputs | None:
-        """What follows from the inputs since the last call; ``None``: nothing, and ``wake_at`` is as it was.
+        """What follows from the inputs since the last call; ``None``: nothing. ``wake_at`` may have moved in any case.
 
         ``write``: frames are taken too, and count as handed to their sockets; without it they stay here.
         """
         frames = self.dispatch.frames(self._now) if write and not self.closed else []
-        wake_at = self.wake_at()
         if self._exchange is not None and self._exchange.changed:
             self._notify()
-        if not (frames or self._actions or self._events or wake_at != self._told_wake_at):
+        if not (frames or self._actions or self._events):
             return None
-        self._told_wake_at = wake_at
-        actions, events = self._actions.copy(), self._events.copy()
+        outputs = Outputs(self._actions.copy(), self._events.copy(), frames)
         self._actions.clear()
         self._events.clear()
-        return Outputs(actions, events, frames, wake_at)
+        return outputs
 
     def actions(self) -> list[Action]:
         """What must be done at once."""

@@ -28,10 +28,9 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import Enum, auto
 from math import inf
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from .expected import Expected
 
@@ -161,27 +160,20 @@ class Receipt:
             self.notify()
 
 
-class Message(Protocol):
-    """A frame that is made when it is written."""
-
-    def make(self) -> bytes | None: ...  # None: nothing is left to write
-
-
-@dataclass(slots=True)
 class Frame:
     """What is written to which socket, who waits for that, and the write that ends with it."""
 
-    link: int
-    message: bytes | Message
-    receipt: Receipt | None = None
-    write: Write | None = None
+    __slots__ = ("data", "link", "receipt", "write")
+
+    def __init__(self, link: int, data: bytes | None, receipt: Receipt | None = None) -> None:
+        self.link, self.data, self.receipt = link, data, receipt
+        self.write: Write | None = None
 
     def make(self) -> bytes | None:
         """The bytes, as they are now; ``None``: there is nothing left to write."""
-        return self.message if isinstance(self.message, bytes) else self.message.make()
+        return self.data
 
 
-@dataclass(slots=True, eq=False)
 class Entry:
     """Something that goes out, from "wanted" to "read".
 
@@ -190,13 +182,15 @@ class Entry:
     is its answer (``None``: none is expected); ``endings``: connections that were handed it, and may have ended for it.
     """
 
-    kind: str
-    write: Write | None = field(default=None, kw_only=True)
-    behind: Expected | None = field(default=None, kw_only=True)
-    answer: Expected | None = field(default=None, kw_only=True)
-    at_latest: float = field(default=inf, kw_only=True)
-    read: bool = field(default=False, kw_only=True)
-    endings: int = field(default=0, kw_only=True)
+    write: Write | None = None
+    behind: Expected | None = None
+    answer: Expected | None = None
+    at_latest: float = inf
+    read = False
+    endings = 0
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
 
     @property
     def state(self) -> State:

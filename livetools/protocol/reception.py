@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from . import content
@@ -27,7 +27,7 @@ from .events import (
     VideoChunk,
     VoiceActivity,
 )
-from .frames import ResumptionUpdate, ServerMessage, SetupComplete, parse
+from .frames import FunctionCall, ResumptionUpdate, ServerMessage, SetupComplete, only_calls, parse
 from .input_queue import InputQueue
 from .latency import PERCEIVED, Latency
 from .link import LinkEvent
@@ -78,6 +78,10 @@ class Reception:
     def receive(self, link: int, data: bytes | str, now: float) -> None:
         """Handle one frame. Never raises for what a server sends."""
         self.turns.quiet(now)
+        if (calls := only_calls(data)) is not None:
+            read = self.outbox.output(self.turns.ends)
+            self._called(link, calls, now)
+            return self.calls.read(read)
         message = parse(data)
         if message.setup_complete is not None:
             self.setup = message.setup_complete
@@ -92,9 +96,7 @@ class Reception:
                 break
             self._said(event, now)
         if message.calls:
-            asked = self.calls.partial.whole(message.calls)
-            for record in self.calls.receive_calls(link, asked, now):
-                self.turns.called(record.run, record.call, record.ends_turn, now)
+            self._called(link, message.calls, now)
         if message.cancelled:
             runs = self.calls.cancel(message.cancelled, now)
             self.outbox.drop(runs)
@@ -106,13 +108,17 @@ class Reception:
         if message.status is not None and alone and self.turns.status(message.status, now):
             self.connection.moved(now)
             self._ended(TurnComplete(None, message.status))
-        if read:
-            self.calls.read(read)
+        self.calls.read(read)
         if message.resumption is not None:
             self._handle(message.resumption, now)
         if message.go_away is not None:
             self.tell(GoAway(message.go_away.time_left))
             self.connection.go_away(message.go_away.time_left, now)
+        return None
+
+    def _called(self, link: int, calls: Sequence[FunctionCall], now: float) -> None:
+        for record in self.calls.receive_calls(link, self.calls.partial.whole(calls), now):
+            self.turns.called(record.run, record.call, record.ends_turn, now)
 
     def _read(self, message: ServerMessage, events: list[Event]) -> list[Entry]:
         """What the model has read that says this. The end of an earlier turn says nothing of what came after it."""

@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from . import outgoing
 from .ledger import Ledger, Move, Record, State
-from .outbox import Entry
+from .outbox import Entry, Frame
 from .plan_types import CallPolicy, Plan
 
 _WAITED_FOR = frozenset({State.OWED, State.READY})
@@ -30,17 +29,22 @@ INTERIM: Mapping[str, frozenset[State]] = {
 LAST = frozenset({"answer", "acknowledgement"})
 
 
-@dataclass(slots=True, eq=False)
 class Answer(Entry):
     """A function response: an answer, an acknowledgement, a yield, or a word that the call waits.
 
     ``body`` goes on the wire; ``response`` is what a yield adds to the result.
     """
 
-    record: Record
-    body: dict[str, Any]
-    scheduling: str | None = None
-    response: Mapping[str, Any] | None = None
+    def __init__(
+        self,
+        kind: str,
+        record: Record,
+        body: dict[str, Any],
+        scheduling: str | None = None,
+        response: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.kind, self.record, self.body = kind, record, body
+        self.scheduling, self.response = scheduling, response
 
     @property
     def run(self) -> int | None:
@@ -52,24 +56,27 @@ class Answer(Entry):
         return self.kind in LAST
 
 
-@dataclass(slots=True, eq=False)
-class Reply:
+class Reply(Frame):
     """A message of answers. It is made when it is written: what the server took back while it waited is left out."""
 
-    answers: list[Answer]
-    format: Callable[[Sequence[Mapping[str, Any]]], bytes]
-    made: bytes | None = None
-    dropped: Callable[[], None] | None = field(default=None, kw_only=True)  # called if nothing is left of it
+    __slots__ = ("_format", "answers", "dropped")
+
+    def __init__(
+        self, link: int, answers: list[Answer], format: Callable[[Sequence[Mapping[str, Any]]], bytes]
+    ) -> None:
+        super().__init__(link, None)
+        self.answers, self._format = answers, format
+        self.dropped: Callable[[], None] | None = None  # called if nothing is left of it
 
     def make(self) -> bytes | None:
-        """The frame; ``None``: nothing is left to say."""
-        if self.made is None:
+        """The bytes; ``None``: nothing is left to say."""
+        if self.data is None:
             bodies = [a.body for a in self.answers if a.record.taken_back != a.record.link]
             if bodies:
-                self.made = self.format(bodies)
+                self.data = self._format(bodies)
             elif self.dropped is not None:
                 self.dropped()
-        return self.made
+        return self.data
 
 
 def _taken_back(record: Record) -> bool:
@@ -155,7 +162,7 @@ class Replies:
             if answer.kind == "acknowledgement":
                 unacknowledged.append(answer.record)
             elif answer.response is not None:
-                answer.record.kept.append(answer.response)
+                answer.record.keep(answer.response)
             elif answer.kind == "answer" and answer.record.state is State.SENT:
                 answered.append(answer.record)
         self.clear()
@@ -176,18 +183,18 @@ class Replies:
                 if entry.link != link or entry.state is not State.READY:
                     continue
                 if entry.named:
-                    replies.append(Reply([self._write(entry)], self.format))
+                    replies.append(Reply(link, [self._write(entry)], self.format))
                 else:
                     unnamed.append(entry)
             elif isinstance(entry, list):
                 ready = [m for m in entry if m.link == link and m.state is State.READY]
                 if ready:
-                    replies.append(Reply([self._write(m) for m in ready], self.format))
+                    replies.append(Reply(link, [self._write(m) for m in ready], self.format))
             elif isinstance(entry, Answer) and _may_go(entry, link):
                 entry.record.yielded = entry.record.yielded or entry.kind == "yield"
-                replies.append(Reply([entry], self.format))
+                replies.append(Reply(link, [entry], self.format))
         if unnamed:
-            replies += [Reply([self._write(record)], self.format) for record in self._in_order(unnamed)]
+            replies += [Reply(link, [self._write(record)], self.format) for record in self._in_order(unnamed)]
         return replies
 
     def _in_order(self, ready: list[Record]) -> list[Record]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 
 from .ledger import SERVED, Phase, Record
 
@@ -24,7 +24,7 @@ class SharedRuns:
             self._leaders[key] = record
             return None
         record.phase, record.leader = Phase.LEADER, leader
-        leader.followers.append(record)
+        leader.followers = [*leader.followers, record]
         return leader
 
     def forget(self, record: Record) -> None:
@@ -43,9 +43,9 @@ def leave(record: Record) -> Record | None:
     return None if leader.followers or leader.state in SERVED else leader
 
 
-def dissolve(record: Record) -> list[Record]:
+def dissolve(record: Record) -> Sequence[Record]:
     """The calls that shared this one's run; from now on they are on their own."""
-    followers, record.followers = record.followers, []
+    followers, record.followers = record.followers, ()
     for one in followers:
         one.leader = None
     return followers

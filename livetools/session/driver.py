@@ -107,10 +107,11 @@ class Driver(ABC, Generic[M]):
                     self.show(event)
                 if outputs.frames:
                     self.writer.take(outputs.frames)
-                if outputs.wake_at < self.alarm.deadline:
-                    self.alarm.set(outputs.wake_at)
         finally:
             self._stepping = False
+        wake_at = self.machine.wake_at()
+        if wake_at < self.alarm.deadline:
+            self.alarm.set(wake_at)
 
     async def follow(self) -> None:
         """What follows from an input of a task that may wait. Cancelling takes nothing back."""

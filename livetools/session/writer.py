@@ -102,13 +102,13 @@ class Writer:
 
     def _put(self, frame: Frame) -> bool:
         """Write it if nobody waits for the socket to take it, and the socket takes it; False: it must be sent."""
-        message, write = frame.message, frame.write
+        write = frame.write
         if frame.receipt is not None or (write is not None and write.asks) or not PUT:
             return False
         transport: Any = self._owner.transport(frame.link)
         if transport is None or not getattr(transport, "writable", False):
             return False
-        data = message if isinstance(message, bytes) else message.make()
+        data = frame.make()
         if data is not None:
             if self.log is not None:
                 self.log.sent(frame.link, data)

@@ -41,7 +41,7 @@ def test_a_call_is_started_answered_once_and_then_nothing_follows() -> None:
     assert outputs is not None
     (start,) = outputs.actions
     assert isinstance(start, Start)
-    assert (outputs.events, outputs.frames, outputs.wake_at) == ([], [], 60.0)
+    assert (outputs.events, outputs.frames, attached.wake_at()) == ([], [], 60.0)
     assert attached.outputs() is None
     attached.settled(start.run, Outcome({"output": 1}), 1.0)
     assert (held := attached.outputs(write=False)) is None or not held.frames  # somebody is writing

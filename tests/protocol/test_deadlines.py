@@ -35,7 +35,7 @@ def test_the_earliest_is_next_and_what_was_moved_or_is_over_has_no_deadline() ->
 
 def test_calls_that_share_a_run_share_its_deadline() -> None:
     held = records(2)
-    held[1].followers.append(held[2])
+    held[1].followers = [held[2]]
     Deadlines(held).set(held[1], 7.0)
     assert held[2].deadline == 7.0
 

@@ -13,7 +13,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from livetools.protocol.frames import RAW_ARGS, FunctionCall, ServerMessage, VoiceSignal, parse, seconds
+from livetools.protocol.frames import (
+    RAW_ARGS,
+    FunctionCall,
+    ServerMessage,
+    VoiceSignal,
+    only_calls,
+    parse,
+    seconds,
+)
 from livetools.protocol.salvage import MOST
 
 ROWS = [
@@ -574,3 +582,37 @@ def test_as_many_pieces_as_are_taken_out_one_by_one_leave_the_rest() -> None:
     message = parse(parts_of({"text": {}}, MOST, usageMetadata={"totalTokenCount": 3}))
     assert message.usage == {"totalTokenCount": 3}
     assert len(message.unknown) == MOST
+
+
+CALLS = st.dictionaries(
+    st.sampled_from(["id", "name", "args", "partialArgs", "willContinue"]),
+    st.sampled_from(["c1", "f", "", None, 7, {}, {"n": 1}, [], True]),
+)
+
+
+@QUICK
+@given(
+    st.lists(
+        st.one_of(
+            CALLS, st.fixed_dictionaries({"id": st.just("c1"), "name": st.just("f"), "args": st.just({})})
+        )
+    )
+)
+def test_calls_that_are_read_on_the_short_way_are_those_that_are_read_on_the_long_one(
+    calls: list[dict[str, Any]],
+) -> None:
+    for frame in (
+        {"toolCall": {"functionCalls": calls}},
+        {"toolCall": {"functionCalls": calls}, "usageMetadata": {}},
+    ):
+        data = json.dumps(frame).encode()
+        short = only_calls(data)
+        assert short is None or parse(data) == ServerMessage(calls=short)
+
+
+def test_plain_calls_alone_take_the_short_way() -> None:
+    plain = {"id": "c1", "name": "f", "args": {"n": 1}}
+    assert only_calls(json.dumps({"toolCall": {"functionCalls": [plain]}}).encode()) == [
+        FunctionCall(**plain)
+    ]
+    assert only_calls(b'{"toolCall": ') is None

@@ -31,7 +31,9 @@ PLANS = {
 
 
 def record(state: State) -> Record:
-    return Record(1, Call("a", "tool"), True, None, 1, 0.0, state=state)
+    made = Record(1, Call("a", "tool"), True, None, 1, 0.0)
+    made.state = state
+    return made
 
 
 @pytest.mark.parametrize(("state", "what"), list(product(State, Move)), ids=lambda v: v.name)

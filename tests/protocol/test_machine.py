@@ -1154,7 +1154,7 @@ def test_after_an_input_the_driver_is_given_everything_at_once_and_then_nothing(
     dialled = machine.outputs()
     assert dialled is not None
     assert dialled.actions == [Dial(1)]
-    assert dialled.wake_at == 10.0
+    assert machine.wake_at() == 10.0
     assert machine.outputs() is None
     machine.opened(1, 1.0)
     machine.outputs()
@@ -1166,7 +1166,7 @@ def test_after_an_input_the_driver_is_given_everything_at_once_and_then_nothing(
     sent = machine.outputs()
     assert sent is not None
     assert [frame.link for frame in sent.frames] == [1]
-    assert sent.wake_at == 12.0
+    assert machine.wake_at() == 12.0
     machine.receive(1, '{"toolCall": {"functionCalls": [{"id": "c1", "name": "echo"}]}}', 4.0)
     called = machine.outputs()
     assert called is not None

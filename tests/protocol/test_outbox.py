@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -63,7 +62,15 @@ def entry(
     if pong != "none was wanted":
         write.ask()
         write.pong = None if pong == "none to be had" else lambda: pong  # type: ignore[assignment,return-value]
-    return Entry(kind, write=write, **more)
+    return queued(kind, write=write, **more)
+
+
+def queued(kind: str = "text", **more: Any) -> Entry:
+    """Something that no writer has taken."""
+    made = Entry(kind)
+    for name, value in more.items():
+        setattr(made, name, value)
+    return made
 
 
 WORDS: list[tuple[Any, ...]] = [
@@ -89,7 +96,7 @@ def test_words_count_alone_where_they_must_mean_it_and_else_with_the_pong(
 
 
 def test_what_no_socket_has_been_handed_was_read_by_nobody() -> None:
-    for unhanded in (partial(entry, handed=False), partial(Entry, "text")):
+    for unhanded in (partial(entry, handed=False), queued):
         assert not unhanded(at_latest=0, behind=over(False)).output(5)
         assert not unhanded().output(5)
         assert not unhanded().lost()
@@ -175,11 +182,12 @@ def test_what_is_unread_is_lost_once_and_in_its_order() -> None:
     assert box.lost() == []
 
 
-@dataclass(slots=True, eq=False)
 class ForCall(Entry):
     """An answer to this call."""
 
-    number: int = 0
+    def __init__(self, kind: str, number: int) -> None:
+        super().__init__(kind)
+        self.number = number
 
     @property
     def run(self) -> int | None:

@@ -17,8 +17,12 @@ from livetools.protocol.plan_types import CallPolicy
 WEATHER, TIME = CallPolicy("get_weather", timeout=2.5, approval_timeout=9.0), CallPolicy("get_time")
 
 
-def record(name: str, run: int = 1, policy: CallPolicy | None = WEATHER, **fields: Any) -> Record:
-    return Record(run, Call("c", name), True, policy, 1, 0.0, **fields)
+def record(
+    name: str, run: int = 1, policy: CallPolicy | None = WEATHER, phase: Phase = Phase.NOTHING
+) -> Record:
+    made = Record(run, Call("c", name), True, policy, 1, 0.0)
+    made.phase = phase
+    return made
 
 
 def said(outcome: Outcome | None) -> str:

@@ -140,9 +140,13 @@ async def test_what_went_before_an_answer_that_was_taken_back_is_believed(opened
     async with opened() as line:
         write = Write()
         write.ask()
-        await line.session._driver.writer._send(Frame(1, Reply([], lambda answers: b""), None, write))
+        empty = Reply(1, [], lambda answers: b"")
+        empty.write = write
+        await line.session._driver.writer._send(empty)
         assert write.handed
-        assert Entry("text", write=write).output(0)
+        text = Entry("text")
+        text.write = write
+        assert text.output(0)
 
 
 async def test_what_the_machine_had_while_a_task_wrote_that_was_cancelled_is_written() -> None:
