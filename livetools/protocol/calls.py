@@ -30,6 +30,10 @@ from .replies import Answer, Replies, silent
 from .shared_runs import SharedRuns
 from .slots import Slots
 
+# Every call passes these: asked of its class, a member of an enum costs ten times as much.
+_HANDLER, _NOTHING, _APPROVAL = Phase.HANDLER, Phase.NOTHING, Phase.APPROVAL
+_SETTLE, _HEARD = Move.SETTLE, Move.HEARD
+
 #: Finished calls that are remembered, in case their id is asked again on a later link.
 REMEMBERED = 512
 
@@ -164,7 +168,7 @@ class Calls:
         """The model has read these: what is an answer among them is paid."""
         for entry in entries:
             if isinstance(entry, Answer):
-                self._move(entry.record, Move.HEARD)
+                self._move(entry.record, _HEARD)
 
     def late(self) -> list[str]:
         """The results that go as text; each is taken once."""
@@ -258,7 +262,7 @@ class Calls:
     def _enter(self, link: int, one: Asked, now: float) -> Record:
         self.counted += 1
         run, key = self.counted, one.id or self.counted
-        call = Call(one.id or f"unnamed-{run}", one.name, one.args)
+        call = one if type(one) is Call else Call(one.id or f"unnamed-{run}", one.name, one.args)
         policy = self.plan.policies.get(one.name)
         ends_turn = self.plan.strange_ends_turn if policy is None else policy.ends_turn
         blocks = policy is None or policy.behavior == "BLOCKING"
@@ -313,7 +317,7 @@ class Calls:
             self._slots.wait(record)
 
     def _start(self, record: Record, now: float) -> None:
-        record.phase = Phase.HANDLER
+        record.phase = _HANDLER
         record.running = record.started = True
         self._slots.start(record)
         policy = record.policy
@@ -335,7 +339,7 @@ class Calls:
 
     def _conclude(self, record: Record, outcome: Outcome, now: float) -> None:
         """The outcome of a run, for every call that shares it."""
-        if record.phase is Phase.APPROVAL:
+        if record.phase is _APPROVAL:
             self._stop_asking(record)
         followers: Sequence[Record] = ()
         if record.policy is not None and record.policy.join:
@@ -346,11 +350,11 @@ class Calls:
             self._settle(one, outcome, now)
 
     def _settle(self, record: Record, outcome: Outcome, now: float) -> None:
-        record.phase = Phase.NOTHING
+        record.phase = _NOTHING
         if record.state in SERVED:
             unread = refusals.unread_media(record, outcome) if outcome.parts else None
             record.outcome = unread or outcome
-        for effect in self._move(record, Move.SETTLE):
+        for effect in self._move(record, _SETTLE):
             PERFORM[effect](self, record, now, None)
 
     def _perform(

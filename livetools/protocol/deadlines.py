@@ -18,7 +18,7 @@ class Deadlines:
 
     def set(self, record: Record, deadline: float) -> None:
         """The call expires then (``inf``: never), and with it those that share its run."""
-        for one in (record, *record.followers):
+        for one in (record, *record.followers) if record.followers else (record,):
             one.deadline = deadline
             if deadline < inf:
                 heappush(self._heap, (deadline, one.run))

@@ -154,13 +154,9 @@ class Dispatch:
                 record, last = answer.record, answer.kind in LAST
                 if last:
                     self.answered.add(now - record.since)
+                ends_turn, scheduling = record.ends_turn, answer.scheduling
                 turn = turns.answered(
-                    record.run,
-                    record.ends_turn,
-                    answer.scheduling,
-                    now,
-                    stood_still=stood_still,
-                    last=last,
+                    record.run, ends_turn, scheduling, now, stood_still=stood_still, last=last
                 )
                 # whether the model's words will say that it was read; else the pong must do
                 spoken_of = answer.kind != "yield" and answer.scheduling != "SILENT"

@@ -20,8 +20,9 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
-from pydantic_core import CoreConfig, SchemaValidator, core_schema, from_json
+from pydantic_core import CoreConfig, SchemaValidator, core_schema
 
+from .events import Call
 from .salvage import salvage
 
 LARGE = 1024
@@ -33,6 +34,26 @@ _MEDIA_HEAD = re.compile(
     rb'\s*"mimeType"\s*:\s*"([ !#-\[\]-~]*)"\s*,\s*"data"\s*:\s*"'
 )
 _MEDIA_TAIL = re.compile(rb"\s*}\s*}\s*\]\s*}\s*}\s*}\s*\Z")
+
+
+def _object(**fields: core_schema.CoreSchema) -> core_schema.CoreSchema:
+    """An object with these fields and no others."""
+    named = {name: core_schema.typed_dict_field(schema, required=True) for name, schema in fields.items()}
+    return core_schema.typed_dict_schema(named, extra_behavior="forbid")
+
+
+def _call() -> core_schema.CoreSchema:
+    """A call that is whole, made in Rust."""
+    text = core_schema.str_schema(strict=True, min_length=1)
+    schemas = {"id": text, "name": text, "args": core_schema.dict_schema(strict=True)}
+    fields = [core_schema.dataclass_field(name, schema) for name, schema in schemas.items()]
+    arguments = core_schema.dataclass_args_schema("Call", fields, extra_behavior="forbid")
+    return core_schema.dataclass_schema(Call, arguments, list(schemas), slots=True, frozen=True)
+
+
+_PLAIN_CALLS = SchemaValidator(
+    _object(toolCall=_object(functionCalls=core_schema.list_schema(_call(), min_length=1)))
+)
 _BASE64 = SchemaValidator(core_schema.bytes_schema(), CoreConfig(val_json_bytes="base64"))
 
 RAW_ARGS = "(not an object)"
@@ -305,28 +326,16 @@ def _only_media(data: bytes) -> ServerMessage | None:
     return ServerMessage(media=Media(head[1].decode(), blob)) if blob else None
 
 
-def only_calls(data: bytes | str) -> list[FunctionCall] | None:
+def only_calls(data: bytes | str) -> list[Call] | None:
     """The calls of a message that is plain calls and nothing else, as nearly all with calls are; ``None``: it must be
     read in full, by :func:`parse`."""
-    if not isinstance(data, bytes) or b'"toolCall"' not in data[:24]:
+    if not isinstance(data, bytes) or data.find(b'"toolCall"', 0, 24) < 0:
         return None
     try:
-        frame = from_json(data)
+        calls: list[Call] = _PLAIN_CALLS.validate_json(data)["toolCall"]["functionCalls"]
     except ValueError:
         return None
-    if type(frame) is not dict or len(frame) != 1 or type(tool_call := frame.get("toolCall")) is not dict:
-        return None
-    if len(tool_call) != 1 or type(entries := tool_call.get("functionCalls")) is not list:
-        return None
-    calls: list[FunctionCall] = []
-    for entry in entries:
-        if type(entry) is not dict or len(entry) != 3:
-            return None
-        id, name, args = entry.get("id"), entry.get("name"), entry.get("args")
-        if type(id) is not str or type(name) is not str or type(args) is not dict or not (id and name):
-            return None
-        calls.append(FunctionCall(id, name, args))
-    return calls or None
+    return calls
 
 
 def _vital(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -120,6 +120,7 @@ TABLE: Mapping[tuple[State, Move], tuple[State, tuple[Effect, ...]]] = {
 
 del S, M, E
 
+_DETACHED = State.DETACHED  # every call passes it: asked of its class, a member costs ten times as much
 #: States in which the server waits for an answer on the link.
 OPEN = frozenset({State.OWED, State.READY})
 #: States in which the handler may run for somebody.
@@ -218,12 +219,10 @@ class Ledger:
         self.left: set[int] | None = (
             None  # runs that are not pending any more; kept only for who sets and drains it
         )
-        self._runs: dict[str, list[int]] = {}  # of each id in the records, the newest last
 
     def enter(self, record: Record) -> None:
         """A call came."""
         self.records[record.run] = record
-        self._runs.setdefault(record.call.id, []).append(record.run)
         self._await(record)
 
     def move(self, record: Record, what: Move) -> tuple[Effect, ...]:
@@ -239,27 +238,18 @@ class Ledger:
             self.ending -= record.ends_turn
             if self.left is not None:
                 self.left.add(run)
-        if state is not State.DETACHED and not record.running and run in self.records:
-            self._forget(record)
+        if state is not _DETACHED and not record.running and run in self.records:
+            del self.records[run]  # nothing can settle this call any more
         return effects
 
     def run_of(self, id: str) -> int | None:
         """The run of a call that may still settle, by its id."""
-        runs = self._runs.get(id)
-        return runs[-1] if runs else None
+        return next((r.run for r in reversed(self.records.values()) if r.call.id == id), None)
 
     def _await(self, record: Record) -> None:
         self.pending[record.run] = record
         self.blocking += record.blocks
         self.ending += record.ends_turn
-
-    def _forget(self, record: Record) -> None:
-        """Nothing can settle this call any more."""
-        del self.records[record.run]
-        runs = self._runs[record.call.id]
-        runs.remove(record.run)
-        if not runs:
-            del self._runs[record.call.id]
 
 
 def told(record: Record, now: float) -> dict[str, object]:

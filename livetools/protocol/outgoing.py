@@ -17,7 +17,7 @@ from pydantic_core import PydanticSerializationError, to_json
 JSONObject = Mapping[str, Any]
 
 
-def encode(message: JSONObject) -> bytes:
+def encode(message: JSONObject | Sequence[JSONObject]) -> bytes:
     """A message as one frame. NaN and infinities become null: they are not JSON, and end sessions.
 
     Lone surrogates, which no UTF-8 can carry and the service closes for, become U+FFFD.
@@ -124,7 +124,7 @@ def function_response(
 
 def tool_response(responses: Sequence[JSONObject]) -> bytes:
     """Answers in the format made for them."""
-    return encode({"toolResponse": {"functionResponses": responses}})
+    return b'{"toolResponse":{"functionResponses":%b}}' % encode(responses)
 
 
 def content_response(responses: Sequence[JSONObject]) -> bytes:

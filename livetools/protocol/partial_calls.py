@@ -42,6 +42,9 @@ class PartialCalls:
     def __init__(self) -> None:
         self._growing: list[_Growing] = []
 
+    def __bool__(self) -> bool:
+        return bool(self._growing)
+
     def whole(self, calls: Sequence[Piece]) -> Sequence[Asked]:
         """The calls of one message that are whole now; the rest waits for its other pieces."""
         if not self._growing:

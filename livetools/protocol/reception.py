@@ -27,9 +27,10 @@ from .events import (
     VideoChunk,
     VoiceActivity,
 )
-from .frames import FunctionCall, ResumptionUpdate, ServerMessage, SetupComplete, only_calls, parse
+from .frames import ResumptionUpdate, ServerMessage, SetupComplete, only_calls, parse
 from .input_queue import InputQueue
 from .latency import PERCEIVED, Latency
+from .ledger import Asked
 from .link import LinkEvent
 from .outbox import Entry, Outbox
 from .pcm import SAMPLE, Samples
@@ -78,7 +79,7 @@ class Reception:
     def receive(self, link: int, data: bytes | str, now: float) -> None:
         """Handle one frame. Never raises for what a server sends."""
         self.turns.quiet(now)
-        if (calls := only_calls(data)) is not None:
+        if not self.calls.partial and (calls := only_calls(data)) is not None:
             read = self.outbox.output(self.turns.ends)
             self._called(link, calls, now)
             return self.calls.read(read)
@@ -96,7 +97,7 @@ class Reception:
                 break
             self._said(event, now)
         if message.calls:
-            self._called(link, message.calls, now)
+            self._called(link, self.calls.partial.whole(message.calls), now)
         if message.cancelled:
             runs = self.calls.cancel(message.cancelled, now)
             self.outbox.drop(runs)
@@ -116,8 +117,8 @@ class Reception:
             self.connection.go_away(message.go_away.time_left, now)
         return None
 
-    def _called(self, link: int, calls: Sequence[FunctionCall], now: float) -> None:
-        for record in self.calls.receive_calls(link, self.calls.partial.whole(calls), now):
+    def _called(self, link: int, calls: Sequence[Asked], now: float) -> None:
+        for record in self.calls.receive_calls(link, calls, now):
             self.turns.called(record.run, record.call, record.ends_turn, now)
 
     def _read(self, message: ServerMessage, events: list[Event]) -> list[Entry]:

@@ -16,6 +16,7 @@ from .ledger import Ledger, Move, Record, State
 from .outbox import Entry, Frame
 from .plan_types import CallPolicy, Plan
 
+_READY, _WRITE = State.READY, Move.WRITE  # see calls.py
 _WAITED_FOR = frozenset({State.OWED, State.READY})
 #: A response that is not the last one goes out only while its call is in one of these states.
 INTERIM: Mapping[str, frozenset[State]] = {
@@ -180,7 +181,7 @@ class Replies:
         while self.queue:
             entry = self.queue.popleft()
             if type(entry) is Record:
-                if entry.link != link or entry.state is not State.READY:
+                if entry.link != link or entry.state is not _READY:
                     continue
                 if entry.named:
                     replies.append(Reply(link, [self._write(entry)], self.format))
@@ -222,7 +223,7 @@ class Replies:
             if policy.streams and outcome.scheduling is None and not outcome.response:
                 scheduling = "SILENT"  # the end of a generator says nothing of its own
         continues = False if policy is not None and policy.streams else None
-        self._ledger.move(record, Move.WRITE)
+        self._ledger.move(record, _WRITE)
         body = outgoing.function_response(
             record.call.id if record.named else None,
             record.call.name,
