@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from .events import Call
+from .fast_init import fast_init
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Hangup:
     link: int
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class Start:
     """Run the handler of this call; then ``settled(run, outcome)``.

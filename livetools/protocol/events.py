@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from .fast_init import fast_init
 from .price import dollars
 
 
@@ -118,6 +119,7 @@ class SessionStarted:
     voice_consent: str | None = field(default=None, repr=False)
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class TextChunk:
     """A piece of the model's text.
@@ -144,6 +146,7 @@ class ThoughtChunk:
     text: str
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class AudioChunk:
     """A piece of the model's speech: 16-bit little-endian mono PCM, ``rate`` in Hz (24000 unless said).
@@ -202,6 +205,7 @@ class InputTranscript:
     interim: bool = False
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class OutputTranscript:
     """What the model says, in words.
@@ -218,6 +222,7 @@ class OutputTranscript:
     words: tuple[Word, ...] = ()
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class ToolStarted:
     """A call arrived and is being served (or waits for ``session.respond``, where no handler is known).
@@ -246,6 +251,7 @@ class ToolProgress:
     value: object
 
 
+@fast_init
 @dataclass(frozen=True, slots=True)
 class ToolFinished:
     """A tool ended. ``response`` is the JSON object the model gets, ``elapsed`` seconds since the call came.

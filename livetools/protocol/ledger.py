@@ -227,10 +227,14 @@ class Ledger:
 
     def move(self, record: Record, what: Move) -> tuple[Effect, ...]:
         """Move a call; a pair that is not in the table has no effect."""
-        record.state, effects = TABLE.get((record.state, what)) or (record.state, ())
-        run, state = record.run, record.state
+        was = state = record.state
+        effects: tuple[Effect, ...] = ()
+        if (entry := TABLE.get((was, what))) is not None:
+            record.state, effects = entry
+            state = record.state
+        run = record.run
         if state in OPEN:
-            if run not in self.pending:
+            if was not in OPEN:
                 self._await(record)
             return effects
         if self.pending.pop(run, None) is not None:

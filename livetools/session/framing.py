@@ -68,6 +68,8 @@ class Cutter:
         """
         data, at = self._data, self._at
         left = len(data) - at
+        if not left:
+            return None
         if left < 2 or self._inside or self._gathered >= 0 or data[at] not in (FIN | TEXT, FIN | BINARY):
             return self._other(data, at, left)
         size = data[at + 1]
@@ -93,8 +95,6 @@ class Cutter:
         return message if type(message) is bytes else bytes(message)
 
     def _other(self, data: bytes | bytearray, at: int, left: int) -> bytes | None:
-        if not left:
-            return None
         if self._inside:
             return self._piece(min(self._inside, left))
         opcode = self._checked(data[at])
