@@ -84,8 +84,9 @@ class Calls:
             members.append(record)
         if self.replies.grouped:
             self.replies.expect(members)
-        moved = [(record, self._move(record, Move.REOFFER)) for record in again] if again else ()
-        for record, effects in moved:
+        for record, effects in (
+            [(record, self._move(record, Move.REOFFER)) for record in again] if again else ()
+        ):
             self._perform(record, effects, now)
             if record.state is State.OWED and record.background:
                 self._perform(record, self._move(record, Move.ACK), now)
@@ -93,7 +94,7 @@ class Calls:
             if self._is_told:
                 self._tell(ToolStarted(record.call))
             self._begin(record, now)
-        return new + again
+        return new + again if again else new
 
     def adopt(self, call: Call, now: float) -> None:
         """A call that an earlier process of this conversation was asked: it is lost, and its handler goes on here."""

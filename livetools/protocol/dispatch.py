@@ -85,13 +85,13 @@ class Dispatch:
         """What is written now, in this order."""
         frames: list[Frame] = []
         calls, input, connection = self.calls, self.input, self.connection
+        late = calls.texts or self.unasked or self.since < inf
+        if not (calls.replies.queue or input.queue or late or self.control or connection.setups):
+            return frames
         if connection.setups:
             frames += [Frame(link, data) for link, data in connection.setups]
             connection.setups = []
         if connection.link.state not in USABLE:
-            return frames
-        late = calls.texts or self.unasked or self.since < inf
-        if not (self.control or input.queue or calls.replies.queue or late):
             return frames
         link, write = connection.link.current, Write()
         if self.control:

@@ -334,12 +334,15 @@ class Machine:
             return inf
         if (self._ending and self._done()) or (self.input.untold and self._flowing()):
             return self._now
-        turns = self.turns.wake_at(self.calls.ledger.blocking > 0)
-        quiet = self.dispatch.wake_at(self._now) if self.dispatch.since < inf else inf
-        parking = self.parking.wake_at(self._now) if self.parking.until < inf else inf
         link = self.connection.link
-        line = self.connection.wake_at() if link.state is _LEAVING else link.due
-        return min(self.calls.deadlines.next(), turns, line, quiet, parking)
+        at = min(
+            self.connection.wake_at() if link.state is _LEAVING else link.due,
+            self.calls.deadlines.next(),
+            self.turns.wake_at(self.calls.ledger.blocking > 0),
+        )
+        if self.dispatch.since < inf:
+            at = min(at, self.dispatch.wake_at(self._now))
+        return at if self.parking.until == inf else min(at, self.parking.wake_at(self._now))
 
     # Outputs
 

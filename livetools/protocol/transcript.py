@@ -133,9 +133,9 @@ class Transcript(Sequence[Content]):
         """Take note of an event. One that says nothing of the conversation (audio, usage) costs a look-up."""
         if type(event) not in PLACE:
             return
-        if isinstance(event, ToolFinished):
+        if type(event) is ToolFinished:
             weight = weigh(event.response)
-        elif isinstance(event, ToolStarted):
+        elif type(event) is ToolStarted:
             weight = weigh(event.call.args)
         else:
             weight = FLAT + len(getattr(event, "text", ""))

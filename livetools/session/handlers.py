@@ -57,22 +57,27 @@ class Desk(Protocol):
     def reason(self, run: int) -> Exception | None: ...
 
 
-@dataclass(slots=True, eq=False)
 class Job:
-    """A call that is being run. ``context``: for a handler that takes one. ``future`` is set while a thread or an
-    executor has it.
+    """A call that is being run. ``context``: for a handler that takes one; ``streams``: yields go out one by one;
+    ``since``: it was given to a worker, by ``time.perf_counter``.
     """
 
-    run: int
-    call: Call
-    tool: Tool
-    context: ToolContext[Any] | None
-    streams: bool  # yields go out one by one
-    since: float  # it was given to a worker, by ``time.perf_counter``
     done: Outcome | None = None
-    future: Future[Any] | None = None
-    stopped: bool = False
-    began: bool = False  # the handler ran, if only for a moment
+    future: Future[Any] | None = None  # while a thread or an executor has it
+    stopped = False
+    began = False  # the handler ran, if only for a moment
+
+    def __init__(
+        self,
+        run: int,
+        call: Call,
+        tool: Tool,
+        context: ToolContext[Any] | None,
+        streams: bool,
+        since: float,
+    ) -> None:
+        self.run, self.call, self.tool, self.context = run, call, tool, context
+        self.streams, self.since = streams, since
 
     def stop(self) -> bool:
         """Tell the handler; True if it must be cancelled from outside, for it runs in the loop."""
