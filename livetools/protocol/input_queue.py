@@ -17,7 +17,8 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from copy import copy
+from dataclasses import dataclass
 from typing import Any
 
 from . import close_codes
@@ -245,11 +246,13 @@ class InputQueue:
 
     def again(self, question: Item) -> Item:
         """Queue a text again that was read for nothing, ahead of what waits: it is the exchange's from now on."""
-        copy = replace(question, write=None, behind=None, answer=None, read=False)
+        second = copy(question)
+        second.write = second.behind = second.answer = None
+        second.read = False
         question.exchange = None
         self.outbox.forget(question)
-        self.queue.appendleft(copy)
-        return copy
+        self.queue.appendleft(second)
+        return second
 
     def new_session(self) -> None:
         """The next session is a new one, seeded with the conversation so far: what was read stands there."""
