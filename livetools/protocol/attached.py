@@ -7,7 +7,6 @@ for link 0. Nobody can be asked to approve a call: one that needs a person is re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from math import inf
 
 from . import outgoing
 from .actions import Action, Outcome
