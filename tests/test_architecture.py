@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -158,6 +159,56 @@ def test_no_two_objects_hold_each_other(path: Path) -> None:
 
     alike = {name for name in found if name in found[name]}  # a tree, or a list, of its own kind
     assert not {name for name in found if name in reached(name, set())} - alike
+
+
+def defaults(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    """The parameters, fields and entries of a table DEFAULTS in this one node, with their defaults."""
+    match node:
+        case ast.arguments():
+            placed = [*node.posonlyargs, *node.args]
+            yield from ((a.arg, d) for a, d in zip(reversed(placed), reversed(node.defaults), strict=False))
+            yield from ((a.arg, d) for a, d in zip(node.kwonlyargs, node.kw_defaults, strict=True) if d)
+        case ast.AnnAssign(target=ast.Name("DEFAULTS"), value=ast.Dict(keys, values)):
+            yield from ((ast.literal_eval(k), v) for k, v in zip(keys, values, strict=True) if k)
+        case ast.AnnAssign(target=ast.Name(name), value=ast.expr() as value):
+            yield name, value
+        case ast.Call(ast.Attribute(attr="get"), [ast.Constant(str(name)), value]):
+            yield name, value
+
+
+def is_number_or_word(value: ast.expr) -> bool:
+    """Not ``None``, ``True``, ``False`` and what is empty: those only say that nothing was given."""
+    if isinstance(value, ast.BinOp):
+        return is_number_or_word(value.left)
+    return isinstance(value, ast.Constant) and type(value.value) in (int, float, str) and value.value != ""
+
+
+def test_the_default_of_an_option_stands_once() -> None:
+    """A number or a word that several signatures and fields share is a constant, which they read."""
+    owners = [PACKAGE / "session/connect.py", PACKAGE / "session/attach.py", PACKAGE / "tools/options.py"]
+    options = {
+        name
+        for path in owners
+        for node in tree(path).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+        and node.name in ("connect", "attach", "ToolOptions")
+        for name in option_names(node)
+    }
+    assert {"max_concurrency", "max_history", "approval_timeout"} <= options
+    found: dict[str, list[str]] = {name: [] for name in options}
+    for path in MODULES:
+        if {"protocol", "tools", "session"} & set(path.parts):
+            for name, value in chain.from_iterable(map(defaults, ast.walk(tree(path)))):
+                if name in options and is_number_or_word(value):
+                    found[name].append(f"{name_of(path)}: {name} = {ast.unparse(value)}")
+    assert not [places for places in found.values() if len(places) > 1]
+
+
+def option_names(node: ast.FunctionDef | ast.ClassDef) -> list[str]:
+    """The keyword parameters of a function, or the keys of a typed dict."""
+    if isinstance(node, ast.FunctionDef):
+        return [argument.arg for argument in node.args.kwonlyargs]
+    return [ast.unparse(part.target) for part in node.body if isinstance(part, ast.AnnAssign)]
 
 
 def test_tasks_are_made_in_one_place() -> None:

@@ -16,7 +16,24 @@ from . import configuration, declarations
 from .configuration import Json, snake, wire_model
 from .declarations import declaration
 from .errors import ConfigError
-from .plan_types import CallPolicy, LostResults, Plan, ReplyBatching, ReplyFormat, ToolSpec
+from .plan_types import (
+    APPROVAL_TIMEOUT,
+    INPUT_GATE,
+    LOST_RESULTS,
+    MAX_CONCURRENCY,
+    REPLY_BATCHING,
+    REPLY_FORMAT,
+    RESPONSE_KEY,
+    SETUP_TIMEOUT,
+    STALL_TIMEOUT,
+    TOOL_TIMEOUT,
+    CallPolicy,
+    LostResults,
+    Plan,
+    ReplyBatching,
+    ReplyFormat,
+    ToolSpec,
+)
 from .profiles import ModelProfile, find
 
 __all__ = ["CallPolicy", "Plan", "ToolSpec", "adjusted", "declaration", "make_plan", "replan", "wire_model"]
@@ -33,20 +50,20 @@ def make_plan(
     location: str | None = None,
     api_version: str | None = None,
     profile: ModelProfile | None = None,
-    reply_format: ReplyFormat = "tool_response",
-    reply_batching: ReplyBatching = "each",
-    response_key: str = "output",
-    tool_timeout: float | None = 60.0,
-    max_concurrency: int | None = 64,
+    reply_format: ReplyFormat = REPLY_FORMAT,
+    reply_batching: ReplyBatching = REPLY_BATCHING,
+    response_key: str = RESPONSE_KEY,
+    tool_timeout: float | None = TOOL_TIMEOUT,
+    max_concurrency: int | None = MAX_CONCURRENCY,
     max_calls: int | None = None,
     allowed: Collection[str] | None = None,
     reconnect: bool = True,
     handle: str | None = None,
     history: object = None,
-    lost_results: LostResults = "deliver",
-    setup_timeout: float = 10.0,
-    stall_timeout: float = 20.0,
-    input_gate: bool | Literal["auto"] = "auto",
+    lost_results: LostResults = LOST_RESULTS,
+    setup_timeout: float = SETUP_TIMEOUT,
+    stall_timeout: float = STALL_TIMEOUT,
+    input_gate: bool | Literal["auto"] = INPUT_GATE,
 ) -> Plan:
     """Decide everything that can be decided before a session is dialled.
 
@@ -367,7 +384,7 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
         cancellable=options.get("cancellable", True),
         undo=bool(options.get("undo")),
         approval=bool(approval),
-        approval_timeout=options.get("approval_timeout", 60.0),
+        approval_timeout=options.get("approval_timeout", APPROVAL_TIMEOUT),
         join=options.get("duplicates") == "join",
         states_behavior=profile.states_behavior or _wanted(spec) is not None,
         tool=spec.tool,

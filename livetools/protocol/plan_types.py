@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from .errors import ConfigError
 from .profiles import ModelProfile
@@ -16,6 +16,29 @@ CLOSING_SILENCE = 1.0
 ReplyFormat: TypeAlias = Literal["tool_response", "client_content"]
 ReplyBatching: TypeAlias = Literal["each", "batch"]
 LostResults: TypeAlias = Literal["deliver", "drop"]
+
+# The defaults of the options that are numbers or words. Every signature and field that has such an option reads them.
+
+#: How results are sent.
+REPLY_FORMAT: Final[ReplyFormat] = "tool_response"
+#: Whether each call is answered by itself, or the calls of a message together.
+REPLY_BATCHING: Final[ReplyBatching] = "each"
+#: The key of a response that holds what a tool returned.
+RESPONSE_KEY: Final = "output"
+#: Handlers that run at once in a session.
+MAX_CONCURRENCY: Final = 64
+#: Seconds until the model is told that a call has timed out, where the tool does not say.
+TOOL_TIMEOUT: Final = 60.0
+#: Seconds until an approval that nobody gives is a refusal.
+APPROVAL_TIMEOUT: Final = 60.0
+#: What becomes of a result whose connection is gone.
+LOST_RESULTS: Final[LostResults] = "deliver"
+#: Seconds from dialling to a session.
+SETUP_TIMEOUT: Final = 10.0
+#: Seconds of silence after which the model's turn is given up.
+STALL_TIMEOUT: Final = 20.0
+#: Whether input is dropped while a blocking call is open: as the profile of the model says.
+INPUT_GATE: Final = "auto"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,13 +54,13 @@ class CallPolicy:
     takes_scheduling: bool = False  # a ToolResult may say its own
     streams: bool = False  # a yield is a response with willContinue; else the yields are gathered into one
     media: frozenset[str] = frozenset()  # MIME types that the model reads in FunctionResponse.parts
-    timeout: float | None = 60.0
+    timeout: float | None = TOOL_TIMEOUT
     concurrency: int | None = None
     takes_slot: bool = True  # counts against max_concurrency; not what was declared as background work
     cancellable: bool = True
     undo: bool = False
     approval: bool = False  # its arguments are checked and its approval is asked before it runs
-    approval_timeout: float = 60.0
+    approval_timeout: float = APPROVAL_TIMEOUT
     interim: bool = False  # a waiting call may say so with a willContinue response
     join: bool = False  # duplicates="join"
     states_behavior: bool = False  # its declaration says its behaviour
@@ -53,10 +76,10 @@ class Plan:
     policies: Mapping[str, CallPolicy] = field(default_factory=dict)
 
     # answers
-    reply_format: ReplyFormat = "tool_response"
-    reply_batching: ReplyBatching = "each"
-    response_key: str = "output"
-    max_concurrency: int | None = 64
+    reply_format: ReplyFormat = REPLY_FORMAT
+    reply_batching: ReplyBatching = REPLY_BATCHING
+    response_key: str = RESPONSE_KEY
+    max_concurrency: int | None = MAX_CONCURRENCY
     max_calls: int | None = None
     allowed: frozenset[str] | None = None
 
@@ -81,14 +104,14 @@ class Plan:
     transparent: bool = False  # Vertex: replay by lastConsumedClientMessageIndex
     handle: str | None = None
     history: tuple[Mapping[str, Any], ...] = ()
-    lost_results: LostResults = "deliver"
-    setup_timeout: float = 10.0
-    stall_timeout: float = 20.0
+    lost_results: LostResults = LOST_RESULTS
+    setup_timeout: float = SETUP_TIMEOUT
+    stall_timeout: float = STALL_TIMEOUT
     warnings: tuple[str, ...] = ()  # said in the log when the session opens
 
     # for replan, and for whoever asks what is known of the model
     profile: ModelProfile = field(default_factory=ModelProfile)
-    tool_timeout: float | None = 60.0
+    tool_timeout: float | None = TOOL_TIMEOUT
 
     def __post_init__(self) -> None:
         _one_of("reply_format", self.reply_format, "tool_response", "client_content")

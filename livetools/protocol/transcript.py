@@ -42,7 +42,12 @@ from .steps import FLAT, Batch, Content, Part, Slot, Step, Utterance, render, we
 CANCELLED = {"error": "cancelled"}
 LOST = {"error": "cancelled: the connection that asked was lost"}
 
-AT_ONCE = 8  # notes that are placed for each that comes, past the bound
+#: Bytes of a transcript that are kept, about.
+MAX_HISTORY = 2**20
+#: Notes that are placed for each that comes, past the bound.
+AT_ONCE = 8
+#: Bytes of a conversation that another session begins with, about.
+MAX_SEED = 2**18
 
 # Ends a seed for models that want the last turn to be the user's (2.5: pipecat#4355).
 CONTINUED = "(The connection was replaced. The conversation goes on from here.)"
@@ -74,7 +79,7 @@ class Transcript(Sequence[Content]):
             print(another.transcript[0])  # {'role': 'user', 'parts': [{'text': 'My name is Ann.'}]}
     """
 
-    def __init__(self, *, max_bytes: int = 1 << 20, transcribed: bool = False) -> None:
+    def __init__(self, *, max_bytes: int = MAX_HISTORY, transcribed: bool = False) -> None:
         self.max_bytes, self.transcribed = max_bytes, transcribed
         self._dropped = 0
         self.on_full: Callable[[], object] | None = None  # called when the first step goes
@@ -359,7 +364,7 @@ class Transcript(Sequence[Content]):
         return render(self._place_all())
 
     def seed(
-        self, functions: bool = True, ends_with_user: bool = False, max_bytes: int = 1 << 18
+        self, functions: bool = True, ends_with_user: bool = False, max_bytes: int = MAX_SEED
     ) -> list[Content]:
         """``contents`` for another session to begin with: the newest steps that fit in ``max_bytes``.
 
@@ -391,7 +396,9 @@ class Transcript(Sequence[Content]):
             target.write(json.dumps(content, ensure_ascii=False, separators=(",", ":")) + "\n")
 
     @classmethod
-    def from_jsonl(cls, source: str | os.PathLike[str] | TextIO, *, max_bytes: int = 1 << 20) -> Transcript:
+    def from_jsonl(
+        cls, source: str | os.PathLike[str] | TextIO, *, max_bytes: int = MAX_HISTORY
+    ) -> Transcript:
         """Read what :meth:`to_jsonl` wrote. Raises ``ValueError`` for a line that is not a JSON object."""
         if isinstance(source, str | os.PathLike):
             with open(source, encoding="utf-8") as file:

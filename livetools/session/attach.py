@@ -25,7 +25,14 @@ from livetools.protocol.attached import AttachedMachine
 from livetools.protocol.errors import ConcurrencyError
 from livetools.protocol.events import Event
 from livetools.protocol.plan import make_plan
-from livetools.protocol.plan_types import Plan, ReplyFormat
+from livetools.protocol.plan_types import (
+    MAX_CONCURRENCY,
+    REPLY_FORMAT,
+    RESPONSE_KEY,
+    TOOL_TIMEOUT,
+    Plan,
+    ReplyFormat,
+)
 from livetools.protocol.profiles import ModelProfile
 from livetools.tools import Hooks, ToolLike, as_tools
 
@@ -55,10 +62,10 @@ def attach(
     model: str | None = None,
     profile: ModelProfile | None = None,
     deps: object = None,
-    reply_format: ReplyFormat = "tool_response",
-    response_key: str = "output",
-    tool_timeout: float | None = 60.0,
-    max_concurrency: int | None = 64,
+    reply_format: ReplyFormat = REPLY_FORMAT,
+    response_key: str = RESPONSE_KEY,
+    tool_timeout: float | None = TOOL_TIMEOUT,
+    max_concurrency: int | None = MAX_CONCURRENCY,
     hooks: Sequence[Hooks] = (),
     **unknown: Never,
 ) -> Attached:

@@ -8,9 +8,23 @@ from typing import TYPE_CHECKING, Any, Literal, Never
 from livetools.protocol import configuration
 from livetools.protocol.errors import ConfigError
 from livetools.protocol.plan import make_plan
-from livetools.protocol.plan_types import LostResults, ReplyBatching, ReplyFormat
+from livetools.protocol.plan_types import (
+    INPUT_GATE,
+    LOST_RESULTS,
+    MAX_CONCURRENCY,
+    REPLY_BATCHING,
+    REPLY_FORMAT,
+    RESPONSE_KEY,
+    SETUP_TIMEOUT,
+    STALL_TIMEOUT,
+    TOOL_TIMEOUT,
+    LostResults,
+    ReplyBatching,
+    ReplyFormat,
+)
 from livetools.protocol.profiles import ModelProfile
 from livetools.protocol.reconnect_policy import ReconnectPolicy
+from livetools.protocol.transcript import MAX_HISTORY
 from livetools.tools import (
     ContentOrDict,
     Hooks,
@@ -54,22 +68,22 @@ def connect(
     credentials: object = None,
     base_url: str | None = None,
     api_version: str | None = None,
-    reply_format: ReplyFormat = "tool_response",
-    reply_batching: ReplyBatching = "each",
-    response_key: str = "output",
-    tool_timeout: float | None = 60.0,
-    max_concurrency: int | None = 64,
+    reply_format: ReplyFormat = REPLY_FORMAT,
+    reply_batching: ReplyBatching = REPLY_BATCHING,
+    response_key: str = RESPONSE_KEY,
+    tool_timeout: float | None = TOOL_TIMEOUT,
+    max_concurrency: int | None = MAX_CONCURRENCY,
     max_calls: int | None = None,
     allowed: Collection[str] | None = None,
     hooks: Sequence[Hooks] = (),
     reconnect: bool | ReconnectPolicy = True,
     handle: str | None = None,
     handle_store: HandleStore | None = None,
-    lost_results: LostResults = "deliver",
-    setup_timeout: float = 10.0,
-    stall_timeout: float = 20.0,
-    input_gate: bool | Literal["auto"] = "auto",
-    max_history: int = 2**20,
+    lost_results: LostResults = LOST_RESULTS,
+    setup_timeout: float = SETUP_TIMEOUT,
+    stall_timeout: float = STALL_TIMEOUT,
+    input_gate: bool | Literal["auto"] = INPUT_GATE,
+    max_history: int = MAX_HISTORY,
     profile: ModelProfile | None = None,
     transport: Dialer | None = None,
     clock: Clock | None = None,

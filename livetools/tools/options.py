@@ -8,6 +8,7 @@ from concurrent.futures import Executor
 from typing import Any, Literal, TypedDict
 
 from livetools.protocol.errors import ToolDefinitionError
+from livetools.protocol.plan_types import APPROVAL_TIMEOUT
 
 from .callbacks import fits
 
@@ -61,7 +62,7 @@ DEFAULTS: Mapping[str, Any] = {
     "cancellable": True,
     "undo": None,
     "approval": False,
-    "approval_timeout": 60.0,
+    "approval_timeout": APPROVAL_TIMEOUT,
     "duplicates": "run",
     "executor": None,
     "max_result_bytes": None,

@@ -43,6 +43,7 @@ from typing import Any, TypeAlias
 
 from livetools.protocol.actions import Outcome
 from livetools.protocol.errors import ToolError
+from livetools.protocol.plan_types import RESPONSE_KEY
 
 from .agent import Agent
 from .media import parts
@@ -123,7 +124,7 @@ def failure(text: str) -> dict[str, Json]:
     return {"error": _text(text)}
 
 
-def outcome(value: object, key: str = "output", max_bytes: int | None = None) -> Outcome:
+def outcome(value: object, key: str = RESPONSE_KEY, max_bytes: int | None = None) -> Outcome:
     """What a handler returned (a value or a :class:`ToolResult`) as the outcome of its call. Never raises."""
     if isinstance(value, ToolResult):
         response = encode(value.value, key)
