@@ -73,10 +73,10 @@ def unexpected(
 
 def _meant(name: str, known: Mapping[str, str]) -> str | None:
     word = (name.lower() if name.isupper() else snake(name)).strip("_")  # API_KEY, responseModalities, tools_
+    if camel(word) in NOT_LIVE:  # though the config has it
+        return f"the Live API does not support {word}"
     if word in known:
         return f"use {known[word]}"
-    if camel(word) in NOT_LIVE:
-        return f"the Live API does not support {word}"
     near = difflib.get_close_matches(word, known, n=1, cutoff=0.7)
     return f"did you mean {known[near[0]]}?" if near else None
 
