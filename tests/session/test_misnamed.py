@@ -9,7 +9,7 @@ import pytest
 
 import livetools
 from livetools import ConfigError
-from livetools.protocol.configuration import NESTED, PLACES, snake
+from livetools.protocol.configuration import NESTED, NOT_LIVE, PLACES, snake
 from livetools.session.misnamed import ALIASES, unexpected
 
 from .test_secrecy import KEY, shown
@@ -64,10 +64,13 @@ def test_each_parameter_with_a_letter_missing_is_found(name: str) -> None:
 
 @pytest.mark.parametrize("name", sorted({*PLACES, *(f for fields in NESTED.values() for f in fields)}))
 def test_each_field_of_the_config_says_where_it_belongs(name: str) -> None:
-    """Either a parameter of ours, or a place in the config that the config takes."""
+    """Either a parameter of ours, or a place in the config that the config takes, or nowhere in Live."""
     if snake(name) in PARAMETERS:
         return
     words = told(snake(name))
+    if name in NOT_LIVE:
+        assert words == f"the Live API does not support {snake(name)}"
+        return
     ours = words.removeprefix("use ").rstrip("=")
     assert ours in PARAMETERS or f"{snake(name)!r}: ..." in words or "WebSocket(" in words
 
