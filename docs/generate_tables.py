@@ -174,11 +174,7 @@ def is_move(entry: tuple[object, object]) -> bool:
 def members(module: types.ModuleType, kind: type[Enum]) -> str:
     """The members of an enum with the comments beside them."""
     source = inspect.getsource(kind)
-    told = {
-        t.start[0]: t.string.lstrip("# ")
-        for t in tokenize.generate_tokens(io.StringIO(source).readline)
-        if t.type == tokenize.COMMENT
-    }
+    told = comments(source)
     [body] = ast.parse(source).body
     lines = []
     for node in getattr(body, "body", []):
@@ -224,6 +220,56 @@ def cell(entry: tuple[Enum | None, tuple[Enum, ...]] | None, state: Enum) -> str
     to, todo = entry
     target = "…" if to is None else "stays" if to is state else f"**{to.name}**"
     return target + (f": {', '.join(effect.name.lower() for effect in todo)}" if todo else "")
+
+
+def comments(source: str) -> dict[int, str]:
+    """The comments of a source by their lines, without their marks."""
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return {t.start[0]: t.string.lstrip("#: ") for t in tokens if t.type == tokenize.COMMENT}
+
+
+# Numbers
+
+
+def number_table() -> str:
+    """The numbers that stand at the top of the modules of protocol/ and session/, with their comments."""
+    lines = []
+    for package in ("protocol", "session"):
+        for info in sorted(pkgutil.iter_modules(importlib.import_module(f"livetools.{package}").__path__)):
+            module = importlib.import_module(f"livetools.{package}.{info.name}")
+            for names, value, comment in numbers(inspect.getsource(module)):
+                lines.append(row(names, value, f"`{package}/{info.name}.py`", upper(comment)))
+    return table(["Number", "Value", "File", "Means"], lines)
+
+
+def numbers(source: str) -> list[tuple[str, str, str]]:
+    """Each public number of a module, its value as it is written, and its comment: above, beside or below it."""
+    told, body, source_lines, found = comments(source), ast.parse(source).body, source.splitlines(), []
+    for at, node in enumerate(body):
+        if not isinstance(node, ast.Assign | ast.AnnAssign) or node.value is None:
+            continue
+        [target] = node.targets if isinstance(node, ast.Assign) else [node.target]
+        names = [ast.unparse(name) for name in (target.elts if isinstance(target, ast.Tuple) else [target])]
+        values = node.value.elts if isinstance(node.value, ast.Tuple) else [node.value]
+        if not all(map(is_number, values)) or any(name.startswith("_") for name in names):
+            continue
+        above: list[str] = []
+        while (line := node.lineno - 1 - len(above)) in told and source_lines[line - 1].startswith("#"):
+            above.insert(0, told[line])
+        comment = told.get(node.lineno) or " ".join(above)
+        behind = body[at + 1] if at + 1 < len(body) else None
+        if not comment and isinstance(behind, ast.Expr) and isinstance(behind.value, ast.Constant):
+            comment = str(behind.value.value)
+        shown = ", ".join(f"`{ast.get_source_segment(source, value)}`" for value in values)
+        found.append((", ".join(f"`{name}`" for name in names), shown, plain(comment)))
+    return found
+
+
+def is_number(value: ast.expr) -> bool:
+    """A number as it is written, or a product or power of such."""
+    if isinstance(value, ast.BinOp):
+        return is_number(value.left) and is_number(value.right)
+    return isinstance(value, ast.Constant) and type(value.value) in (int, float)
 
 
 def outbox_tables() -> str:
@@ -300,5 +346,6 @@ TABLES: Mapping[str, Callable[[], str]] = {
     "commands": command_table,
     "states": state_tables,
     "outbox": outbox_tables,
+    "numbers": number_table,
     **{f"modules-{name}": partial(module_table, f"livetools.{name}") for name in ROOMS},
 }

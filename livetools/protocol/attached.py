@@ -17,7 +17,7 @@ from .partial_calls import Piece
 from .plan_types import Plan
 from .replies import Answer
 
-LINK = 0
+LINK = 0  # the number of the only connection, which is the SDK's
 
 
 class AttachedMachine:

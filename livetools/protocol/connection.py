@@ -74,8 +74,8 @@ class Connection:
         self.stood = False  # a session has begun once
         self.away = False  # a goAway was seen on this link, or the session wants to move
         self.handle_at = -inf
-        self.moved_at = -inf  # something was written, or a turn has ended
-        self.behind = False  # the newest handle is: the conversation has moved since
+        self.advanced_at = -inf  # something was written, or a turn has ended
+        self.handle_outdated = False  # the conversation has advanced since the newest handle came
         self._away_at = -inf  # the last goAway came
         self._alive: set[int] = set()
         self._reasons: set[tuple[int, str]] = set()  # closes that are retried once
@@ -114,11 +114,11 @@ class Connection:
 
     def handed(self, handle: str, now: float) -> None:
         """A handle that restores the session as it stands."""
-        self.link.handle, self.handle_at, self.behind = handle, now, False
+        self.link.handle, self.handle_at, self.handle_outdated = handle, now, False
 
-    def moved(self, now: float) -> None:
-        """The conversation has: a handle that came before does not hold all of it."""
-        self.moved_at, self.behind = now, True
+    def conversation_advanced(self, now: float) -> None:
+        """Something was said or done: a handle that came before does not hold all of the conversation."""
+        self.advanced_at, self.handle_outdated = now, True
 
     def go_away(self, time_left: float | None, now: float) -> None:
         """The service will cut this connection; ``inf``: we want another one, at the next quiet moment."""
@@ -131,16 +131,16 @@ class Connection:
         if self.link.due <= now:
             self.link.due = inf
             self._do(LinkEvent.DUE, now, LATE)
-        self.settle(now)
+        self.move_if_quiet(now)
 
-    def settle(self, now: float) -> None:
+    def move_if_quiet(self, now: float) -> None:
         """Move, if one is planned and the moment is quiet."""
         if self.link.state is not LinkState.LEAVING or self._quiet_at() > now:
             return
         if now < self._away_at + PONG and self._owner.snapshot().asked:
             self.link.not_before = now + LOOK
         else:
-            self._do(LinkEvent.QUIET, now)
+            self._do(LinkEvent.MAY_MOVE, now)
 
     def wake_at(self) -> float:
         """When ``tick`` has something to do."""

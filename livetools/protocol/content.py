@@ -34,7 +34,7 @@ from .events import (
 )
 from .frames import Blob, Media, Part, ServerContent, ServerMessage, Transcription
 
-DEFAULT_RATE = 24_000
+DEFAULT_RATE = 24_000  # samples a second of audio whose MIME type says no rate
 """Hz of the model's speech where the MIME type does not say (Vertex sends a bare ``audio/pcm``)."""
 
 # 2.x models write a call as code before they make it, or instead of making it (python-genai#843)

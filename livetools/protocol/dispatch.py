@@ -97,7 +97,7 @@ class Dispatch:
         if self.control:
             frames += [Frame(link, data) for data in self.control]
             self.control = []
-            self.connection.moved(now)
+            self.connection.conversation_advanced(now)
         if frames and self.outbox.transparent:
             self._number(frames)
         if input.queue:  # a change is written before the answers, after which the model goes on
@@ -166,7 +166,7 @@ class Dispatch:
                     if latest > turns.ends:
                         write.ask()
         if moved:
-            self.connection.moved(now)
+            self.connection.conversation_advanced(now)
         return replies
 
     def _input(self, items: list[Item], link: int, write: Write, now: float) -> list[Frame]:
@@ -181,7 +181,7 @@ class Dispatch:
                 self.quiet.said(now)
                 behind, answer = turns.prompted(now, item.exchange, doubtful=item.doubtful)
             if self.outbox.wrote(item, write, behind, answer, latest):
-                self.connection.moved(now)
+                self.connection.conversation_advanced(now)
                 if latest > turns.ends:
                     write.ask()
             if item.kind == "end" and self.input.streams:

@@ -56,33 +56,33 @@ class LinkState(Enum):
 class LinkEvent(Enum):
     """What can happen to it."""
 
-    CONNECT = auto()
-    OPENED = auto()
-    COMPLETE = auto()
-    GONE = auto()  # the current socket
-    NEXT_OPENED = auto()
-    NEXT_GONE = auto()
-    GO_AWAY = auto()
-    QUIET = auto()
-    DUE = auto()
-    CLOSE = auto()
+    CONNECT = auto()  # the user wants a session
+    OPENED = auto()  # the current socket is open
+    COMPLETE = auto()  # the service has completed the setup
+    GONE = auto()  # the current socket has closed, or could not be opened
+    NEXT_OPENED = auto()  # the successor's socket is open
+    NEXT_GONE = auto()  # the successor's socket has closed, or could not be opened
+    GO_AWAY = auto()  # the service will cut the connection, or the user wants another one
+    MAY_MOVE = auto()  # nothing is open or expected, and the handle of the last turn came or was waited for
+    DUE = auto()  # the deadline of the state has passed
+    CLOSE = auto()  # the user closes the session
 
 
 class LinkEffect(Enum):
     """What follows."""
 
-    DIAL = auto()  # the current link
-    DIAL_NEXT = auto()  # the successor
-    SEND_SETUP = auto()
-    BEGIN = auto()
-    PLAN = auto()  # how long the move may wait
-    PUT_OFF = auto()  # the next socket could not be opened: later, if there is time
-    HANGUP = auto()  # the current socket
-    HANGUP_NEXT = auto()
-    LOSE = auto()  # everything that hangs on the current socket
-    ADOPT = auto()  # the successor is the current link now
-    RETRY = auto()  # wait and dial, or give up: the policy decides
-    END = auto()  # hang up whatever there is
+    DIAL = auto()  # open a socket, which becomes the current one
+    DIAL_NEXT = auto()  # open a socket for the successor, beside the current one
+    SEND_SETUP = auto()  # write the setup, with the newest handle
+    BEGIN = auto()  # the session stands: reset the attempts, and write what waits
+    PLAN = auto()  # set how long the move may wait for a quiet moment
+    PUT_OFF = auto()  # the successor could not be opened: set when to try again
+    HANGUP = auto()  # close the current socket
+    HANGUP_NEXT = auto()  # close the successor's socket
+    LOSE = auto()  # tell calls, turns and outbox that the current socket is lost
+    ADOPT = auto()  # make the successor the current link
+    RETRY = auto()  # wait for the next dial, or give up: the close and the policy decide
+    END = auto()  # close every socket and end the session
 
 
 _CLOSE = (None, (LinkEffect.END,))
@@ -104,7 +104,7 @@ TABLE: Mapping[tuple[LinkState, LinkEvent], tuple[LinkState | None, tuple[LinkEf
     (LinkState.LIVE, LinkEvent.GO_AWAY): (LinkState.LEAVING, (LinkEffect.PLAN,)),
     (LinkState.LIVE, LinkEvent.CLOSE): _CLOSE,
     (LinkState.LEAVING, LinkEvent.GO_AWAY): (LinkState.LEAVING, (LinkEffect.PLAN,)),
-    (LinkState.LEAVING, LinkEvent.QUIET): (LinkState.MOVING, (LinkEffect.DIAL_NEXT,)),
+    (LinkState.LEAVING, LinkEvent.MAY_MOVE): (LinkState.MOVING, (LinkEffect.DIAL_NEXT,)),
     (LinkState.LEAVING, LinkEvent.DUE): (LinkState.MOVING, (LinkEffect.DIAL_NEXT,)),
     (LinkState.LEAVING, LinkEvent.GONE): (None, (LinkEffect.RETRY, LinkEffect.LOSE)),
     (LinkState.LEAVING, LinkEvent.CLOSE): _CLOSE,
@@ -232,7 +232,8 @@ class Link:
             return None
         self.attempt += 1
         self._streak += 1
-        # A drop, and then the handle is stale: that is worth the hurry, but not a server that does so again and again.
+        # A stale handle is redialled at once, but only within the first two attempts: later ones wait, in case the
+        # server keeps doing it.
         at_once = at_once and self._streak <= 2
         delay = 0.0 if at_once else policy.delay(self._streak, self.random())
         delay = max(delay, self.not_before - now)

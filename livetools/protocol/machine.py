@@ -531,4 +531,4 @@ class Machine:
         if (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):
             self.connection.on(LinkEvent.CLOSE, now)
         elif link.state is _LEAVING:
-            self.connection.settle(now)
+            self.connection.move_if_quiet(now)

@@ -74,7 +74,7 @@ class Parking:
 
     def owed(self) -> list[str]:
         """What would be lost if the session were closed now, in words."""
-        stale = ["a handle that is newer than the last turn"] if self._connection.behind else []
+        stale = ["a handle that is newer than the last turn"] if self._connection.handle_outdated else []
         return self._unfinished() or stale
 
     def _unfinished(self) -> list[str]:
@@ -100,6 +100,6 @@ class Parking:
 
     def _ready_at(self) -> float:
         """When it is quiet, and the handle is there that holds all of it."""
-        handle = self._connection.moved_at + HANDLE if self._connection.behind else -inf
+        handle = self._connection.advanced_at + HANDLE if self._connection.handle_outdated else -inf
         talked = self._input.streams  # else turns say when nobody speaks
         return max(handle, self._quiet.at(self._since) if talked else -inf)

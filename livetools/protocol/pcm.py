@@ -8,7 +8,7 @@ from array import array
 
 from .errors import ConfigError
 
-SAMPLE = 2  # bytes
+SAMPLE = 2  # bytes of a sample
 
 #: The order of the bytes in a buffer, by its format (PEP 3118): bytes stand as they are sent; int8 is other sound.
 _ORDERS = {
@@ -17,7 +17,7 @@ _ORDERS = {
     **dict.fromkeys((">h", "!h"), "big"),
 }
 
-SLOWEST, FASTEST = 1_000, 384_000  # Hz
+SLOWEST, FASTEST = 1_000, 384_000  # Hz that a sampling rate may have
 
 
 class Samples:

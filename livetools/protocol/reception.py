@@ -107,7 +107,7 @@ class Reception:
             self._marked(event, now)
         alone = message.content is None or not message.content.turn_complete
         if message.status is not None and alone and self.turns.status(message.status, now):
-            self.connection.moved(now)
+            self.connection.conversation_advanced(now)
             self._ended(TurnComplete(None, message.status))
         self.calls.read(read)
         if message.resumption is not None:
@@ -173,7 +173,7 @@ class Reception:
             self.tell(self.timed(event))
             explained = event.reason is not None or event.waiting_for_input
             self.turns.complete(event.status, now, explained=explained)
-            self.connection.moved(now)
+            self.connection.conversation_advanced(now)
             self._ended(None)
         elif isinstance(event, UsageUpdate):
             self.turn_usage = replace(event.usage, model=self.model)

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
-DEEPEST = 150  # levels; pydantic goes to about 200, Python's own parser to about 1000
-
+#: Levels of nesting that are read; pydantic goes to about 200, Python's own parser to about 1000.
+DEEPEST = 150
 MOST = 100
 """Pieces that are taken out one by one; of a message with more of them the calls and cancellations are kept."""
 

@@ -3,7 +3,7 @@
 A session that is resumed from a handle may still wait for a call of the connection before. Measured on 3.8 by
 pydantic-ai 2.68: an error as its answer closes the old exchange with an empty turn. Where nobody sends that, for the
 call went down before it was read here, the next input does the same: it is spent on the old exchange, and goes
-unanswered. A handle is rid of such a call once a turn has ended on the connection that it came on.
+unanswered. Once a turn has ended on a connection, handles issued there no longer wait for the lost call.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import anyio
 
 from .wake import on_trio
 
-STAGGER = 0.25  # seconds
+STAGGER = 0.25  # seconds until the next address is tried beside the one before
 
 #: What to check when a dial hangs, by how far it got. ``where`` is host and port.
 _ADVICE = {

@@ -16,7 +16,7 @@ import time
 
 log = logging.getLogger("livetools.frames")
 
-LONGEST = 2000  # characters of a frame
+LONGEST = 2000  # characters of a frame that are logged
 
 _DATA = re.compile(r'("data"\s*:\s*")([^"]{40})([^"]+)"')
 _HANDLE = re.compile(r'("(?:newHandle|new_handle|handle)"\s*:\s*")([^"]{4})([^"]*)"')

@@ -16,7 +16,9 @@ try:
 except ImportError:  # no wheel for this machine
     from websockets.utils import apply_mask
 
+#: The opcodes (RFC 6455, 5.2).
 CONT, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
+#: The bits of the first and of the second byte that say so.
 FIN, MASKED = 0x80, 0x80
 LAWFUL = frozenset({CONT, TEXT, BINARY, CLOSE, PING, PONG})
 POOL = 128  # bytes of randomness that are drawn at once

@@ -40,7 +40,7 @@ from .wake import make_wake
 
 log = logging.getLogger("livetools.session")
 
-BOUND = 64 * 1024 * 1024  # bytes
+BOUND = 64 * 1024 * 1024  # bytes of events that nobody reads, past which the oldest go
 FLAT = 200  # what an event weighs beside its data
 MEDIA = frozenset({AudioChunk, VideoChunk})
 #: What is told of the session, and not of a turn.

@@ -22,14 +22,14 @@ class Ping:
     def __init__(self, messages: Messages, payload: bytes) -> None:
         self.payload = payload
         self._messages = messages
-        self._behind: int | None = None  # messages that came before the pong
+        self._messages_before: int | None = None  # its pong
 
     def __call__(self) -> int | None:
-        return None if self._behind is None else max(0, self._messages.taken - self._behind)
+        return None if self._messages_before is None else max(0, self._messages.taken - self._messages_before)
 
     def answered(self, messages: int) -> None:
         """The pong came, behind so many messages."""
-        self._behind = messages
+        self._messages_before = messages
 
 
 class Pongs(Messages):

@@ -19,8 +19,8 @@ from .wake import make_wake, poster
 P = ParamSpec("P")
 T = TypeVar("T")
 
-# Threads a session. What bounds the handlers is max_concurrency (64 by default). This is far above it: the time of a
-# call begins with its handler, so none is to wait for a thread; background calls, which need no slot, need one too.
+#: Threads a session. What bounds the handlers is max_concurrency (64 by default). This is far above it: the time of a
+#: call begins with its handler, so none is to wait for a thread; background calls, which need no slot, need one too.
 LIMIT = 512
 
 

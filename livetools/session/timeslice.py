@@ -3,9 +3,9 @@
 An ``await`` that need not wait does not reach the loop. A reader whose buffer is full, a generator that yields
 without waiting and a writer with ten thousand frames would keep every timer and every other session waiting.
 
-A time that has passed does not tell whether others have run in it: who sends sound every 20 ms waits in between. So
-what the loop itself calls back (a socket that has read something) is counted, and who sees that the loop has gone on
-need not step aside: that costs half as much as a frame of sound.
+Elapsed time does not show whether other tasks ran meanwhile: a task that sends sound every 20 ms waits in between. We
+count loop callbacks (a socket has read something): if the count grew, the loop has gone on, and the task need not
+yield. Yielding would cost half as much as a frame of sound.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import anyio
 
 from .wake import on_trio
 
-SLICE = 0.005  # seconds
+SLICE = 0.005  # seconds that a task may go on before it lets others run
 
 
 class Passes:

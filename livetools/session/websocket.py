@@ -30,7 +30,7 @@ from .secrecy import Sealed, Secrets
 from .transport import Transport
 from .wake import on_trio
 
-PONG_TIMEOUT = 60.0
+PONG_TIMEOUT = 60.0  # seconds without a pong after which a line is dead
 
 
 @dataclass(frozen=True)

@@ -85,6 +85,30 @@ def test_every_move_of_a_table_of_states_is_shown(generate):
     assert "**DONE**: lost, deliver" in lose
 
 
+def test_every_event_and_effect_of_a_table_of_states_says_what_it_means(generate):
+    for module in generate.generate_tables.machines().values():
+        kinds = {type(move) for _, move in module.TABLE}
+        kinds |= {type(effect) for _, effects in module.TABLE.values() for effect in effects}
+        for kind in kinds:
+            shown = generate.generate_tables.members(module, kind)
+            assert [name for name in kind.__members__ if f"| `{name}` | " not in shown] == [], kind
+
+
+def test_every_number_of_the_protocol_and_the_session_says_what_it_means(generate):
+    lines = generate.generate_tables.number_table().splitlines()[2:]
+    assert [line for line in lines if line.endswith("|  |")] == []
+    assert "| `LATEST` | `0.8` | `protocol/link.py` | The share of the time left " in "\n".join(lines)
+
+
+def test_a_number_is_found_with_the_comment_above_beside_or_below_it(generate):
+    source = "#: Seconds\n#: of rest.\nREST: Final = 2 * 3\nA, B = 1, 2.5  # both\nC = 3\n'below'\nD = [4]\n_E = 5\n"
+    assert generate.generate_tables.numbers(source) == [
+        ("`REST`", "`2 * 3`", "Seconds of rest."),
+        ("`A`, `B`", "`1`, `2.5`", "both"),
+        ("`C`", "`3`", "below"),
+    ]
+
+
 def test_the_index_for_language_models_has_a_sentence_for_each_page(generate):
     lines = [line for line in generate.generate_site.llms(DOCS).splitlines() if line.startswith("- [")]
     assert len(lines) == len(

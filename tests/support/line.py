@@ -91,7 +91,7 @@ class World:
     def play(self, step: tuple[str, ...]) -> None:
         getattr(self, step[0])(*step[1:])
         if step[0] != "connect":
-            self.connection.settle(self.now)  # as the machine does after each input
+            self.connection.move_if_quiet(self.now)  # as the machine does after each input
         for link, frame in self.connection.setups:
             self.sent_setup(link, json.loads(frame)["setup"])
         self.connection.setups.clear()
