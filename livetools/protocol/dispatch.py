@@ -145,8 +145,8 @@ class Dispatch:
     def _answers(self, link: int, write: Write, now: float) -> list[Reply]:
         turns, ledger = self.turns, self.calls.ledger
         stood_still = ledger.blocking > 0
-        # where the model stands still, speaks in the only turn there is and hears nothing, any word of it is proof
-        alone = stood_still and not self.input.streams and turns.upmost <= (ledger.ending == 0)
+        # A blocking call is open, no other turn can come and no audio flows: any output proves the answer was read.
+        alone = stood_still and not self.input.streams and turns.upmost <= (0 if ledger.ending else 1)
         at_latest = -inf if alone else inf
         replies, moved = self.calls.replies.frames(link), False
         for reply in replies:
@@ -174,13 +174,13 @@ class Dispatch:
         for item in items:
             answer, latest = None, inf
             if not item.prompts:
-                behind = turns.last()
+                after_turn = turns.last()
             else:
                 latest = inf if self.input.streams else turns.ends + turns.upmost
                 self.conversing = True
                 self.quiet.said(now)
-                behind, answer = turns.prompted(now, item.exchange, doubtful=item.doubtful)
-            if self.outbox.wrote(item, write, behind, answer, latest):
+                after_turn, answer = turns.prompted(now, item.exchange, doubtful=item.doubtful)
+            if self.outbox.wrote(item, write, after_turn, answer, latest):
                 self.connection.conversation_advanced(now)
                 if latest > turns.ends:
                     write.ask()

@@ -36,8 +36,9 @@ OUTSIDE = "no activity() is open, and the config turns automatic activity detect
 FATAL = "the service closed every connection on which it was sent"
 #: After this many connections closed while one text was in flight, it is taken for what closes them.
 ENDINGS_AT_MOST = 5
-#: The same for media that the input block drops, where the close does not say that it met a call: it is taken for the
-#: cause first, for it meets the same call again when it is written again behind the same text.
+#: The same for media that the input block drops, where the close does not say that media met a call. Media is suspected
+#: before text. Media that meets an open call closes the connection, and resent ahead of the same texts it meets that
+#: call again.
 MEDIA_ENDINGS_AT_MOST = 2
 
 
@@ -247,7 +248,7 @@ class InputQueue:
     def again(self, question: Item) -> Item:
         """Queue a text again that was read for nothing, ahead of what waits: it is the exchange's from now on."""
         second = copy(question)
-        second.write = second.behind = second.answer = None
+        second.write = second.after_turn = second.answer = None
         second.read = False
         question.exchange = None
         self.outbox.forget(question)

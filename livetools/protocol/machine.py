@@ -433,7 +433,7 @@ class Machine:
         """Everything on the current link is gone; a generation that was under way never continues."""
         self.dispatch.control = []
         self.quiet.lost()
-        self.turns.quiet(now)
+        self.turns.settle_doubts(now)
         crossed = self.input.crossed(close)
         unread = self.outbox.lost(crossed=crossed, turned=self.reception.excused)
         self.calls.lose(now, unread)

@@ -182,13 +182,13 @@ class Frame:
 class Entry:
     """Something that goes out, from "wanted" to "read".
 
-    ``behind``: the turn that ends before the model's output can be about this (``None``: the next output is);
+    ``after_turn``: the turn that ends before the model's output can be about this (``None``: the next output is);
     ``at_latest``: the turn ends after which it must be (``inf``: no count is to be trusted); ``answer``: the turn that
     is its answer (``None``: none is expected); ``endings``: connections that were handed it, and may have ended for it.
     """
 
     write: Write | None = None
-    behind: Expected | None = None
+    after_turn: Expected | None = None
     answer: Expected | None = None
     at_latest: float = inf
     read = False
@@ -228,7 +228,7 @@ class Entry:
             self.read = ends >= self.at_latest and (state, _PROOF) in READ_BY
             if (
                 not self.read
-                and (self.behind is None or self.behind.over)
+                and (self.after_turn is None or self.after_turn.over)
                 and not self._before_its_pong(state)
             ):
                 self.read = (state, _OUTPUT) in READ_BY
@@ -246,7 +246,7 @@ class Entry:
 
     def suspect(self, turned: bool) -> bool:
         """Whether the connection may have ended for this: it was the model's next, or nothing has come of any."""
-        reached = self.behind is None or self.behind.over
+        reached = self.after_turn is None or self.after_turn.over
         return self.state is not State.WRITING and (reached or not turned)
 
     @property
@@ -287,13 +287,13 @@ class Outbox:
         self,
         entry: Entry,
         write: Write,
-        behind: Expected | None = None,
+        after_turn: Expected | None = None,
         answer: Expected | None = None,
         at_latest: float = inf,
     ) -> bool:
         """This goes out with that write. Whether it is followed: whether a dying socket must not swallow it."""
         entry.write, entry.read = write, False
-        entry.behind, entry.answer, entry.at_latest = behind, answer, at_latest
+        entry.after_turn, entry.answer, entry.at_latest = after_turn, answer, at_latest
         followed = entry.kind in FATES
         if followed:
             self._sent.append(entry)

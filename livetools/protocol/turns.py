@@ -5,7 +5,7 @@ itself and bring another with its answer; with background reasoning ``turnComple
 So the turns that are expected stand in a queue (``Expected``), and one state says what the model does now:
 
 ==========  ==========================================================================================
-QUIET       nothing of a turn has come since the last one ended
+IDLE        nothing of a turn has come since the last one ended
 CALLING     the model has made a BLOCKING call, and said nothing yet
 SPEAKING    it is in the middle of a turn
 THINKING    it said that it goes on by itself (IN_PROGRESS)
@@ -45,7 +45,7 @@ class Model(Enum):
 
     __hash__ = object.__hash__  # Enum's own is Python code
 
-    QUIET = auto()
+    IDLE = auto()
     CALLING = auto()
     SPEAKING = auto()
     THINKING = auto()
@@ -83,39 +83,39 @@ class TurnEffect(Enum):
     CLEAR = auto()  # nothing is expected any more
 
 
-_Q, _C, _S, _T = Model
+_I, _C, _S, _T = Model
 
 #: Where each input leads, and what follows. What is not in the table does nothing.
 TABLE: Mapping[tuple[Model, TurnEvent], tuple[Model, tuple[TurnEffect, ...]]] = {
-    (_Q, TurnEvent.PROMPT): (_Q, (TurnEffect.EXPECT,)),
+    (_I, TurnEvent.PROMPT): (_I, (TurnEffect.EXPECT,)),
     (_C, TurnEvent.PROMPT): (_C, (TurnEffect.PLACE, TurnEffect.EXPECT)),
     (_S, TurnEvent.PROMPT): (_S, (TurnEffect.PLACE, TurnEffect.EXPECT)),
     (_T, TurnEvent.PROMPT): (_T, (TurnEffect.PLACE, TurnEffect.EXPECT)),
-    (_Q, TurnEvent.OUTPUT): (_S, (TurnEffect.BEGIN,)),
+    (_I, TurnEvent.OUTPUT): (_S, (TurnEffect.BEGIN,)),
     (_C, TurnEvent.OUTPUT): (_S, ()),
     (_T, TurnEvent.OUTPUT): (_S, ()),
-    (_Q, TurnEvent.CALL): (_S, (TurnEffect.BEGIN,)),
+    (_I, TurnEvent.CALL): (_S, (TurnEffect.BEGIN,)),
     (_C, TurnEvent.CALL): (_S, ()),
     (_T, TurnEvent.CALL): (_S, ()),
-    (_Q, TurnEvent.STAND): (_C, (TurnEffect.BEGIN,)),
-    (_Q, TurnEvent.END): (_Q, (TurnEffect.POP,)),
-    (_C, TurnEvent.END): (_Q, (TurnEffect.POP,)),
-    (_S, TurnEvent.END): (_Q, (TurnEffect.POP,)),
-    (_T, TurnEvent.END): (_Q, (TurnEffect.POP,)),
-    (_Q, TurnEvent.GO_ON): (_T, (TurnEffect.BEGIN,)),
+    (_I, TurnEvent.STAND): (_C, (TurnEffect.BEGIN,)),
+    (_I, TurnEvent.END): (_I, (TurnEffect.POP,)),
+    (_C, TurnEvent.END): (_I, (TurnEffect.POP,)),
+    (_S, TurnEvent.END): (_I, (TurnEffect.POP,)),
+    (_T, TurnEvent.END): (_I, (TurnEffect.POP,)),
+    (_I, TurnEvent.GO_ON): (_T, (TurnEffect.BEGIN,)),
     (_C, TurnEvent.GO_ON): (_T, ()),
     (_S, TurnEvent.GO_ON): (_T, ()),
-    (_Q, TurnEvent.BUSY): (_T, (TurnEffect.BEGIN,)),
+    (_I, TurnEvent.BUSY): (_T, (TurnEffect.BEGIN,)),
     (_C, TurnEvent.BUSY): (_T, ()),
-    (_C, TurnEvent.CALLED_OFF): (_Q, ()),
-    (_Q, TurnEvent.STALL): (_Q, (TurnEffect.GIVE_UP,)),
-    (_C, TurnEvent.STALL): (_Q, (TurnEffect.GIVE_UP,)),
-    (_S, TurnEvent.STALL): (_Q, (TurnEffect.PLACE, TurnEffect.GIVE_UP)),
-    (_T, TurnEvent.STALL): (_Q, (TurnEffect.PLACE, TurnEffect.GIVE_UP)),
-    (_Q, TurnEvent.LOSE): (_Q, (TurnEffect.CLEAR,)),
-    (_C, TurnEvent.LOSE): (_Q, (TurnEffect.CLEAR,)),
-    (_S, TurnEvent.LOSE): (_Q, (TurnEffect.CLEAR,)),
-    (_T, TurnEvent.LOSE): (_Q, (TurnEffect.CLEAR,)),
+    (_C, TurnEvent.CALLED_OFF): (_I, ()),
+    (_I, TurnEvent.STALL): (_I, (TurnEffect.GIVE_UP,)),
+    (_C, TurnEvent.STALL): (_I, (TurnEffect.GIVE_UP,)),
+    (_S, TurnEvent.STALL): (_I, (TurnEffect.PLACE, TurnEffect.GIVE_UP)),
+    (_T, TurnEvent.STALL): (_I, (TurnEffect.PLACE, TurnEffect.GIVE_UP)),
+    (_I, TurnEvent.LOSE): (_I, (TurnEffect.CLEAR,)),
+    (_C, TurnEvent.LOSE): (_I, (TurnEffect.CLEAR,)),
+    (_S, TurnEvent.LOSE): (_I, (TurnEffect.CLEAR,)),
+    (_T, TurnEvent.LOSE): (_I, (TurnEffect.CLEAR,)),
 }
 
 
@@ -125,7 +125,7 @@ class Turns:
     def __init__(self, stall_timeout: float, status_signal: bool) -> None:
         self.stall_timeout = stall_timeout
         self.status_signal = status_signal
-        self.model = Model.QUIET
+        self.model = Model.IDLE
         self.exchange: Exchange | None = None
         self.ends = 0
         self.speech = False  # audio went out on this connection: turns may begin without a prompt
@@ -226,7 +226,7 @@ class Turns:
 
     def heard_out(self, now: float) -> None:
         """The microphone is off: the model may answer what it has heard, with a turn that nobody waits for."""
-        if self.model is Model.QUIET:  # else it does so already
+        if self.model is Model.IDLE:  # else it does so already
             self.most = self.upmost + 1
             self._queue.append(Expected(until=now + QUIET_SETTLES))
             self._moved(now)
@@ -278,7 +278,7 @@ class Turns:
             self._moved(now)
             return
         self.stale.untried &= not explained
-        if self.model is Model.QUIET and self.stale.closes:
+        if self.model is Model.IDLE and self.stale.closes:
             self._closed_lost(now)
         else:
             self._end(now)
@@ -343,7 +343,7 @@ class Turns:
     def lost(self, now: float, again: bool) -> bool:
         """The connection is gone; ``again``: the exchange's prompt will be written again. Whether a turn was cut."""
         cut = self.under_way or self.owed or (not again and not self.idle)
-        self.stale.lost(busy=self.model is not Model.QUIET or bool(self._queue) or self.speech)
+        self.stale.lost(busy=self.model is not Model.IDLE or bool(self._queue) or self.speech)
         self._do(TurnEvent.LOSE, now)
         self._playing = now
         if (exchange := self.exchange) is not None and exchange.began:
@@ -355,7 +355,7 @@ class Turns:
 
     # Time
 
-    def quiet(self, now: float) -> None:
+    def settle_doubts(self, now: float) -> None:
         """Settle what is in doubt, if it has been quiet for long enough."""
         if now < self._progress + QUIET_SETTLES:
             return  # nothing is settled earlier than that
@@ -377,7 +377,7 @@ class Turns:
 
     def tick(self, now: float, served: bool) -> Stalled | None:
         """What is told if the silence has become a stall; ``served``: a call is open that blocks the model."""
-        self.quiet(now)
+        self.settle_doubts(now)
         if served or self._stall_at() > now:
             return None
         self._stalled = True
@@ -389,12 +389,12 @@ class Turns:
                 if not exchange.heard:
                     exchange.error = no_answer(waited_for, silence)
                 self._over()
-            self.quiet(now)
+            self.settle_doubts(now)
         return Stalled(waited_for, silence)
 
     def wake_at(self, served: bool) -> float:
         """When ``tick`` has something to do; ``served``: a call is open that blocks the model."""
-        if not self._queue and self.model is Model.QUIET:
+        if not self._queue and self.model is Model.IDLE:
             return inf
         head = self._queue[0] if self._queue else None
         if self._patience == inf and ((head is not None and head.until == inf) or not self.idle):  # no doubt
@@ -496,7 +496,8 @@ class Turns:
                 self._queue.remove(turn)
 
     def _end(self, now: float) -> None:
-        # the answer met the call's own IDLE; or two turns were expected, but this may have been the only one
+        # This turn ended before the model spoke of the answer: the IDLE may belong to the call itself, or one turn may
+        # have covered both we expected.
         crossed = self.status_signal and self.owed and not self._heard
         self.most = max(0, self.upmost - 1)
         cut_off = (e := self.exchange) is not None and e.sure and e.listens and e.interrupted
@@ -557,7 +558,7 @@ class Turns:
             self._ask_again(exchange)
         elif exchange.turn.over:
             exchange.sure = exchange.listens = exchange.changed = True
-            if self.model is Model.QUIET and not exchange.calls and not self.owed:
+            if self.model is Model.IDLE and not exchange.calls and not self.owed:
                 self._over()
         elif not exchange.sure and self._queue[0] is exchange.turn and not exchange.turn.doubtful:
             exchange.listen(sure=True)

@@ -119,7 +119,7 @@ class Driver(ABC, Generic[M]):
         await self.follow_up()
 
     @property
-    def behind(self) -> bool:
+    def has_more(self) -> bool:
         """Whether there is something to :meth:`follow_up`."""
         return bool(self.writer.waiting) or self._slice.over()
 
@@ -177,7 +177,7 @@ class Driver(ABC, Generic[M]):
         self.machine.give_up()
         self.step()
 
-    # What the workers tells
+    # What the workers tell
 
     async def settled(self, run: int, outcome: Outcome) -> None:
         """A handler ended."""

@@ -97,7 +97,7 @@ class SessionInput(SessionFacts):
         for listener in self._assembly.listeners:
             listener.sound(whole, rate)
         driver = self._media(outgoing.audio(whole, rate) if whole else b"", "audio")
-        if driver.behind:  # fifty times a second and session: no coroutine more than it takes
+        if driver.has_more:  # fifty times a second and session: no coroutine more than it takes
             await driver.follow_up()
 
     async def send_video(self, jpeg: Buffer) -> None:

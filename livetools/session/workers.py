@@ -150,7 +150,7 @@ class Workers:
         Threads are waited for only where there is something to undo: the others may go on by themselves.
         """
         with anyio.move_on_after(CLEAN_UP):
-            return await self._quiet()
+            return await self._handlers_ended()
         names = (
             ", ".join(sorted({w.job.call.name for w in self._busy.values() if w.job and _counts(w)}))
             or "an undo"
@@ -162,7 +162,7 @@ class Workers:
                 await self._next_end()
         return None
 
-    async def _quiet(self) -> None:
+    async def _handlers_ended(self) -> None:
         while self._errands or any(map(_counts, self._busy.values())):
             await self._next_end()
 
@@ -252,7 +252,7 @@ class Workers:
         self._context.run(self._group.start_soon, run)
 
     async def _abandon(self, future: Future[Any]) -> None:
-        """Another thread may take the place of the one that runs this; after all that is stopped with it is."""
+        """Give its place to another thread. As an errand: all calls that are stopped together are stopped first."""
         self._handlers.threads.abandon(future)
 
     async def _ask_approval(self, run: int, call: Call, tool: Tool) -> None:

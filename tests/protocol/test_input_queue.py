@@ -33,20 +33,20 @@ ERROR = RuntimeError("over")
 
 
 class Queue(InputQueue):
-    """Hands what it takes to a socket at once. ``behind``: items that a turn comes before, which has not ended."""
+    """Hands what it takes to a socket at once. ``later``: items that a turn comes before, which has not ended."""
 
     def __init__(
         self, input_block: bool, transparent: bool, tell: Callable[[Event], None], **fields: bool
     ) -> None:
         super().__init__(input_block, Outbox(transparent), tell, **fields)
-        self.behind: list[Item] = []
+        self.later: list[Item] = []
 
     def take(self, blocked: bool) -> list[Item]:
         taken = super().take(blocked)
         for item in taken:
             write = Write()
             write.handed = True
-            self.outbox.wrote(item, write, behind=Expected() if item in self.behind else None)
+            self.outbox.wrote(item, write, after_turn=Expected() if item in self.later else None)
         return taken
 
     def hear(self) -> None:
@@ -378,8 +378,8 @@ def test_a_text_that_a_dead_socket_may_have_swallowed_is_written_again_ahead_of_
 def test_what_the_model_could_have_read_before_it_spoke_has_arrived() -> None:
     queue, _ = held()
     queue.put(text("read"))
-    queue.behind.append(text("not yet"))
-    queue.put(queue.behind[0])
+    queue.later.append(text("not yet"))
+    queue.put(queue.later[0])
     queue.take(False)
     queue.hear()
     queue.drop()
@@ -464,8 +464,8 @@ def test_a_fresh_session_is_told_again_only_what_was_not_read_and_what_is_waited
     queue, _ = held(transparent=True)
     asked = text("asked")
     asked.exchange = Exchange()
-    queue.behind.append(text("unread"))
-    for item in (text("read"), asked, *queue.behind):
+    queue.later.append(text("unread"))
+    for item in (text("read"), asked, *queue.later):
         queue.put(item)
     queue.media(media("speech"), False)
     queue.take(False)
@@ -580,7 +580,7 @@ def test_the_end_of_a_sound_goes_with_it_and_is_not_counted() -> None:
 def test_a_text_behind_another_does_not_pay_for_what_ended_a_connection_that_answered() -> None:
     queue, told = held()
     behind = text("behind")
-    queue.behind = [behind]
+    queue.later = [behind]
     queue.put(behind)
     for _ in range(2 * ENDINGS_AT_MOST):
         queue.take(False)

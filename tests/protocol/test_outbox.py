@@ -88,16 +88,16 @@ WORDS: list[tuple[Any, ...]] = [
 ]
 
 
-@pytest.mark.parametrize(("behind_over", "at_latest", "pong", "read"), WORDS)
+@pytest.mark.parametrize(("turn_is_over", "at_latest", "pong", "read"), WORDS)
 def test_words_count_alone_where_they_must_mean_it_and_else_with_the_pong(
-    behind_over: bool, at_latest: int, pong: Any, read: bool
+    turn_is_over: bool, at_latest: int, pong: Any, read: bool
 ) -> None:
-    assert entry(behind=over(behind_over), at_latest=at_latest, pong=pong).output(0) is read
+    assert entry(after_turn=over(turn_is_over), at_latest=at_latest, pong=pong).output(0) is read
 
 
 def test_what_no_socket_has_been_handed_was_read_by_nobody() -> None:
     for unhanded in (partial(entry, handed=False), queued):
-        assert not unhanded(at_latest=0, behind=over(False)).output(5)
+        assert not unhanded(at_latest=0, after_turn=over(False)).output(5)
         assert not unhanded().output(5)
         assert not unhanded().lost()
         assert not unhanded(answer=over(True)).lost()
@@ -174,7 +174,7 @@ def test_what_is_unread_is_lost_once_and_in_its_order() -> None:
     write.handed = True
     first, second, third = Entry("text"), Entry("answer"), Entry("text")
     box.wrote(first, write)
-    box.wrote(second, write, behind=over(False))
+    box.wrote(second, write, after_turn=over(False))
     box.wrote(third, Write())
     assert box.output(0) == [first]
     assert box.lost() == [second, third]

@@ -479,7 +479,7 @@ def test_each_of_two_questions_that_call_is_answered_in_its_own_turn():
         turns.content(3.0)
         second.hear(TextChunk(words))
         turns.complete(None, 3.0)
-    turns.quiet(3.0 + QUIET_SETTLES)
+    turns.settle_doubts(3.0 + QUIET_SETTLES)
     assert second.done
     assert texts(second) == ["of the second"]
     assert (

@@ -224,7 +224,7 @@ class World:
         assert self.turns.idle
         self.later(STALL + 0.1)
         assert self.turns.ahead == 0, "nothing came, and something is expected still"
-        assert self.turns.model is Model.QUIET
+        assert self.turns.model is Model.IDLE
 
 
 def words(exchange: Exchange) -> list[TextChunk]:

@@ -77,7 +77,7 @@ class World:
 
     def key(self) -> object:
         d, m = self.d, self.d.machine
-        entries = tuple((e.kind, e.state, e.at_latest > m.turns.ends, e.behind is None or e.behind.over,
+        entries = tuple((e.kind, e.state, e.at_latest > m.turns.ends, e.after_turn is None or e.after_turn.over,
                          e.answer is None or e.answer.over) for e in m.outbox)  # fmt: skip
         turns = tuple((t.prompt, t.answer, t.doubtful, t.wanted) for t in m.turns._queue)
         here = (m.turns.model, m.turns.upmost - m.turns.ends, m.turns._heard)
