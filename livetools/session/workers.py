@@ -51,7 +51,7 @@ class _Worker:
         self.job: Job | None = job
         self.scope, self.wake = scope, wake
         self.task: asyncio.Task[Any] | None = None  # in whose name first steps are taken
-        self.begun: EagerCoroutine | None = None  # the job, whose first step was taken
+        self.begun: EagerCoroutine | None = None  # a first step was taken; perhaps only its report waits
 
 
 class Workers:
@@ -216,15 +216,17 @@ class Workers:
     async def _next(self, worker: _Worker) -> EagerCoroutine:
         """The next call that is to be served, or gone on with."""
         try:
-            while worker.job is None:
+            while worker.begun is None and worker.job is None:
                 await worker.wake.wait()
         except BaseException as error:  # a cancellation, after the first step of a call and before the second
             if worker.begun is None:
                 raise
             worker.begun.cancel(error)
+        begun, worker.begun = worker.begun, None
+        if begun is not None:
+            return begun
         assert worker.job is not None
-        serving, worker.begun = worker.begun or self._serving(worker, worker.job), None
-        return serving
+        return self._serving(worker, worker.job)
 
     async def _settle(self, job: Job) -> None:
         done = job.done or cancelled()

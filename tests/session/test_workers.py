@@ -161,6 +161,38 @@ async def test_a_call_is_taken_back_in_the_same_turn_of_the_loop_in_which_its_ha
         assert await answer(line, call("book", "c2")) == {"output": "booked"}
 
 
+@pytest.mark.parametrize("concurrency", [1, 2, 64])
+async def test_a_handler_that_is_done_at_once_while_the_socket_is_full_holds_up_no_answer_and_not_the_end(
+    opened: Opened, concurrency: int
+) -> None:
+    """Its own first step ends, and the report of it waits for the socket: a worker must go on with that."""
+
+    async def waits() -> str:
+        await anyio.lowlevel.checkpoint()
+        return "waited"
+
+    async def quick() -> str:
+        return "quick"
+
+    async with opened([waits, quick], max_concurrency=concurrency) as line:
+        assert await answer(line, call("waits", "w")) == {"output": "waited"}  # now a worker waits
+        await line.quiet()
+        line.server.stall()
+        for message in range(3):
+            line.call(*(call("quick", f"q{message}{n}") for n in range(4)))
+        await line.quiet()
+        line.server.stall(False)
+        answers = {r["id"]: r["response"] for r in await line.responses(12)}
+        assert len(answers) == 12
+        assert all(a == {"output": "quick"} for a in answers.values())
+        line.server.stall()  # and so at the end
+        line.call(*(call("quick", f"r{n}") for n in range(4)))
+        await line.quiet()
+        with anyio.fail_after(5):
+            line.server.drop()
+            await line.session.aclose()
+
+
 @pytest.mark.parametrize("in_a_thread", [False, True])
 async def test_a_handler_that_was_stopped_before_its_turn_does_not_begin(in_a_thread: bool) -> None:
     begun: list[str] = []
