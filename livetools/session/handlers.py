@@ -115,7 +115,7 @@ class Handlers:
         except BaseException as error:  # sys.exit() in a tool ends the tool, not the session
             # by itself, or because the loop ends: then the session is cancelled as well
             if was_cancelled(this_task()):
-                await anyio.lowlevel.cancel_shielded_checkpoint()
+                await _turn_of_the_loop()
             if not is_of_the_user(error):
                 raise
             withdrawn = job.stopped and isinstance(error, futures.CancelledError)
@@ -306,6 +306,15 @@ def is_of_the_user(error: BaseException) -> bool:
     if isinstance(error, anyio.get_cancelled_exc_class()):
         return _is_stray()
     return not isinstance(error, KeyboardInterrupt)
+
+
+async def _turn_of_the_loop() -> None:
+    """Let the others come round; a cancellation of this task that its handler has not waited for is over then."""
+    try:
+        await anyio.lowlevel.cancel_shielded_checkpoint()
+    except anyio.get_cancelled_exc_class():
+        if not _is_stray():
+            raise
 
 
 def _is_stray() -> bool:

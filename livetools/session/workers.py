@@ -14,6 +14,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from contextvars import Context, ContextVar, copy_context
+from functools import partial
 from typing import Any
 
 import anyio
@@ -100,9 +101,11 @@ class Workers:
         context = self._context_of(run, call, tool) if tool.takes_context else None
         streams = tool.kind in GENERATORS and self._desk.streams(run)
         job = Job(run, call, tool, context, streams, time.perf_counter())
+        while self._idle and was_cancelled(self._idle[-1].task):  # by what has kept its task: it ends
+            self._idle.pop()
         if not self._idle:
             worker = self._busy[run] = _Worker(job, anyio.CancelScope(), make_wake())
-            self._context.run(self._group.start_soon, self._work, worker)
+            self._context.run(self._group.start_soon, _apart, partial(self._work, worker))
             return
         worker = self._busy[run] = self._idle.pop()
         worker.job = job
@@ -251,7 +254,7 @@ class Workers:
                     self._ended.set()
 
         self._errands += 1
-        self._context.run(self._group.start_soon, run)
+        self._context.run(self._group.start_soon, _apart, run)
 
     async def _abandon(self, future: Future[Any]) -> None:
         """Give its place to another thread. As an errand: all calls that are stopped together are stopped first."""
@@ -299,6 +302,17 @@ class Workers:
                 raise
             where = place(error)
             log.error("the undo of %s (%s) failed: %s", call.name, call.id, where, exc_info=detail(error))
+
+
+async def _apart(run: Callable[[], Awaitable[None]]) -> None:
+    """Run code of the user's in a task of the session's. A cancellation of that task which is not the session's (the
+    code cancelled it and did not wait, or somebody has kept it) ends that task and nothing else."""
+    try:
+        await run()
+        await anyio.lowlevel.cancel_shielded_checkpoint()  # where one that is pending is raised
+    except anyio.get_cancelled_exc_class() as error:
+        if not is_of_the_user(error):
+            raise
 
 
 def _counts(worker: _Worker) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import subprocess
 import sys
@@ -191,6 +192,106 @@ async def test_a_handler_that_is_done_at_once_while_the_socket_is_full_holds_up_
         with anyio.fail_after(5):
             line.server.drop()
             await line.session.aclose()
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("ends", ["returns", "raises"])
+@pytest.mark.parametrize("first", ["at once", "after a wait"])
+@pytest.mark.parametrize("cancels", ["itself", "itself, and takes it back", "soon", "when a worker waits"])
+async def test_a_handler_that_leaves_a_cancellation_to_its_task_ends_neither_the_session_nor_another_call(
+    opened: Opened, anyio_backend: str, ends: str, first: str, cancels: str
+) -> None:
+    """Of a task of its own nobody would notice: it has ended."""
+
+    async def careless() -> str:
+        if first == "after a wait":
+            await anyio.lowlevel.checkpoint()
+        task = asyncio.current_task()
+        assert task is not None
+        if cancels == "soon":
+            asyncio.get_running_loop().call_soon(task.cancel)
+        elif cancels == "when a worker waits":
+            asyncio.get_running_loop().call_later(0.01, task.cancel)
+        else:
+            task.cancel()
+        if cancels == "itself, and takes it back":
+            task.uncancel()
+        if ends == "raises":
+            raise ToolError("careless")
+        return "careless"
+
+    async def waits() -> str:
+        await anyio.lowlevel.checkpoint()
+        return "waited"
+
+    expected = {"error": "careless"} if ends == "raises" else {"output": "careless"}
+    async with opened([careless, waits]) as line:
+        line.call(call("waits", "a"), call("waits", "b"))  # now two workers wait
+        await line.responses(2)
+        await line.quiet()
+        line.call(call("careless", "c"), call("careless", "d"))
+        assert [r["response"] for r in await line.responses(2)] == [expected] * 2
+        await anyio.sleep(0.02)  # real time, of the loop's own timer
+        line.call(call("waits", "e"), call("waits", "f"))
+        assert [r["response"] for r in await line.responses(2)] == [{"output": "waited"}] * 2
+        assert line.session.stats()["handlers"] == 0
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+async def test_a_worker_whose_task_another_handler_has_just_cancelled_gets_no_call(
+    opened: Opened, anyio_backend: str
+) -> None:
+    """As tools do that let only their newest call go on: ``if not last.done(): last.cancel()``."""
+    tasks: dict[str, asyncio.Task[Any] | None] = {}
+
+    async def keeps(key: str) -> str:
+        tasks[key] = asyncio.current_task()
+        await anyio.lowlevel.checkpoint()
+        return key
+
+    async def cancels() -> str:
+        for task in tasks.values():
+            if task is not None and task is not asyncio.current_task():
+                task.cancel()
+        return "cancelled"
+
+    async with opened([keeps, cancels]) as line:
+        line.call(*(call("keeps", key, key=key) for key in "abc"))
+        await line.responses(3)
+        await line.quiet()
+        line.call(call("cancels", "d"), *(call("keeps", key, key=key) for key in "efg"))
+        answers = {r["id"]: r["response"]["output"] for r in await line.responses(4)}
+        assert answers == {"d": "cancelled", "e": "e", "f": "f", "g": "g"}
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("where", ["approval", "undo"])
+async def test_what_is_asked_or_undone_may_leave_a_cancellation_too(
+    opened: Opened, anyio_backend: str, where: str
+) -> None:
+    async def careless(*_: object) -> bool:
+        task = asyncio.current_task()
+        assert task is not None
+        task.cancel()
+        return False
+
+    async def book() -> str:
+        await anyio.sleep(0 if where == "approval" else 60)
+        return "booked"
+
+    async def plain() -> str:
+        return "plain"
+
+    options: Any = {where: careless}
+    async with opened([tool(book, **options), plain]) as line:
+        line.call(call("book", "a"))
+        await line.quiet()
+        if where == "undo":
+            line.server.send({"toolCallCancellation": {"ids": ["a"]}})
+            await line.quiet()
+        else:
+            assert [r["response"] for r in await line.responses(1)] == [{"output": "booked"}]
+        assert await answer(line, call("plain", "b")) == {"output": "plain"}
 
 
 @pytest.mark.parametrize("in_a_thread", [False, True])
