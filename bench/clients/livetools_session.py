@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from worker import MICROPHONE, MODEL, Conversation, Job, Meter, Tool, memory, request, serve, work
@@ -11,8 +12,14 @@ import livetools
 from livetools import TurnComplete
 
 
+@cache
+def called_work(function: Tool) -> livetools.Tool:
+    """As a tool that the server knows how to call: made once, for any number of sessions."""
+    return livetools.Tool(function, name="work")
+
+
 def opened(url: str, tool: Tool = work, **options: Any) -> livetools.Session:
-    tools = options.pop("tools", None) or [livetools.Tool(tool, name="work")]
+    tools = options.pop("tools", None) or [called_work(tool)]
     return livetools.connect(MODEL, tools=tools, base_url=url, reconnect=False, **options)
 
 

@@ -16,41 +16,39 @@ PERCEIVED = frozenset({AudioChunk, OutputTranscript, TextChunk, VideoChunk})
 
 UNIT = 1e-6  # seconds: buckets are wider than that, so shorter times are told less exactly
 PER_OCTAVE = 8  # buckets between a time and its double: a quantile is off by 4.5 % at most, from 1 ms on
-BUCKETS = PER_OCTAVE * 31  # up to 36 minutes; what takes longer is counted in the last bucket
+LAST = PER_OCTAVE * 31 - 1  # the last bucket, of 36 minutes and more
 
 
 class Histogram:
-    """Times in seconds, in buckets whose bounds grow by the same factor: 2 KiB, however many times are added."""
+    """Times in seconds, in buckets whose bounds grow by the same factor. Only buckets that are used take memory."""
 
     __slots__ = ("_buckets", "max", "sum")
 
     def __init__(self) -> None:
         self.sum = self.max = 0.0
-        self._buckets: list[int] = _NONE  # a session in which nothing happens has none
+        self._buckets: dict[int, int] = {}  # how many times fell into each
 
     def add(self, seconds: float) -> None:
         """Count one time. On the path of every call: some 2,000 instructions."""
         self.sum += seconds
         if seconds > self.max:
             self.max = seconds
-        try:
-            self._buckets[int(log2(seconds / UNIT + 1.0) * PER_OCTAVE)] += 1
-        except IndexError:
-            if self._buckets is _NONE:
-                self._buckets = [0] * BUCKETS
-            self._buckets[min(int(log2(seconds / UNIT + 1.0) * PER_OCTAVE), BUCKETS - 1)] += 1
+        bucket = int(log2(seconds / UNIT + 1.0) * PER_OCTAVE)
+        if bucket > LAST:
+            bucket = LAST
+        self._buckets[bucket] = self._buckets.get(bucket, 0) + 1
 
     @property
     def count(self) -> int:
         """How many times were added."""
-        return sum(self._buckets)
+        return sum(self._buckets.values())
 
     def quantile(self, share: float) -> float | None:
         """The time that this share of all times does not exceed, about; ``None`` where nothing was counted."""
         if not (count := self.count):
             return None
         left = max(1, -int(-share * count // 1))  # how many times lie up to the quantile: rounded up
-        for bucket, within in enumerate(self._buckets):
+        for bucket, within in sorted(self._buckets.items()):
             left -= within
             if left <= 0:
                 return min(UNIT * (2 ** ((bucket + 0.5) / PER_OCTAVE) - 1.0), self.max)
@@ -67,9 +65,6 @@ class Histogram:
             "p99": self.quantile(0.99),
             "max": self.max if count else None,
         }
-
-
-_NONE: list[int] = []
 
 
 class Latency:

@@ -71,6 +71,7 @@ class Cutter:
         data, at = self._data, self._at
         left = len(data) - at
         if not left:
+            self._data, self._at = b"", 0  # a read of a hundred messages is not kept until the next one comes
             return None
         if left < 2 or self._inside or self._gathered >= 0 or data[at] not in (FIN | TEXT, FIN | BINARY):
             return self._other(data, at, left)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import sys
 
 import pytest
 from hypothesis import given
@@ -184,3 +185,12 @@ def test_every_frame_has_a_mask_of_its_own_from_one_draw_for_many() -> None:
     keys = masks(random)
     assert len({next(keys) for _ in range(POOL // 4)}) > POOL // 4 - 3
     assert len(drawn) == 1
+
+
+def test_what_was_given_away_is_not_kept_until_more_comes() -> None:
+    cutter, message = Cutter(BOUND), bytearray(Frame(Opcode.TEXT, b"x" * 50_000).serialize(mask=False))
+    before = sys.getrefcount(read := bytes(message) * 2)
+    cutter.add(read)
+    while cutter.next() is not None:
+        pass
+    assert sys.getrefcount(read) == before
