@@ -148,20 +148,18 @@ class Dispatch:
         # A blocking call is open, no other turn can come and no audio flows: any output proves the answer was read.
         alone = stood_still and not self.input.streams and turns.upmost <= (0 if ledger.ending else 1)
         at_latest = -inf if alone else inf
-        replies, moved = self.calls.replies.frames(link), False
+        replies, moved, wrote = self.calls.replies.frames(link), False, self.outbox.wrote
         for reply in replies:
             for answer in reply.answers:
                 record, last = answer.record, answer.kind in LAST
                 if last:
                     self.answered.add(now - record.since)
-                ends_turn, scheduling = record.ends_turn, answer.scheduling
-                turn = turns.answered(
-                    record.run, ends_turn, scheduling, now, stood_still=stood_still, last=last
-                )
-                # whether the model's words will say that it was read; else the pong must do
-                spoken_of = answer.kind != "yield" and answer.scheduling != "SILENT"
-                latest = at_latest if spoken_of else inf
-                if self.outbox.wrote(answer, write, None, turn if spoken_of else None, latest):
+                scheduling, latest = answer.scheduling, at_latest
+                turn = turns.answered(record.run, record.ends_turn, scheduling, now, stood_still, last)
+                if answer.kind == "yield" or scheduling == "SILENT":
+                    # the model's words will not say that it was read: the pong must do
+                    turn, latest = None, inf
+                if wrote(answer, write, None, turn, latest):
                     moved = True
                     if latest > turns.ends:
                         write.ask()

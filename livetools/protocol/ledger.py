@@ -222,8 +222,9 @@ class Ledger:
 
     def enter(self, record: Record) -> None:
         """A call came."""
-        self.records[record.run] = record
-        self._await(record)
+        self.records[record.run] = self.pending[record.run] = record
+        self.blocking += record.blocks
+        self.ending += record.ends_turn
 
     def move(self, record: Record, what: Move) -> tuple[Effect, ...]:
         """Move a call; a pair that is not in the table has no effect."""

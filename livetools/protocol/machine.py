@@ -356,10 +356,8 @@ class Machine:
             self._notify()
         if not (frames or self._actions or self._events):
             return None
-        outputs = Outputs(self._actions.copy(), self._events.copy(), frames)
-        self._actions.clear()
-        self._events.clear()
-        return outputs
+        events, self._events = self._events, []
+        return Outputs(self.actions() if self._actions else [], events, frames)
 
     def actions(self) -> list[Action]:
         """What must be done at once."""

@@ -65,7 +65,8 @@ class Reply(Frame):
     def __init__(
         self, link: int, answers: list[Answer], format: Callable[[Sequence[Mapping[str, Any]]], bytes]
     ) -> None:
-        super().__init__(link, None)
+        # what Frame would set: every call makes one of these
+        self.link, self.data, self.receipt, self.write = link, None, None, None
         self.answers, self._format = answers, format
         self.dropped: Callable[[], None] | None = None  # called if nothing is left of it
 

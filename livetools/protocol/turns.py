@@ -303,7 +303,6 @@ class Turns:
         ends_turn: bool,
         scheduling: str | None,
         now: float,
-        *,
         stood_still: bool = False,
         last: bool = True,
     ) -> Expected | None:

@@ -14,7 +14,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from .clock import Clock, SystemClock
-from .wake import as_task, on_trio, this_task
+from .wake import act_as, act_no_longer, on_trio, this_task
 
 
 class Alarm(Protocol):
@@ -64,8 +64,11 @@ class _Handle:
 
     def _rings(self) -> None:
         self.deadline, self._timer = inf, None
-        with as_task(self._task):
+        acting = act_as(self._task)
+        try:
             self._ring()
+        finally:
+            act_no_longer(acting)
 
 
 class _Sleeper:

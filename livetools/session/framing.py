@@ -63,6 +63,11 @@ class Cutter:
             self._data += data
         self._at = 0
 
+    @property
+    def left(self) -> bool:
+        """Whether there are bytes that :meth:`next` has not given away."""
+        return self._at < len(self._data)
+
     def next(self) -> bytes | None:
         """A whole message, a :class:`Piece` for the full parser, or ``None``: more must come.
 

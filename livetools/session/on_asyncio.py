@@ -22,7 +22,7 @@ from .adapter import Adapter, Noting
 from .framing import PING, TEXT, Cutter, Unlawful, frame, masks
 from .timeslice import SLICE, TimeSlice, passes
 from .transport import Gone
-from .wake import as_task, make_wake
+from .wake import act_as, act_no_longer, make_wake
 
 WAITING = 16  # messages that wait for ``receive`` before reading is paused
 DATA = frozenset({Opcode.TEXT, Opcode.BINARY, Opcode.CONT})
@@ -82,7 +82,8 @@ class PushConnection(Noting, ClientConnection):
         """Give away what has come, but not for longer than others can wait."""
         inflow, protocol = self.inflow, self.protocol
         until = time.monotonic() + SLICE
-        with as_task(inflow.reader):
+        acting = act_as(inflow.reader)
+        try:
             # nothing is read behind a close
             while inflow.cutter is not None and protocol.close_rcvd is None and protocol.parser_exc is None:
                 try:
@@ -96,8 +97,14 @@ class PushConnection(Noting, ClientConnection):
                     self._message(item)
                 else:
                     self._pass_on(item)
-                if (inflow.feed is None and inflow.full) or time.monotonic() > until:
+                if inflow.feed is None and inflow.full:
                     return self._pause()
+                if not inflow.cutter.left:  # there is nothing to pause for, however late it is
+                    break
+                if time.monotonic() > until:
+                    return self._pause()
+        finally:
+            act_no_longer(acting)
         if inflow.ending is not None:
             ending, inflow.ending = inflow.ending, None
             self._end(*ending)

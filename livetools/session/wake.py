@@ -56,24 +56,22 @@ def was_cancelled(task: asyncio.Task[object] | None) -> bool:
     return task is not None and task.cancelling() > 0
 
 
-class as_task:  # reads as a statement: with as_task(reader): ...
-    """What a callback of asyncio's loop does in this block belongs to ``task``, as if that had been woken for it.
+def act_as(task: asyncio.Task[Any] | None) -> asyncio.Task[Any] | None:
+    """What a callback of asyncio's loop does from here on belongs to ``task``, as if that had been woken for it.
 
-    Nothing, where a task runs already, on trio, or for ``None``. The task must be one that waits.
+    Until :func:`act_no_longer`, with the task that is returned: ``None``, where a task runs already, on trio, or for
+    ``None``. The task must be one that waits. Not a context manager: every read passes it.
     """
+    if task is None or asyncio.current_task() is not None:
+        return None
+    asyncio.tasks._enter_task(task.get_loop(), task)  # documented: "Extending asyncio"
+    return task
 
-    __slots__ = ("_task",)
 
-    def __init__(self, task: asyncio.Task[Any] | None) -> None:
-        self._task = None if task is None or asyncio.current_task() is not None else task
-
-    def __enter__(self) -> None:
-        if self._task is not None:
-            asyncio.tasks._enter_task(self._task.get_loop(), self._task)  # documented: "Extending asyncio"
-
-    def __exit__(self, *exc: object) -> None:
-        if self._task is not None:
-            asyncio.tasks._leave_task(self._task.get_loop(), self._task)
+def act_no_longer(task: asyncio.Task[Any] | None) -> None:
+    """The end of what :func:`act_as` has begun."""
+    if task is not None:
+        asyncio.tasks._leave_task(task.get_loop(), task)
 
 
 class Latch:

@@ -7,7 +7,16 @@ import threading
 import anyio
 import pytest
 
-from livetools.session.wake import Latch, as_task, make_wake, on_trio, poster, this_loop, this_task
+from livetools.session.wake import (
+    Latch,
+    act_as,
+    act_no_longer,
+    make_wake,
+    on_trio,
+    poster,
+    this_loop,
+    this_task,
+)
 
 pytestmark = pytest.mark.anyio
 
@@ -105,12 +114,14 @@ async def test_a_callback_acts_for_a_task_that_waits() -> None:
 
     def callback() -> None:
         seen.append(this_task())
-        with as_task(mine):
-            seen.append(this_task())
+        acting = act_as(mine)
+        seen.append(this_task())
+        act_no_longer(acting)
         seen.append(this_task())
 
     mine.get_loop().call_soon(callback)
     await anyio.sleep(0.001)
     assert seen == [None, mine, None]
-    with as_task(mine):
-        assert this_task() is mine
+    assert act_as(mine) is None  # a task runs already
+    act_no_longer(None)
+    assert this_task() is mine
