@@ -11,11 +11,11 @@ SPEAKING    it is in the middle of a turn
 THINKING    it said that it goes on by itself (IN_PROGRESS)
 ==========  ==========================================================================================
 
-A turn that ends is the first of the queue. Some turns may never come: of a question that the user gave up or that a
-stall has ended, of a text that may not start a turn at all, of one of two texts that are answered together. Nobody
-waits for the first two kinds (``until``), and where several questions were written before a turn began, its end may be
-that of all of them (``doubtful``): if it is quiet behind it, they are over, and the whole turn was the answer. If not,
-the next turn is the next question's, so that a late answer to what was given up never becomes another's.
+A turn that ends is the first of the queue. Some turns may never come: of a question that was given up or has stalled,
+of a text that may start none, on the answer to a call that was made on one of two texts, of one of two texts that are
+answered together. Nobody waits for any but the last kind (``until``). Where several questions were written before a
+turn began, its end may be that of all (``doubtful``): if it is quiet behind it, they are over, and the whole turn was
+the answer. If not, the next turn is the next question's: a late answer to what was given up is never another's.
 """
 
 from __future__ import annotations
@@ -314,7 +314,7 @@ class Turns:
         if ends_turn or not stood_still:
             self.most = self.upmost + 1
         if scheduling != "SILENT" or not ends_turn:
-            turn = self._mark(ends_turn and not self.status_signal and self._is_next())
+            turn = self._mark(ends_turn and not self.status_signal, now)
             self._cutting = self._cutting or (scheduling == "INTERRUPT" and self.model is Model.SPEAKING)
             self._heard = False
             self._unspoken.add(run)
@@ -398,8 +398,7 @@ class Turns:
         head = self._queue[0] if self._queue else None
         if self._patience == inf and ((head is not None and head.until == inf) or not self.idle):  # no doubt
             return inf if served or self._stalled else self._silent_until()
-        settles_at = self._settles_at()
-        return settles_at if served else min(settles_at, self._stall_at())
+        return self._settles_at() if served else min(self._settles_at(), self._stall_at())
 
     # The table
 
@@ -480,10 +479,13 @@ class Turns:
         certain = (turn.prompt and turn.wanted and not turn.doubtful for turn in self._queue)
         return self.model is Model.SPEAKING or any(certain)
 
-    def _mark(self, second: bool) -> Expected:
+    def _mark(self, apart: bool, now: float) -> Expected:
+        second = apart and self._is_next()
         while len(self._queue) <= second:
             self._queue.append(Expected())
         turn = self._queue[second]
+        if apart and turn.prompt and turn.doubtful and not turn.answer:  # that may be the question's alone
+            self._queue.append(Expected(until=now + QUIET_SETTLES))
         turn.answer = True
         return turn
 
@@ -580,9 +582,7 @@ class Turns:
         return max(self._progress + QUIET_SETTLES, min(turn.until for turn in self._queue))
 
     def _stall_at(self) -> float:
-        if self._stalled or self.idle:
-            return inf
-        return self._silent_until()
+        return inf if self._stalled or self.idle else self._silent_until()
 
     def _silent_until(self) -> float:
         """When a silence since the last word has become too long."""

@@ -619,6 +619,31 @@ def test_calls_in_a_turn_that_may_be_the_answer_are_the_exchanges_if_it_was() ->
     ]
 
 
+@pytest.mark.parametrize("told", [True, False])
+@pytest.mark.parametrize("before", ["text", "given up"])
+def test_words_on_a_call_that_was_made_on_a_text_before_the_question_are_not_the_next_answer(
+    before: str, told: bool
+) -> None:
+    """Whose call it was nobody can tell: a turn on its answer may follow that of the question, or not."""
+    d = Driver(plan(ASYNC)).live()
+    if before == "text":
+        d.machine.send_text("one", d.now)
+    else:
+        d.machine.turns.give_up(d.machine.ask("one", d.now)[0], d.now)
+    second, _ = d.drain().machine.ask("two", d.now)
+    d.drain().server(CALL).turn_complete().settle("c1").say("to two").turn_complete()
+    assert second.done
+    third, _ = d.machine.ask("three", d.now)
+    d.drain()
+    if told:
+        d.say("on c1").turn_complete()
+        assert not third.done
+    d.say("to three").turn_complete().later(QUIET_SETTLES)
+    assert third.done
+    assert [e.text for e in third.events if isinstance(e, OutputTranscript)] == ["to three"]
+    assert d.machine.turns.ahead == 0
+
+
 @pytest.mark.parametrize(
     "contents",
     [[], [{"role": "model", "parts": [{"text": "I said"}]}], [{"role": "user", "parts": [{"text": " "}]}]],
