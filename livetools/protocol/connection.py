@@ -77,6 +77,7 @@ class Connection:
         self.advanced_at = -inf  # something was written, or a turn has ended
         self.handle_outdated = False  # the conversation has advanced since the newest handle came
         self._away_at = -inf  # the last goAway came
+        self._must_move = False  # the move under way can wait for no quiet moment
         self._alive: set[int] = set()
         self._reasons: set[tuple[int, str]] = set()  # closes that are retried once
 
@@ -96,7 +97,9 @@ class Connection:
         if link == self.link.current:
             self._do(LinkEvent.OPENED, now)
         elif link == self.link.next:
-            self._do(LinkEvent.NEXT_OPENED, now)
+            # who has spoken while it was dialled would lose the answer, and the model its calls
+            spoken = not self._must_move and not self._calm()
+            self._do(LinkEvent.SPOKEN if spoken else LinkEvent.NEXT_OPENED, now)
         elif link in self._alive:
             self._act(Hangup(link))
 
@@ -156,6 +159,10 @@ class Connection:
         follows = not self.plan.resumption or self.handle_at >= snapshot.ended_at
         return max(link.not_before, -inf if follows else snapshot.ended_at + HANDLE)
 
+    def _calm(self) -> bool:
+        snapshot = self._owner.snapshot()
+        return snapshot.idle and not snapshot.calls
+
     def _do(
         self, on: LinkEvent, now: float, close: Close | None = None, time_left: float | None = None
     ) -> None:
@@ -166,6 +173,7 @@ class Connection:
         self.link.current = self._number(now)
 
     def _dial_next(self, now: float, close: Close, time_left: float | None) -> None:
+        self._must_move = close is LATE
         if self.link.may_dial():
             self.link.next = self._number(now)
         else:
@@ -196,6 +204,9 @@ class Connection:
 
     def _put_off(self, now: float, close: Close, time_left: float | None) -> None:
         self.link.put_off(now)
+
+    def _wait(self, now: float, close: Close, time_left: float | None) -> None:
+        self.link.wait_on(now)
 
     def _hangup(self, now: float, close: Close, time_left: float | None) -> None:
         self._drop(self.link.current)
@@ -291,6 +302,7 @@ DO = {
     LinkEffect.BEGIN: Connection._begin,
     LinkEffect.PLAN: Connection._plan,
     LinkEffect.PUT_OFF: Connection._put_off,
+    LinkEffect.WAIT: Connection._wait,
     LinkEffect.HANGUP: Connection._hangup,
     LinkEffect.HANGUP_NEXT: Connection._hangup_next,
     LinkEffect.LOSE: Connection._lose,

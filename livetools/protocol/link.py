@@ -61,6 +61,7 @@ class LinkEvent(Enum):
     COMPLETE = auto()  # the service has completed the setup
     GONE = auto()  # the current socket has closed, or could not be opened
     NEXT_OPENED = auto()  # the successor's socket is open
+    SPOKEN = auto()  # it is, but somebody has spoken meanwhile, and there is time to wait
     NEXT_GONE = auto()  # the successor's socket has closed, or could not be opened
     GO_AWAY = auto()  # the service will cut the connection, or the user wants another one
     MAY_MOVE = auto()  # nothing is open or expected, and the handle of the last turn came or was waited for
@@ -77,6 +78,7 @@ class LinkEffect(Enum):
     BEGIN = auto()  # the session stands: reset the attempts, and write what waits
     PLAN = auto()  # set how long the move may wait for a quiet moment
     PUT_OFF = auto()  # the successor could not be opened: set when to try again
+    WAIT = auto()  # wait for the next quiet moment
     HANGUP = auto()  # close the current socket
     HANGUP_NEXT = auto()  # close the successor's socket
     LOSE = auto()  # tell calls, turns and outbox that the current socket is lost
@@ -109,6 +111,7 @@ TABLE: Mapping[tuple[LinkState, LinkEvent], tuple[LinkState | None, tuple[LinkEf
     (LinkState.LEAVING, LinkEvent.GONE): (None, (LinkEffect.RETRY, LinkEffect.LOSE)),
     (LinkState.LEAVING, LinkEvent.CLOSE): _CLOSE,
     (LinkState.MOVING, LinkEvent.NEXT_OPENED): (LinkState.SWAPPING, (LinkEffect.HANGUP,)),
+    (LinkState.MOVING, LinkEvent.SPOKEN): (LinkState.LEAVING, (LinkEffect.HANGUP_NEXT, LinkEffect.WAIT)),
     (LinkState.MOVING, LinkEvent.NEXT_GONE): (LinkState.LEAVING, (LinkEffect.PUT_OFF,)),
     (LinkState.MOVING, LinkEvent.DUE): (LinkState.LEAVING, (LinkEffect.HANGUP_NEXT, LinkEffect.PUT_OFF)),
     (LinkState.MOVING, LinkEvent.GONE): (LinkState.DIALING, (LinkEffect.LOSE, LinkEffect.ADOPT)),
@@ -214,6 +217,12 @@ class Link:
         self._streak += 1
         policy = self.policy or ReconnectPolicy()
         self.not_before = now + max(AT_LEAST, policy.delay(self._streak, self.random()))
+        self.due = self._latest(now)
+
+    def wait_on(self, now: float) -> None:
+        """The moment is not quiet any more: the move waits for the next one."""
+        self.next = 0
+        self.not_before = now + AT_LEAST
         self.due = self._latest(now)
 
     def _latest(self, now: float) -> float:

@@ -192,6 +192,26 @@ def test_a_move_waits_for_the_handle_that_follows_a_turn_but_not_for_long() -> N
     assert d.later(0.2).dialled == [1, 2]
 
 
+def test_a_move_waits_on_where_somebody_spoke_while_the_next_socket_was_opened() -> None:
+    d = live().server({"goAway": {"timeLeft": "50s"}})
+    assert d.dialled == [1, 2]
+    d.machine.send_text("?", d.now)
+    d.drain().machine.opened(2, d.now)
+    d.drain()
+    assert d.hung_up == [2]
+    d.call(("c1", "tool")).settle("c1").say("so").turn_complete()
+    assert d.later(0.6).dialled == [1, 2, 3]  # the next quiet moment
+    assert "ToolLost" not in d.names
+
+
+def test_a_move_that_can_wait_no_longer_waits_for_nobody() -> None:
+    d = live().call(("c1", "tool")).server({"goAway": {"timeLeft": "50s"}}).later(41)
+    assert d.dialled == [1, 2]
+    d.machine.opened(2, d.now)
+    d.drain()
+    assert d.hung_up == [1]
+
+
 def test_the_old_socket_has_a_second_to_close_then_the_handle_is_shown() -> None:
     d = live().server({"goAway": {"timeLeft": "50s"}})
     d.machine.opened(2, d.now)
