@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -28,7 +29,7 @@ class Parent:
     def __init__(self) -> None:
         pipe = subprocess.PIPE
         command = [sys.executable, str(APP), str(LEASE)]
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True)
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, start_new_session=True)
 
     def tell(self, line: str) -> int:
         assert self.process.stdin is not None
@@ -42,7 +43,7 @@ class Parent:
 def parent() -> Iterator[Parent]:
     parent = Parent()
     yield parent
-    parent.process.kill()
+    os.killpg(parent.process.pid, signal.SIGKILL)  # with whatever it has forked
     parent.process.communicate()
 
 
@@ -113,7 +114,7 @@ def test_a_process_is_killed_and_the_next_one_finishes_the_call(
 def test_what_is_alive_is_attached_to_and_never_taken_over(
     processes: Processes, server: FakeLiveServer
 ) -> None:
-    one = processes.start("first", server.url, "slow")  # for three times its lease
+    one = processes.start("first", server.url, "slow")  # from then on for three times its lease
     two = processes.start("beside", server.url)
     assert (processes.end(one), processes.end(two)) == (0, 0)
     assert sorted(processes.notes) == ["booked 400", "booked 400 beside", "confirm began", "reserve 4"]

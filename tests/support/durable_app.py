@@ -2,7 +2,7 @@
 
 It imports once, and forks. Each line on its standard input is a task for a process of its own: ``TASK URL FOLDER
 [WHERE]``. It is answered with its id; ``wait ID`` with its exit code. ``WHERE`` a process kills itself: ``between``
-two steps, ``inside`` one, or ``slow``: nowhere, but it takes its time.
+two steps, ``inside`` one, or ``slow``: nowhere, but it takes its time once another process is there.
 """
 
 from __future__ import annotations
@@ -49,6 +49,8 @@ def confirm(number: int) -> None:
     note("confirm began")
     (FOLDER / f"confirmed-{DBOS.workflow_id}".replace("/", "-")).touch()
     if where == "slow":
+        while not (FOLDER / "attached").exists():
+            time.sleep(0.02)
         time.sleep(3 * LEASE)
     die("inside")
 
@@ -62,9 +64,10 @@ def book(table: int) -> str:
 
 
 async def first(session: livetools.Session, tool: Tool, store: ConversationStore) -> None:
-    """Ask for the call."""
+    """Ask for the call, and leave when the newest handle holds it."""
     async with session as here:
         note(str(await here.ask("book")))
+        await here.park(5)
 
 
 async def later(session: livetools.Session, tool: Tool, store: ConversationStore) -> None:
@@ -85,6 +88,7 @@ async def beside(session: livetools.Session, tool: Tool, store: ConversationStor
     [call] = left
     store.follow(session)
     context = ToolContext(call=call, session=session)
+    (FOLDER / "attached").touch()
     assert tool.handler is not None
     note(str(await asyncio.to_thread(tool.handler, livetools_context=context)) + " beside")
 
