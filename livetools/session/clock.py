@@ -44,6 +44,6 @@ class SystemClock:
 
     async def sleep_until(self, t: float) -> None:
         """See :class:`Clock`."""
-        if math.isinf(t):
+        if t == math.inf:
             await anyio.sleep_forever()
         await anyio.sleep(max(0.0, t - self.now()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import anyio
@@ -102,3 +103,14 @@ async def test_a_clock_that_stands_still_is_waited_for() -> None:
         await anyio.wait_all_tasks_blocked()
         group.cancel_scope.cancel()
     assert rung
+
+
+async def test_what_may_be_done_at_any_time_rings_at_once(clock: Clock) -> None:
+    rung = anyio.Event()
+    async with anyio.create_task_group() as group:
+        alarm = make_alarm(clock, rung.set, group)
+        alarm.set(-math.inf)
+        with anyio.fail_after(5):
+            await rung.wait()
+        alarm.close()
+        group.cancel_scope.cancel()

@@ -34,7 +34,7 @@ class VirtualClock:
 
     @staticmethod
     async def sleep_until(t: float) -> None:
-        if math.isinf(t):
+        if t == math.inf:
             await anyio.sleep_forever()
         await anyio.sleep(max(0.0, t - anyio.current_time()))
 
