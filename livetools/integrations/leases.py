@@ -41,10 +41,17 @@ class Leases:
             {"timeout": 30} if url.drivername.startswith("sqlite") else {}
         )  # for DBOS, which writes to it too
         self._engine = sa.create_engine(url, connect_args=wait)
-        _TABLE.metadata.create_all(self._engine)
+        self._make_table()
         self._renew()
         self._thread = threading.Thread(target=self._run, name="livetools lease", daemon=True)
         self._thread.start()
+
+    def _make_table(self) -> None:
+        try:
+            _TABLE.metadata.create_all(self._engine)
+        except sa.exc.DBAPIError:  # another process that starts just now has made it after we looked
+            if not sa.inspect(self._engine).has_table(_TABLE.name):
+                raise
 
     def end(self) -> None:
         """Renew it no more. It ends by itself: what this process runs may go on for a moment."""

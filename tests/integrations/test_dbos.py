@@ -111,7 +111,6 @@ def test_a_process_is_killed_and_the_next_one_finishes_the_call(
     assert len(server.sessions) == 1
 
 
-@pytest.mark.slow
 def test_what_is_alive_is_attached_to_and_never_taken_over(
     processes: Processes, server: FakeLiveServer
 ) -> None:
@@ -122,7 +121,6 @@ def test_what_is_alive_is_attached_to_and_never_taken_over(
     assert len(processes.confirmed) == 1
 
 
-@pytest.mark.slow
 def test_a_call_that_the_handle_holds_is_not_told_again(processes: Processes, server: FakeLiveServer) -> None:
     for _ in range(2):  # the second one finds nothing that was left behind
         assert processes.end(processes.start("first", server.url)) == 0

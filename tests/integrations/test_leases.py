@@ -11,6 +11,9 @@ import pytest
 
 pytest.importorskip("sqlalchemy", reason="sqlalchemy is not installed")
 
+import sqlalchemy as sa
+
+from livetools.integrations import leases
 from livetools.integrations.leases import Leases
 
 
@@ -58,3 +61,17 @@ def test_one_that_is_alive_is_left_alone(database: str, alive: Process) -> None:
     assert (alive.taken, other.taken) == ([], [])
     other.leases.end()
     assert not alive.took.wait(0.5)  # its lease has not ended yet
+
+
+def test_two_processes_that_start_at_once_both_hold_a_lease(database: str) -> None:
+    others: list[Process] = []
+
+    def another(*_: object, **__: object) -> None:
+        """Between the look whether there is a table, and its making."""
+        others.append(Process(database, "another", 5.0))
+
+    sa.event.listen(leases._TABLE, "before_create", another, once=True)
+    one = Process(database, "one", 5.0)
+    assert [process.taken for process in (one, *others)] == [[], []]
+    for process in (one, *others):
+        process.leases.end()
