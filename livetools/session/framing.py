@@ -76,7 +76,6 @@ class Cutter:
         data, at = self._data, self._at
         left = len(data) - at
         if not left:
-            self._data, self._at = b"", 0  # a read of a hundred messages is not kept until the next one comes
             return None
         if left < 2 or self._inside or self._gathered >= 0 or data[at] not in (FIN | TEXT, FIN | BINARY):
             return self._other(data, at, left)
@@ -98,8 +97,11 @@ class Cutter:
         end = begin + size
         if end > len(data):
             return None
-        self._at = end
         message = data[begin:end]
+        if end == len(data):  # a read of a hundred messages is not kept until the next one comes
+            self._data, self._at = b"", 0
+        else:
+            self._at = end
         return message if type(message) is bytes else bytes(message)
 
     def _other(self, data: bytes | bytearray, at: int, left: int) -> bytes | None:

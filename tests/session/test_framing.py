@@ -188,9 +188,9 @@ def test_every_frame_has_a_mask_of_its_own_from_one_draw_for_many() -> None:
 
 
 def test_what_was_given_away_is_not_kept_until_more_comes() -> None:
-    cutter, message = Cutter(BOUND), bytearray(Frame(Opcode.TEXT, b"x" * 50_000).serialize(mask=False))
-    before = sys.getrefcount(read := bytes(message) * 2)
+    cutter, message = Cutter(BOUND), Frame(Opcode.TEXT, b"x" * 50_000).serialize(mask=False)
+    before = sys.getrefcount(read := message * 2)
     cutter.add(read)
-    while cutter.next() is not None:
-        pass
+    while cutter.left:
+        assert cutter.next() is not None
     assert sys.getrefcount(read) == before
