@@ -41,6 +41,11 @@ class Snapshot:
     ended_at: float  # when its last turn ended
     asked: bool = False  # a pong is awaited that will say what was read
 
+    @property
+    def calm(self) -> bool:
+        """Whether nobody would lose anything if the connection were replaced."""
+        return self.idle and not self.calls
+
 
 class ConnectionListener(Protocol):
     """Whom the connection asks and tells: the machine."""
@@ -97,8 +102,8 @@ class Connection:
         if link == self.link.current:
             self._do(LinkEvent.OPENED, now)
         elif link == self.link.next:
-            # who has spoken while it was dialled would lose the answer, and the model its calls
-            spoken = not self._must_move and not self._calm()
+            # Whoever has spoken while it was dialled would lose the answer, and the model its calls.
+            spoken = not self._must_move and not self._owner.snapshot().calm
             self._do(LinkEvent.SPOKEN if spoken else LinkEvent.NEXT_OPENED, now)
         elif link in self._alive:
             self._act(Hangup(link))
@@ -154,14 +159,10 @@ class Connection:
     def _quiet_at(self) -> float:
         """When the move may begin: no open call, nothing due, and the handle that follows a turn is there."""
         snapshot, link = self._owner.snapshot(), self.link
-        if snapshot.calls or not snapshot.idle or not link.may_dial():
+        if not (snapshot.calm and link.may_dial()):
             return inf
         follows = not self.plan.resumption or self.handle_at >= snapshot.ended_at
         return max(link.not_before, -inf if follows else snapshot.ended_at + HANDLE)
-
-    def _calm(self) -> bool:
-        snapshot = self._owner.snapshot()
-        return snapshot.idle and not snapshot.calls
 
     def _do(
         self, on: LinkEvent, now: float, close: Close | None = None, time_left: float | None = None

@@ -38,9 +38,8 @@ from .reception import Reception
 from .reconnect_policy import ReconnectPolicy
 from .turns import Turns
 
-_LEAVING = (
-    LinkState.LEAVING
-)  # every input passes it: asked of its class, a member of an enum costs ten times as much
+# Every input passes it: asked of its class, a member of an enum costs ten times as much.
+_LEAVING = LinkState.LEAVING
 
 
 class Outputs:

@@ -68,10 +68,8 @@ class Evidence(Enum):
 
 _S = State
 _WRITTEN, _RECEIVED = _S.WRITTEN, _S.RECEIVED
-_PROOF, _OUTPUT = (
-    Evidence.PROOF,
-    Evidence.OUTPUT,
-)  # every call passes these: of its class a member costs ten times as much
+# Every call passes these: asked of its class, a member of an enum costs ten times as much.
+_PROOF, _OUTPUT = Evidence.PROOF, Evidence.OUTPUT
 
 #: What makes an entry READ.
 READ_BY = frozenset(

@@ -261,10 +261,10 @@ def test_a_big_list_is_whole_and_what_has_no_end_has_one() -> None:
     assert sum(map(len, encode(nested())["output"])) <= 201_000
 
 
-GATED = "gemini-2.5-flash-native-audio-preview-12-2025"
+BLOCKED = "gemini-2.5-flash-native-audio-preview-12-2025"
 
 
-@pytest.mark.parametrize("model", [GATED, "gemini-3.1-flash-live-preview", "gemini-3.8-live"])
+@pytest.mark.parametrize("model", [BLOCKED, "gemini-3.1-flash-live-preview", "gemini-3.8-live"])
 async def test_a_tool_that_sends_text_does_not_wait_for_its_own_answer(opened: Opened, model: str) -> None:
     @tool
     async def speaks(context: ToolContext) -> int:
@@ -280,7 +280,7 @@ async def test_a_tool_that_sends_text_does_not_wait_for_its_own_answer(opened: O
     assert "by the way" in str(frames)
 
 
-@pytest.mark.parametrize("model", [GATED, "gemini-3.8-live"])
+@pytest.mark.parametrize("model", [BLOCKED, "gemini-3.8-live"])
 async def test_a_tool_that_asks_the_model_that_waits_for_it_is_told_so(opened: Opened, model: str) -> None:
     said: list[str] = []
 
@@ -363,7 +363,7 @@ async def test_a_generator_that_ends_never_and_not_even_when_told_to_is_answered
             except BaseException:
                 yield 2
 
-    async with opened([looped, sync], GATED, tool_timeout=0.1) as line:
+    async with opened([looped, sync], BLOCKED, tool_timeout=0.1) as line:
         assert "timed out" in (await line.answer("looped", "c1"))["error"]
         assert "timed out" in (await line.answer("sync", "c2"))["error"]
 

@@ -275,17 +275,21 @@ async def test_silent_is_never_spoken_of_wherever_it_says_so(dial, text_of, plac
     assert order == ["modelTurn", "generationComplete", "turnComplete"]
 
 
+def call_at_first(server):
+    """A model that says what it hears, and calls a function behind the word "first"."""
+
+    @server.model
+    async def pretend(turn):
+        await turn.say(turn.text)
+        if turn.text == "first":
+            await turn.start_call("f")
+            await turn.answer(server.calls[0].id)
+
+
 async def test_text_interrupts_3_8_and_waits_on_2_5(dial):
     for model, expected in ((LIVE, True), (CASCADE, False)):
         async with FakeLiveServer() as server:
-
-            @server.model
-            async def pretend(turn):
-                await turn.say(turn.text)
-                if turn.text == "first":
-                    await turn.start_call("f")
-                    await turn.answer(server.calls[0].id)
-
+            call_at_first(server)
             async with dial(server, model=model, tools=tool("BLOCKING")) as client:
                 await client.say("first")
                 (call,) = (await client.until("toolCall"))[-1]["toolCall"]["functionCalls"]
@@ -301,14 +305,7 @@ async def test_text_interrupts_3_8_and_waits_on_2_5(dial):
 async def test_content_that_completes_nothing_cuts_the_turn_off_and_begins_none(dial, content):
     for model, cuts in ((LIVE, True), (CASCADE, False)):
         async with FakeLiveServer() as server:
-
-            @server.model
-            async def pretend(turn):
-                await turn.say(turn.text)
-                if turn.text == "first":
-                    await turn.start_call("f")
-                    await turn.answer(server.calls[0].id)
-
+            call_at_first(server)
             async with dial(server, model=model, tools=tool("BLOCKING")) as client:
                 await client.send({"clientContent": content})  # nothing is under way: nothing is said
                 await client.say("first")
