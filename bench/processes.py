@@ -67,8 +67,12 @@ def interpreter(client: Client) -> str:
 
 
 def environment(port: int, tree: Path | None = None) -> dict[str, str]:
-    """The variables of a client: where the server is, no key, and for a comparison another tree of livetools."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("GOOGLE_", "GEMINI_"))}
+    """The variables of a client: where the server is, no key, and for a comparison another tree of livetools.
+
+    Bytecode is written and read, as wherever a package was installed: else an import would measure the compiler.
+    """
+    left = ("GOOGLE_", "GEMINI_", "PYTHONDONTWRITEBYTECODE")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(left)}
     path = [str(HERE), str(HERE / "clients"), *([str(tree)] if tree else [])]
     return {
         **kept,
