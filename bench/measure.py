@@ -211,6 +211,7 @@ def endurance(worker: Worker, say: Callable[[str], None], rounds: int) -> list[R
     tools = Row("a call of one of 200 tools", "µs CPU", against="few")
     spanned = Row("a call with one span of OpenTelemetry's SDK", "µs CPU", against="few")
     traced = Row("a call that is traced", "µs CPU", against="few")
+    answered = Row("a call that is traced, until it is answered", "µs CPU", against="few")
     for number in range(rounds):
         say(f"endurance, round {number + 1} of {rounds}")
         few = cost("calls", 1000, 100)
@@ -219,13 +220,15 @@ def endurance(worker: Worker, say: Callable[[str], None], rounds: int) -> list[R
         for row, job in ((tools, "many_tools"), (spanned, "one_span"), (traced, "traced")):
             row.values.setdefault("few", []).append(cost("calls", 400))
             row.values.setdefault("livetools", []).append(cost(job, 400))
+        answered.values.setdefault("few", []).append(cost("answers", 400))
+        answered.values.setdefault("livetools", []).append(cost("traced_answers", 400))
     turns = Row(f"a turn, after {ENDURANCE:,} others", "µs CPU", against="few")
     grown = Row(f"growth in the second half of {ENDURANCE:,} turns", "KiB")
     first = worker.do("turns", 100, 200)
     last = worker.do("turns", ENDURANCE, 200)
     turns.values = {"few": [first["cpu"] / 200 * 1e6], "livetools": [last["cpu"] / 200 * 1e6]}
     grown.values = {"livetools": [last["grown"] / 1024]}
-    return [many, tools, spanned, traced, turns, grown]
+    return [many, tools, spanned, traced, answered, turns, grown]
 
 
 #: Under callgrind each takes some fifty times as long.
@@ -238,6 +241,8 @@ COUNTED = {
     "a call with one span of OpenTelemetry's SDK": ("one_span", 200, 1),
     "a call that is traced, without metrics": ("traced_without_metrics", 200, 1),
     "a call that is traced": ("traced", 200, 1),
+    "a call, until it is answered": ("answers", 200, 1),
+    "a call that is traced, until it is answered": ("traced_answers", 200, 1),
     "a call of one of 200 tools": ("many_tools", 200, 1),
 }
 

@@ -21,6 +21,8 @@ RUNNERS = (
     "hypothesis",
     "httpx",
     "fastapi",
+    "opentelemetry-exporter-otlp-proto-http",  # it and the SDK want the API's own version
+    "opentelemetry-sdk",
     "packaging",
     "pytest",
     "pytest-asyncio",
@@ -34,6 +36,8 @@ TRIED = (
     "tests/testing/live",
     "tests/testing/net",
     "tests/cli/test_chat.py",
+    "tests/integrations/test_opentelemetry.py",
+    "tests/integrations/telemetry",
 )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from worker import MICROPHONE, MODEL, Conversation, Job, Meter, Tool, memory, request, serve, work
 
 import livetools
-from livetools import TurnComplete
+from livetools import ToolFinished, TurnComplete
 
 
 @cache
@@ -28,6 +28,15 @@ async def listen(session: livetools.Session, tool: Tool = work) -> None:
     async for event in session:
         if type(event) is TurnComplete:
             return
+
+
+async def answered(session: livetools.Session, n: int) -> None:
+    """Until n calls have been answered; the turn may go on."""
+    async for event in session:
+        if type(event) is ToolFinished:
+            n -= 1
+            if not n:
+                return
 
 
 async def say(session: livetools.Session, job: str, n: int = 1, p: int = 1) -> None:
@@ -50,8 +59,22 @@ async def ask(url: str, n: int, p: int, meter: Meter) -> None:
                 await session.ask(request("say"))
 
 
-def traced(hooks: Callable[[Any, Any], Any], metrics: bool = True) -> Job:
-    """Calls, recorded by OpenTelemetry's SDK, all of them, and handed to an exporter that does nothing."""
+async def answers(url: str, n: int, p: int, meter: Meter) -> None:
+    """Calls, until the last is answered."""
+    async with opened(url) as session:
+        await answer(session, n, p, meter)
+
+
+async def answer(session: livetools.Session, n: int, p: int, meter: Meter) -> None:
+    with meter:
+        await say(session, "calls", n, p)
+        await answered(session, n)
+    await listen(session)
+
+
+def traced(hooks: Callable[[Any, Any], Any], metrics: bool = True, turn: bool = True) -> Job:
+    """Calls, recorded by OpenTelemetry's SDK, all of them, and handed to an exporter that does nothing. ``turn``: what
+    is measured ends with the turn, and else when the last is answered."""
 
     async def run(url: str, n: int, p: int, meter: Meter) -> None:
         from opentelemetry.metrics import NoOpMeterProvider
@@ -68,8 +91,11 @@ def traced(hooks: Callable[[Any, Any], Any], metrics: bool = True) -> Job:
         spans.add_span_processor(BatchSpanProcessor(Nowhere()))
         meters = MeterProvider([InMemoryMetricReader()], shutdown_on_exit=False)
         async with opened(url, hooks=[hooks(spans, meters if metrics else NoOpMeterProvider())]) as session:
-            with meter:
-                await exchange(session, "calls", n, p)
+            if turn:
+                with meter:
+                    await exchange(session, "calls", n, p)
+            else:
+                await answer(session, n, p, meter)
         spans.shutdown()
 
     return run
@@ -129,6 +155,8 @@ if __name__ == "__main__":
         "ask": ask,
         "traced": traced(tracing),
         "traced_without_metrics": traced(tracing, metrics=False),
+        "answers": answers,
+        "traced_answers": traced(tracing, turn=False),
         "one_span": traced(OneSpan),
         "many_tools": many_tools,
         "turns": turns,

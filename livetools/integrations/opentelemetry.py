@@ -36,9 +36,12 @@ try:
 except ImportError as error:
     raise ImportError(f"tracing needs OpenTelemetry: {install('otel')}") from error
 
-from .telemetry.attributes import CANCELLED, as_json, of_call
+from .telemetry.attributes import CANCELLED, Attributes, as_json
 from .telemetry.conversation import Conversation
 from .telemetry.instruments import Instruments
+from .telemetry.runs import LateSpan, begin, record
+
+_NAME = "livetools"  # of the tracer and the meter
 
 #: The session that a handler serves, as each tracer knows it: it is set where the session is opened, and inherited.
 _CONVERSATION: ContextVar[Mapping[int, Conversation]] = ContextVar("livetools_conversation")
@@ -60,9 +63,11 @@ def tracing(
     are names, ids, times, counts, and in ``error.type`` the class of what was raised, or ``cancelled`` for a call that
     was taken back (whose status is not an error).
 
-    Nine tenths of what a traced call costs more are the SDK's span and histogram. ``NoOpMeterProvider()`` (of
-    ``opentelemetry.metrics``) as ``meter_provider`` leaves the metrics out, which are a quarter of it. A sampler leaves
-    out spans: below a turn that is not sampled none is begun for a tool, and the tool runs in the trace of its session.
+    A call does not wait for what the SDK takes for a span and a histogram: while its tool runs a stand-in is current,
+    which begins the span when it is asked anything, and else both are made when the turn ends (at once where no turn is
+    under way, or the tracer is not the SDK's own). ``NoOpMeterProvider()`` (of ``opentelemetry.metrics``) as
+    ``meter_provider`` leaves the metrics out. A sampler leaves out spans: below a turn that is not sampled there is
+    none for a tool, and the tool runs in the trace of its session.
 
     ::
 
@@ -70,32 +75,39 @@ def tracing(
             print(await session.ask("Weather in Oslo?"))
     """
     price.load()  # now, and not in the middle of a conversation
-    return _Tracing(
-        trace.get_tracer("livetools", tracer_provider=tracer_provider),
-        metrics.get_meter("livetools", meter_provider=meter_provider),
-        capture_content,
-    )
+    return _Tracing(tracer_provider, metrics.get_meter(_NAME, meter_provider=meter_provider), capture_content)
 
 
-#: A run of a tool: its call (held, so that no other object gets its id()); its span, the context in which that is
-#: current and the token for what was current before (no span: below a turn that is not recorded); when it began, in ns
-#: of the epoch and of a clock that is not set back. A plain tuple: one with names costs ten times as much to make.
+#: A run of a tool: its call (held, so that no other object gets its id()) and its session; its span, the context in
+#: which that is current and the token for what was current before (no span: below a turn that is not recorded); when it
+#: began, in ns of the epoch and of a clock that is not set back. A plain tuple, as :data:`Ended` is.
 _Run: TypeAlias = tuple[
-    Call, trace.Span | None, context.Context | None, Token[context.Context] | None, int, int
+    Call,
+    Conversation | None,
+    trace.Span | None,
+    context.Context | None,
+    Token[context.Context] | None,
+    int,
+    int,
 ]
 
 
 class _Tracing(Hooks):
-    """What it does for a call lies on the call's path: nothing is asked of the SDK that could be left out."""
+    """What it does for a call lies on the call's path: what can be done when its turn ends is put off until then."""
 
-    def __init__(self, tracer: trace.Tracer, meter: metrics.Meter, capture_content: bool) -> None:
-        self._tracer, self._content = tracer, capture_content
+    def __init__(
+        self, tracer_provider: trace.TracerProvider | None, meter: metrics.Meter, capture_content: bool
+    ) -> None:
+        self._tracer = trace.get_tracer(_NAME, tracer_provider=tracer_provider)
+        self._content = capture_content
         self._instruments = Instruments(meter)
         self._runs: dict[int, _Run] = {}  # by id(call): two sessions may use one id at once
 
     def on_session(self, session: SessionLike) -> Conversation | None:
         if not isinstance(session, Session):
             return None
+        if isinstance(self._tracer, trace.ProxyTracer):  # a provider was perhaps set since
+            self._tracer = trace.get_tracer(_NAME)
         conversation = Conversation(session, self._tracer, self._instruments, self._content)
         _CONVERSATION.set({**_CONVERSATION.get(_NONE), id(self): conversation})
         context.attach(conversation.context)  # of the session's own task, and of the handlers in it
@@ -107,18 +119,19 @@ class _Tracing(Hooks):
         conversation = _CONVERSATION.get(_NONE).get(id(self))
         turn = None if conversation is None else conversation.turn_of(call)
         wall, began = time.time_ns(), time.perf_counter_ns()
-        span, below, token = None, None, None
+        span: trace.Span | None = None
+        below, token = None, None
         if turn is None or turn.recorded:
-            attributes = of_call(call)
+            told: Attributes | None = None
             if self._content:
-                attributes["gen_ai.tool.call.arguments"] = as_json(dict(call.args))
-            parent = None if turn is None else turn.context
-            span = self._tracer.start_span(
-                f"execute_tool {call.name}", parent, attributes=attributes, start_time=wall
-            )
+                told = {"gen_ai.tool.call.arguments": as_json(dict(call.args))}
+            if turn is not None and turn.late:
+                span = LateSpan(self._tracer, call, turn.context, told, wall)
+            else:
+                span = begin(self._tracer, call, None if turn is None else turn.context, told, wall)
             below = trace.set_span_in_context(span)
             token = context.attach(below)
-        self._runs[id(call)] = call, span, below, token, wall, began
+        self._runs[id(call)] = call, conversation, span, below, token, wall, began
 
     def after(self, call: Call, response: Mapping[str, Any]) -> None:
         if self._content and (span := self._span_of(call)) is not None:
@@ -141,26 +154,24 @@ class _Tracing(Hooks):
         if run is None:
             return function
         carrier: dict[str, str] = {}
-        propagate.inject(carrier, run[2])  # None: the current one, the session's
+        propagate.inject(carrier, run[3])  # None: the current one, the session's
         return partial(_below, carrier, function)
 
     def _span_of(self, call: Call) -> trace.Span | None:
         run = self._runs.get(id(call))
-        return None if run is None else run[1]
+        return None if run is None else run[2]
 
     def _end(self, call: Call, error_type: str | None = None) -> None:
         run = self._runs.pop(id(call), None)
         if run is None:
             return
-        _, span, below, token, wall, began = run
+        _, conversation, span, below, token, wall, began = run
         taken = time.perf_counter_ns() - began
-        if span is not None:
-            if error_type is not None:
-                span.set_attribute("error.type", error_type)
-            span.end(wall + taken)
+        ended = span, below, call.name, error_type, wall + taken, taken
+        if conversation is None or not conversation.put_off(ended):
+            record(self._instruments, ended)
         if token is not None:
             context.detach(token)
-        self._instruments.ran(taken / 1e9, call.name, error_type, below)
 
 
 def _below(carrier: Mapping[str, str], function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:

@@ -38,6 +38,7 @@ from livetools.session.tap import awaited_for
 
 from .attributes import SPAN_EVENTS, Attributes, as_json, messages, of_usage, span_event
 from .instruments import Instruments
+from .runs import LATE, Ended, is_plain, record
 
 OF_A_TURN = (AudioChunk, CodeChunk, OutputTranscript, TextChunk, ThoughtChunk, VideoChunk)
 TO_THE_TURN = (Interrupted, Stalled)  # events that are told of the turn under way, if there is one
@@ -46,8 +47,9 @@ TO_THE_TURN = (Interrupted, Stalled)  # events that are told of the turn under w
 class Turn:
     """A turn under way."""
 
-    def __init__(self, span: trace.Span, began: int) -> None:
+    def __init__(self, span: trace.Span, began: int, late: bool) -> None:
         self.span, self.began = span, began
+        self.late = late  # whether the spans of the runs below it may be begun when it ends
         self.recorded = span.is_recording()  # what is below it is not, unless it is
         self.context = trace.set_span_in_context(span)
         self.interrupted = False
@@ -75,6 +77,8 @@ class Conversation:
         if self._content and (instructions := plan.setup.get("systemInstruction")):
             self.span.set_attribute("gen_ai.system_instructions", as_json(instructions))
         self.context = trace.set_span_in_context(self.span)
+        self._late = is_plain(tracer)
+        self._ended: list[Ended] = []  # the runs of tools that are recorded when the turn ends
         self._turn: Turn | None = None
         self._free = self._wall  # the end of the last turn: the next one cannot have begun before
         self._usage, self._turn_usage = Usage(), Usage()
@@ -128,6 +132,13 @@ class Conversation:
             known = self._calls[id(call)] = call, self._begin()
         return known[1]
 
+    def put_off(self, run: Ended) -> bool:
+        """Whether this run, which has ended, is recorded when the turn ends, and not by whoever asks."""
+        if self._turn is None or not self._turn.late or len(self._ended) >= LATE:
+            return False
+        self._ended.append(run)
+        return True
+
     # Turns
 
     def _begin(self) -> Turn:
@@ -141,7 +152,7 @@ class Conversation:
                 {**self._about, **self._id, "gen_ai.operation.name": "realtime_inference"},
                 start_time=began,
             )
-            self._turn = Turn(span, began)
+            self._turn = Turn(span, began, self._late)
         return self._turn
 
     def _on_output(self, event: Event) -> None:
@@ -193,6 +204,7 @@ class Conversation:
     def _end_turn(self, turn: Turn, reason: str) -> None:
         usage, self._turn_usage = self._turn_usage, Usage()
         self._usage = self._usage + usage
+        self._record_runs()
         told = of_usage(usage)
         told["gen_ai.response.finish_reasons"] = [reason]
         if self._content:
@@ -209,6 +221,11 @@ class Conversation:
         context.detach(token)
         turn.span.end(self._free)
         self._turn = None
+
+    def _record_runs(self) -> None:
+        ended, self._ended = self._ended, []
+        for run in ended:
+            record(self._instruments, run)
 
     def _note(self, event: Event) -> None:
         """Keep it as an event of a span."""
