@@ -6,12 +6,13 @@ for link 0. Nobody can be asked to approve a call: one that needs a person is re
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Sequence
 
 from . import outgoing
 from .actions import Action, Outcome
 from .calls import Calls
-from .machine import Outputs
+from .events import Event
 from .outbox import Frame, Write
 from .partial_calls import Piece
 from .plan_types import Plan
@@ -21,12 +22,12 @@ LINK = 0  # the number of the only connection, which is the SDK's
 
 
 class AttachedMachine:
-    """Answers calls, and nothing else. Inputs are those of a machine; :meth:`outputs` says what follows."""
+    """Answers calls, and nothing else. Inputs and outputs are those of a machine."""
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self._actions: list[Action] = []
-        self.calls = Calls(plan, None, self._actions.append)
+        self.actions: deque[Action] = deque()
+        self.calls = Calls(plan, None, self.actions.append)
         self._sent: list[Answer] = []  # and the model may not have read them
 
     # Inputs
@@ -87,20 +88,8 @@ class AttachedMachine:
         """When ``tick`` is wanted next; may be early, never late."""
         return self.calls.wake_at()
 
-    def outputs(self, write: bool = True) -> Outputs | None:
-        """See :meth:`.machine.Machine.outputs`."""
-        frames = self._frames() if write and (self.calls.replies.queue or self.calls.texts) else []
-        if not (frames or self._actions):
-            return None
-        actions = self._actions.copy()
-        self._actions.clear()
-        return Outputs(actions, [], frames)
-
-    def _taken(self) -> list[Answer]:
-        sent, self._sent = self._sent, []
-        return sent
-
-    def _frames(self) -> list[Frame]:
+    def frames(self) -> list[Frame]:
+        """See :meth:`.machine.Machine.frames`."""
         calls = self.calls
         frames: list[Frame] = []
         if calls.replies.queue:
@@ -116,3 +105,11 @@ class AttachedMachine:
             build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
             frames += [Frame(LINK, build(text)) for text in calls.late()]
         return frames
+
+    def events(self) -> Sequence[Event]:
+        """There are none: the SDK's messages are what the user sees."""
+        return ()
+
+    def _taken(self) -> list[Answer]:
+        sent, self._sent = self._sent, []
+        return sent

@@ -1,8 +1,8 @@
 """The machine of a session: inputs, outputs, and the wiring between the tables. Pure and synchronous.
 
 Every input carries the time. Inputs from the network carry the number of their link; an input from a link that was
-replaced does nothing. After each input the shell drains, in this order: ``actions`` (what must be done at once),
-``events`` (what the user sees), ``frames`` (what is written: the one await).
+replaced does nothing. After each input the shell drains what follows: ``actions`` (what must be done at once),
+``frames`` (what is written: the one await), ``events`` (what the user sees).
 
 Beside the invariants of the ledger:
 
@@ -15,6 +15,7 @@ Beside the invariants of the ledger:
 from __future__ import annotations
 
 import random as chance
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
 from typing import Any
@@ -42,17 +43,11 @@ from .turns import Turns
 _LEAVING = LinkState.LEAVING
 
 
-class Outputs:
-    """What follows from an input: what must be done at once, what the user sees, what is written."""
-
-    __slots__ = ("actions", "events", "frames")
-
-    def __init__(self, actions: list[Action], events: list[Event], frames: list[Frame]) -> None:
-        self.actions, self.events, self.frames = actions, events, frames
-
-
 class Machine:
-    """One session. ``seed`` gives the conversation so far, for a fresh session that must be told of it again."""
+    """One session. ``seed`` gives the conversation so far, for a fresh session that must be told of it again.
+
+    ``actions`` is emptied by whoever performs them, in their order.
+    """
 
     def __init__(
         self,
@@ -63,9 +58,9 @@ class Machine:
         seed: Callable[[], list[Mapping[str, Any]]] | None = None,
     ) -> None:
         self.plan = plan
-        self._actions: list[Action] = []
+        self.actions: deque[Action] = deque()
         self._events: list[Event] = []
-        self.calls = Calls(plan, self._tell, self._actions.append)
+        self.calls = Calls(plan, self._tell, self.actions.append)
         self.calls.ledger.left = set()  # drained after each input
         self.turns = Turns(plan.stall_timeout, plan.status_signal)
         realtime = plan.text_channel == "realtime"
@@ -73,7 +68,7 @@ class Machine:
         self.input = InputQueue(
             plan.input_block, self.outbox, self._tell, manual=plan.manual, realtime=realtime
         )
-        self.connection = Connection(plan, reconnect, random, self, self._tell, self._actions.append)
+        self.connection = Connection(plan, reconnect, random, self, self._tell, self.actions.append)
         self.quiet, self.latency = Quiet(), Latency()
         shared = self.calls, self.turns, self.input, self.outbox, self.connection, self.quiet
         self.dispatch = Dispatch(plan, *shared, self.latency.call)
@@ -345,35 +340,19 @@ class Machine:
 
     # Outputs
 
-    def outputs(self, write: bool = True) -> Outputs | None:
-        """What follows from the inputs since the last call; ``None``: nothing. ``wake_at`` may have moved in any case.
-
-        ``write``: frames are taken too, and count as handed to their sockets; without it they stay here.
-        """
-        frames = self.dispatch.frames(self._now) if write and not self.closed else []
-        if self._exchange is not None and self._exchange.changed:
-            self._notify()
-        if not (frames or self._actions or self._events):
-            return None
-        events, self._events = self._events, []
-        return Outputs(self.actions() if self._actions else [], events, frames)
-
-    def actions(self) -> list[Action]:
-        """What must be done at once."""
-        actions = self._actions.copy()
-        self._actions.clear()
-        return actions
-
-    def events(self) -> list[Event]:
-        """What the user sees."""
-        self._notify()
-        events = self._events.copy()
-        self._events.clear()
-        return events
-
     def frames(self) -> list[Frame]:
         """What is written now, in this order; what is taken counts as handed to its socket."""
         return [] if self.closed else self.dispatch.frames(self._now)
+
+    def events(self) -> list[Event]:
+        """What the user sees. Wakes the task that waits for the exchange, if it has changed."""
+        exchange = self._exchange
+        if exchange is not None and exchange.changed:
+            exchange.changed = False
+            if exchange.notify is not None:
+                exchange.notify()
+        events, self._events = self._events, []
+        return events
 
     # What the connection asks and tells
 
@@ -452,14 +431,6 @@ class Machine:
             self._exchange.changed = True
 
     # Inside
-
-    def _notify(self) -> None:
-        """Wake the task that waits for the exchange."""
-        exchange = self._exchange
-        if exchange is not None and exchange.changed:
-            exchange.changed = False
-            if exchange.notify is not None:
-                exchange.notify()
 
     def _tell(self, event: Event) -> None:
         self._events.append(event)

@@ -132,7 +132,7 @@ class _AttachedDriver(Driver[AttachedMachine]):
         )
         return outcome
 
-    def show(self, event: Event) -> None:
+    def show(self, events: Sequence[Event]) -> None:
         """There are none: the SDK's messages are what the user sees."""
 
     def transport(self, link: int) -> Sending:

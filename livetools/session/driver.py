@@ -8,7 +8,8 @@ they cause to be written, and cannot be written at once, is left to a task of th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Coroutine
+from collections import deque
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Generic, Protocol, TypeVar
 
 from anyio.abc import TaskGroup
@@ -16,7 +17,7 @@ from anyio.abc import TaskGroup
 from livetools.protocol.actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
 from livetools.protocol.calls import Calls
 from livetools.protocol.events import Event
-from livetools.protocol.machine import Outputs
+from livetools.protocol.outbox import Frame
 from livetools.protocol.plan_types import Plan
 
 from .alarm import Alarm, make_alarm
@@ -29,13 +30,16 @@ from .writer import Writer
 
 
 class Driven(Protocol):
-    """What a driver asks of its machine. Every input is followed by ``outputs``."""
+    """What a driver asks of its machine. Every input is followed by ``actions``, ``frames`` and ``events``."""
+
+    actions: deque[Action]
 
     @property
     def plan(self) -> Plan: ...
     @property
     def calls(self) -> Calls: ...
-    def outputs(self, write: bool = True) -> Outputs | None: ...
+    def frames(self) -> list[Frame]: ...
+    def events(self) -> Sequence[Event]: ...
     def wake_at(self) -> float: ...
     def tick(self, now: float) -> None: ...
     def settled(self, run: int, outcome: Outcome, now: float) -> None: ...
@@ -91,25 +95,25 @@ class Driver(ABC, Generic[M]):
         if self._stepping:  # by a handler that runs at once, as a part of this very step
             self._again = True
             return
+        machine, actions = self.machine, self.machine.actions
         self._again = self._stepping = True
         try:
             while self._again:
-                self._again = False
-                outputs = self.machine.outputs(not self.writer.writing)
-                if outputs is None:
-                    continue
-                for action in outputs.actions:
+                while actions:  # a handler that ends in its first step may bring more
+                    action = actions.popleft()
                     if type(action) is Start:  # what nearly every action is
                         self.workers.start(action.run, action.call, action.tool)
                     else:
                         self.perform(action)
-                for event in outputs.events:
-                    self.show(event)
-                if outputs.frames:
-                    self.writer.take(outputs.frames)
+                self._again = False
+                frames = [] if self.writer.writing else machine.frames()
+                if events := machine.events():
+                    self.show(events)
+                if frames:
+                    self.writer.take(frames)
         finally:
             self._stepping = False
-        wake_at = self.machine.wake_at()
+        wake_at = machine.wake_at()
         if wake_at < self.alarm.deadline:
             self.alarm.set(wake_at)
 
@@ -151,8 +155,8 @@ class Driver(ABC, Generic[M]):
         """Give the conversation to the agent that a handler names. The outcome, or that it failed."""
 
     @abstractmethod
-    def show(self, event: Event) -> None:
-        """Hand an event on."""
+    def show(self, events: Sequence[Event]) -> None:
+        """Hand events on, in their order."""
 
     @abstractmethod
     def transport(self, link: int) -> Sending | None:

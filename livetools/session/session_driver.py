@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 
 import anyio
@@ -103,11 +103,12 @@ class SessionDriver(Driver[Machine]):
         self.inbox.close()
         self.over.set()
 
-    def show(self, event: Event) -> None:
-        """Show an event to the taps, and to the iterator."""
-        for tap in self.taps:
-            tap(event)
-        self.inbox.put(event)
+    def show(self, events: Sequence[Event]) -> None:
+        """Show each event to the taps, and to the iterator."""
+        for event in events:
+            for tap in self.taps:
+                tap(event)
+            self.inbox.put(event)
 
     def transport(self, link: int) -> Transport | None:
         """The connection of this number, if it stands."""

@@ -6,8 +6,9 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from livetools.protocol.actions import Outcome, Start, Stop
+from livetools.protocol.actions import Action, AskApproval, Outcome, Start, Stop
 from livetools.protocol.attached import AttachedMachine
+from livetools.protocol.outbox import Frame
 from livetools.protocol.plan import make_plan
 from livetools.protocol.profiles import ModelProfile
 from livetools.tools import Tool
@@ -34,61 +35,61 @@ def machine(**options: Any) -> AttachedMachine:
     )
 
 
+def drained(machine: AttachedMachine) -> tuple[list[Action], list[Frame]]:
+    """What follows from an input: what must be done, and what is written. There are no events."""
+    actions = list(machine.actions)
+    machine.actions.clear()
+    assert not machine.events()
+    return actions, machine.frames()
+
+
 def test_a_call_is_started_answered_once_and_then_nothing_follows() -> None:
     attached = machine()
     attached.heard([Asked("c1", "add")], (), 0.0)
-    outputs = attached.outputs()
-    assert outputs is not None
-    (start,) = outputs.actions
+    (start,), frames = drained(attached)
     assert isinstance(start, Start)
-    assert (outputs.events, outputs.frames, attached.wake_at()) == ([], [], 60.0)
-    assert attached.outputs() is None
+    assert (frames, attached.wake_at()) == ([], 60.0)
+    assert drained(attached) == ([], [])
     attached.settled(start.run, Outcome({"output": 1}), 1.0)
-    assert (held := attached.outputs(write=False)) is None or not held.frames  # somebody is writing
-    outputs = attached.outputs()
-    assert outputs is not None
-    (frame,) = outputs.frames
+    assert not attached.actions
+    _, (frame,) = drained(attached)
     response = json.loads(frame.make() or b"")["toolResponse"]["functionResponses"]
     assert response == [{"id": "c1", "name": "add", "response": {"output": 1}}]
     assert frame.link == 0
-    assert attached.outputs() is None
+    assert drained(attached) == ([], [])
 
 
 def test_a_cancelled_call_is_stopped_and_one_that_takes_too_long_is_answered() -> None:
     attached = machine()
     attached.heard([Asked("c1", "add"), Asked("c2", "add")], (), 0.0)
-    attached.outputs()
+    drained(attached)
     attached.heard([], ["c1"], 1.0)
-    outputs = attached.outputs()
-    assert outputs is not None
-    assert [type(action) for action in outputs.actions] == [Stop]
+    actions, _ = drained(attached)
+    assert [type(action) for action in actions] == [Stop]
     attached.tick(60.0)
-    outputs = attached.outputs()
-    assert outputs is not None
-    assert [b"timed out" in (frame.make() or b"") for frame in outputs.frames] == [True]
+    _, frames = drained(attached)
+    assert [b"timed out" in (frame.make() or b"") for frame in frames] == [True]
     assert attached.wake_at() > 60.0
 
 
 def test_what_a_person_would_have_to_approve_is_refused() -> None:
     attached = machine(approval=True)
     attached.heard([Asked("c1", "add")], (), 0.0)
-    outputs = attached.outputs()
-    assert outputs is not None
-    (ask,) = outputs.actions
-    attached.ask_person(ask.run, 0.0)  # type: ignore[union-attr]  # an AskApproval
-    outputs = attached.outputs()
-    assert outputs is not None
-    assert b"nobody can be asked" in (outputs.frames[0].make() or b"")
+    (ask,), _ = drained(attached)
+    assert isinstance(ask, AskApproval)
+    attached.ask_person(ask.run, 0.0)
+    _, (frame,) = drained(attached)
+    assert b"nobody can be asked" in (frame.make() or b"")
 
 
 def test_when_the_session_is_lost_nothing_is_owed_on_it() -> None:
     attached = machine()
     attached.heard([Asked("c1", "add")], (), 0.0)
-    outputs = attached.outputs()
-    assert outputs is not None
+    (start,), _ = drained(attached)
+    assert isinstance(start, Start)
     attached.lost(1.0)
-    attached.settled(outputs.actions[0].run, Outcome({"output": 1}), 2.0)  # type: ignore[union-attr]  # a Start
-    outputs = attached.outputs()
-    assert outputs is None or all(b"toolResponse" not in (frame.make() or b"") for frame in outputs.frames)
+    attached.settled(start.run, Outcome({"output": 1}), 2.0)
+    assert all(b"toolResponse" not in (frame.make() or b"") for frame in drained(attached)[1])
     attached.close(3.0)
-    assert attached.outputs() is None or attached.wake_at() > 3.0
+    assert drained(attached) == ([], [])
+    assert attached.wake_at() > 3.0

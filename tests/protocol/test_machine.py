@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from support.driver import GEMINI, Driver, plan
 
-from livetools.protocol.actions import Close, Dial, Outcome, Start
+from livetools.protocol.actions import Action, Close, Dial, Outcome, Start
 from livetools.protocol.errors import (
     AuthenticationError,
     ConcurrencyError,
@@ -20,6 +20,7 @@ from livetools.protocol.errors import (
     SetupTimeout,
 )
 from livetools.protocol.events import (
+    Event,
     GoAway,
     InputDropped,
     OutputTranscript,
@@ -33,6 +34,7 @@ from livetools.protocol.events import (
 )
 from livetools.protocol.input_queue import OUTSIDE
 from livetools.protocol.machine import Machine
+from livetools.protocol.outbox import Frame
 from livetools.protocol.plan import make_plan
 from livetools.protocol.plan_types import CallPolicy, Plan
 from livetools.protocol.reconnect_policy import ReconnectPolicy
@@ -1148,38 +1150,40 @@ def test_a_run_that_several_calls_share_is_stopped_at_the_end() -> None:
 # What an input comes to
 
 
+def drained(machine: Machine) -> tuple[list[Action], list[Frame], list[Event]]:
+    """What follows from an input, in the order in which the shell drains it."""
+    actions = list(machine.actions)
+    machine.actions.clear()
+    return actions, machine.frames(), machine.events()
+
+
 def test_after_an_input_the_driver_is_given_everything_at_once_and_then_nothing() -> None:
     machine = Machine(plan(ECHO, stall_timeout=9.0))
     machine.connect(0.0)
-    dialled = machine.outputs()
-    assert dialled is not None
-    assert dialled.actions == [Dial(1)]
+    assert drained(machine) == ([Dial(1)], [], [])
     assert machine.wake_at() == 10.0
-    assert machine.outputs() is None
+    assert drained(machine) == ([], [], [])
     machine.opened(1, 1.0)
-    machine.outputs()
+    drained(machine)
     machine.receive(1, '{"setupComplete": {}}', 2.0)
-    machine.outputs()
+    drained(machine)
     machine.send_text("hi", 3.0)
-    kept = machine.outputs(write=False)  # somebody is writing: the frames stay where they are
-    assert kept is None
-    sent = machine.outputs()
-    assert sent is not None
-    assert [frame.link for frame in sent.frames] == [1]
+    assert machine.events() == []  # somebody is writing: the frames stay where they are
+    _, frames, _ = drained(machine)
+    assert [frame.link for frame in frames] == [1]
     assert machine.wake_at() == 12.0
     machine.receive(1, '{"toolCall": {"functionCalls": [{"id": "c1", "name": "echo"}]}}', 4.0)
-    called = machine.outputs()
-    assert called is not None
-    assert [type(event).__name__ for event in called.events] == ["ToolStarted"]
-    assert [type(action).__name__ for action in called.actions] == ["Start"]
-    assert machine.outputs() is None
+    actions, frames, events = drained(machine)
+    assert [type(event).__name__ for event in events] == ["ToolStarted"]
+    assert [type(action).__name__ for action in actions] == ["Start"]
+    assert frames == []
+    assert drained(machine) == ([], [], [])
 
 
 def test_an_input_that_changes_nothing_comes_to_nothing() -> None:
     d = Driver(plan()).live()
-    d.machine.outputs()
     d.machine.receive(1, "{}", d.now)
-    assert d.machine.outputs() is None
+    assert drained(d.machine) == ([], [], [])
 
 
 def test_whoever_asked_is_woken_though_nothing_else_follows() -> None:
@@ -1187,10 +1191,11 @@ def test_whoever_asked_is_woken_though_nothing_else_follows() -> None:
     exchange, _ = d.machine.ask("?", d.now)
     woken: list[bool] = []
     exchange.notify = lambda: woken.append(True)
-    d.drain().machine.outputs()
+    d.drain()
+    woken.clear()
     d.machine.receive(1, '{"serverContent": {"outputTranscription": {"text": "hm"}}}', d.now)
-    d.machine.outputs()
-    assert woken
+    drained(d.machine)
+    assert woken == [True]
 
 
 def test_moves_wait_longer_each_time_where_a_goaway_follows_every_setup() -> None:

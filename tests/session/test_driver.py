@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -62,7 +62,7 @@ class Line(Driver[AttachedMachine]):
         self.recorder = Recorder()
         self.numbers = itertools.count()
 
-    def show(self, event: Event) -> None:
+    def show(self, events: Sequence[Event]) -> None:
         raise AssertionError("there are none")
 
     def hand_off(self, run: int, outcome: Outcome) -> Outcome:

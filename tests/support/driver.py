@@ -104,7 +104,8 @@ class Driver:
 
     def drain(self) -> Driver:
         """What the shell does after each input."""
-        self.actions += self.machine.actions()
+        self.actions += self.machine.actions
+        self.machine.actions.clear()
         self.events += self.machine.events()
         for frame in self.machine.frames():
             if (data := frame.make()) is not None:

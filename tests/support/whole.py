@@ -112,8 +112,8 @@ class Whole:
         """After each input, unless it sleeps: what must be done at once, what is told, what is written."""
         if self.asleep:
             return
-        for action in self.machine.actions():
-            self.act(action)
+        while self.machine.actions:
+            self.act(self.machine.actions.popleft())
         for event in self.machine.events():
             if isinstance(event, ToolLost):
                 self.told_lost[event.call.id] += 1
