@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Literal, TypeAlias
 
+from .actions import Close
 from .errors import (
     AuthenticationError,
     ConnectFailed,
@@ -181,6 +182,24 @@ def error(code: int, reason: str, phase: str, note: str = "") -> LiveToolsError:
     nothing."""
     told = f"{reason} ({note})".strip() if note else reason
     return _error(classify(code, reason, phase=phase), code, scrub(told), phase)
+
+
+def judge(close: Close, phase: str, *, planned: bool) -> tuple[LiveToolsError | None, Retry]:
+    """The error of this close (``None``: a clean end), and whether it is worth another dial.
+
+    ``planned``: the connection was to be replaced, or a call is open. Then a clean end is a drop like another.
+    """
+    if close.error is not None:
+        raised = close.error
+        if not isinstance(raised, LiveToolsError):
+            raised = ConnectFailed(f"could not connect: {raised}")
+        final = isinstance(raised, (RemoteProtocolError, SetupRejected))
+        final = final or (isinstance(raised, SessionClosed) and not raised.retryable)
+        return raised, "no" if final else "yes"
+    told = error(close.code, close.reason, phase, close.note)
+    if close.code == 1000 and phase not in ("connect", "setup"):
+        return (told, "yes") if planned else (None, "no")
+    return told, classify(close.code, close.reason, phase=phase).retry
 
 
 def crossed(code: int, reason: str) -> bool:

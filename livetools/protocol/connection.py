@@ -1,33 +1,39 @@
 """Carries out the transitions of ``link.TABLE``: dials, hang-ups, the setup, moves at a goAway, retries, the end.
 
-It knows nothing of calls or turns. The machine gives it the facts it must decide by (``Snapshot``), and is told
-through ``ConnectionListener`` when a session begins, when everything on a link is lost, and when all is over.
+It knows nothing of calls or turns. Each input is handed what the session is in the middle of (``Snapshot``), where that
+decides something, and returns what is to be done, in its order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf
-from typing import Any, Protocol
+from typing import TypeAlias
 
-from . import close_codes, outgoing
-from .actions import Action, Close, Dial, End, Hangup
-from .errors import (
-    ConnectFailed,
-    LiveToolsError,
-    RemoteProtocolError,
-    SessionClosed,
-    SetupRejected,
-    SetupTimeout,
-)
-from .events import Event, Reconnecting
-from .link import HANDLE, READABLE, USABLE, Link, LinkEffect, LinkEvent, LinkState
+from . import close_codes
+from .actions import Close, Dial, End, Hangup
+from .errors import LiveToolsError, SetupTimeout
+from .events import Reconnecting
+from .link import READABLE, USABLE, LinkEffect, LinkEvent, LinkState
+from .link import TABLE as MOVES
 from .plan_types import Plan
-from .reconnect_policy import ReconnectPolicy
+from .reconnect_policy import Attempts, ReconnectPolicy
 
+#: Seconds left when a goAway does not say: the field may be absent.
+UNSAID = 5.0
+#: The share of the time left after which a move no longer waits for a quiet moment.
+LATEST = 0.8
+#: Seconds to wait for the handle that follows a turn.
+HANDLE = 0.5
+#: Seconds at least between two attempts of a planned move.
+AT_LEAST = 0.05
+#: Seconds to wait for the old socket's close handshake.
+CLOSING = 1.0
 #: Seconds that a planned move waits for a pong, and how often it looks.
 PONG, LOOK = 10.0, 0.25
+#: How a socket ended that nobody knows more of.
+DROPPED = Close()
 #: What a socket that is not answered for ``setup_timeout`` comes to.
 LATE = Close(1006, "no answer in time")
 
@@ -36,9 +42,9 @@ LATE = Close(1006, "no answer in time")
 class Snapshot:
     """What the session is in the middle of."""
 
-    calls: bool  # open calls
-    idle: bool  # nothing is expected from the model
-    ended_at: float  # when its last turn ended
+    calls: bool = False  # open calls
+    idle: bool = True  # nothing is expected from the model
+    ended_at: float = -inf  # when its last turn ended
     asked: bool = False  # a pong is awaited that will say what was read
 
     @property
@@ -47,256 +53,284 @@ class Snapshot:
         return self.idle and not self.calls
 
 
-class ConnectionListener(Protocol):
-    """Whom the connection asks and tells: the machine."""
+@dataclass(frozen=True, slots=True)
+class SendSetup:
+    """Write the setup to this link, which shows this handle; ``None``: a session begins that knows nothing."""
 
-    def snapshot(self) -> Snapshot: ...
-    def new_session(
-        self,
-    ) -> list[Mapping[str, Any]]: ...  # a session begins that knows nothing: its contents so far
-    def began(self, restored: bool, now: float) -> None: ...
-    def lost(self, now: float, close: Close) -> None: ...
-    def over(self, error: Exception | None, now: float) -> None: ...
+    link: int
+    handle: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Begin:
+    """A session stands: the ``first`` one, or ``restored`` from a handle, or another that knows nothing."""
+
+    first: bool
+    restored: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Lose:
+    """Everything on this link is gone; a generation that was under way never continues."""
+
+    link: int
+    close: Close
+
+
+#: What an input entails, for whoever owns the connection to do.
+Consequence: TypeAlias = Dial | Hangup | SendSetup | Begin | Lose | Reconnecting | End
+
+
+@dataclass(slots=True)
+class Step:
+    """One input on its way through the table, and what it entails."""
+
+    now: float
+    snapshot: Snapshot = Snapshot()
+    close: Close = DROPPED
+    time_left: float | None = None
+    error: Exception | None = None  # what the close comes to
+    stale: bool = False  # the handle is not known any more: another dial shows none
+    entails: list[Consequence] = field(default_factory=list)
 
 
 class Connection:
-    """The link's effects: actions, events, and the setup frames that are drained."""
+    """The state, its deadline, and the sockets."""
 
-    def __init__(
-        self,
-        plan: Plan,
-        policy: ReconnectPolicy | None,
-        random: Callable[[], float],
-        owner: ConnectionListener,
-        tell: Callable[[Event], None],
-        act: Callable[[Action], None],
-    ) -> None:
-        self.plan, self._owner, self._tell, self._act = plan, owner, tell, act
-        self.told = plan  # of the setup that was sent last
-        self.link = Link(policy, random, plan.handle)
-        self.setups: list[tuple[int, bytes]] = []
-        self.seed: list[Mapping[str, Any]] = []  # what follows the setup under way
-        self.stood = False  # a session has begun once
-        self.away = False  # a goAway was seen on this link, or the session wants to move
+    def __init__(self, plan: Plan, policy: ReconnectPolicy | None, random: Callable[[], float]) -> None:
+        self.state = LinkState.NEW
+        self.due = inf  # the deadline of the state
+        self.attempts = Attempts(policy, random)
+        self.current = 0  # the socket in use
+        self.next = 0  # the last one that was to succeed it
+        self.handle = plan.handle
         self.handle_at = -inf
         self.advanced_at = -inf  # something was written, or a turn has ended
         self.handle_outdated = False  # the conversation has advanced since the newest handle came
+        self.stood = False  # a session has begun once
+        self._resumption, self._patience = plan.resumption, plan.setup_timeout
+        self._shown: str | None = None  # the handle in the setup that was sent last
+        self._set_up_by = inf  # by then a session stands on the newest socket, or it has failed
+        self._leave_by = inf  # past this the service cuts the line
         self._away_at = -inf  # the last goAway came
-        self._must_move = False  # the move under way can wait for no quiet moment
+        self._not_before = -inf  # no dial earlier: one has just failed, a socket is just closing
         self._alive: set[int] = set()
         self._reasons: set[tuple[int, str]] = set()  # closes that are retried once
 
     @property
     def usable(self) -> bool:
         """Whether frames may be written to the current socket."""
-        return self.link.state in USABLE
+        return self.state in USABLE
+
+    @property
+    def cannot_move(self) -> bool:
+        """Whether another connection is ruled out: it stands, and no dial is left."""
+        return self.state in (LinkState.LIVE, LinkState.LEAVING) and not self.attempts.may_dial()
 
     def reads(self, link: int) -> bool:
         """Whether a frame of this socket counts: it is the current one, and has not ended."""
-        return link == self.link.current and self.link.state in READABLE
+        return link == self.current and self.state in READABLE
 
-    # Inputs
+    # Inputs that move it
 
-    def opened(self, link: int, now: float) -> None:
+    def connect(self, now: float) -> list[Consequence]:
+        """The user wants a session."""
+        return self._move(LinkEvent.CONNECT, Step(now))
+
+    def opened(self, link: int, snapshot: Snapshot, now: float) -> list[Consequence]:
         """A socket stands, its upgrade done."""
-        if link == self.link.current:
-            self._do(LinkEvent.OPENED, now)
-        elif link == self.link.next:
-            # Whoever has spoken while it was dialled would lose the answer, and the model its calls.
-            spoken = not self._must_move and not self._owner.snapshot().calm
-            self._do(LinkEvent.SPOKEN if spoken else LinkEvent.NEXT_OPENED, now)
-        elif link in self._alive:
-            self._act(Hangup(link))
+        on = self._of(link, LinkEvent.OPENED, LinkEvent.NEXT_OPENED)
+        return self._move(on, Step(now, snapshot))
 
-    def gone(self, link: int, close: Close, now: float) -> None:
+    def completed(self, now: float) -> list[Consequence]:
+        """The service has completed the setup."""
+        return self._move(LinkEvent.COMPLETE, Step(now))
+
+    def gone(self, link: int, close: Close, snapshot: Snapshot, now: float) -> list[Consequence]:
         """A socket ended, or could not be opened."""
         self._alive.discard(link)
-        if link == self.link.current:
-            self._do(LinkEvent.GONE, now, close)
-        elif link == self.link.next:
-            self._do(LinkEvent.NEXT_GONE, now, close)
+        on = self._of(link, LinkEvent.GONE, LinkEvent.NEXT_GONE)
+        return self._move(on, Step(now, snapshot, close))
 
-    def on(self, what: LinkEvent, now: float, time_left: float | None = None) -> None:
-        """CONNECT, COMPLETE, GO_AWAY or CLOSE."""
-        self._do(what, now, None, time_left)
+    def go_away(self, time_left: float | None, now: float) -> None:
+        """The service will cut this connection; ``inf``: we want another one, at the next quiet moment.
+
+        That entails nothing by itself: ``tick`` and ``move_if_quiet`` do.
+        """
+        self._away_at = now
+        self._move(LinkEvent.GO_AWAY, Step(now, time_left=time_left))
+
+    def tick(self, snapshot: Snapshot, now: float) -> list[Consequence]:
+        """Act on the time: what was to happen by now."""
+        late = self._move(LinkEvent.DUE, Step(now, snapshot, LATE)) if self.due <= now else []
+        return late + self.move_if_quiet(snapshot, now)
+
+    def move_if_quiet(self, snapshot: Snapshot, now: float) -> list[Consequence]:
+        """Move, if one is planned and the moment is quiet."""
+        if self.state is not LinkState.LEAVING or self._quiet_at(snapshot) > now:
+            return []
+        if snapshot.asked and now < self._away_at + PONG:
+            self._not_before = now + LOOK
+            return []
+        return self._move(LinkEvent.QUIET, Step(now, snapshot))
+
+    def close(self, now: float) -> list[Consequence]:
+        """The user closes the session."""
+        return self._move(LinkEvent.CLOSE, Step(now))
+
+    # Facts
 
     def handed(self, handle: str, now: float) -> None:
         """A handle that restores the session as it stands."""
-        self.link.handle, self.handle_at, self.handle_outdated = handle, now, False
+        self.handle, self.handle_at, self.handle_outdated = handle, now, False
 
     def conversation_advanced(self, now: float) -> None:
         """Something was said or done: a handle that came before does not hold all of the conversation."""
         self.advanced_at, self.handle_outdated = now, True
 
-    def go_away(self, time_left: float | None, now: float) -> None:
-        """The service will cut this connection; ``inf``: we want another one, at the next quiet moment."""
-        self.away, self._away_at = True, now
-        if self.link.policy is not None:
-            self.on(LinkEvent.GO_AWAY, now, time_left)
-
-    def tick(self, now: float) -> None:
-        """Act on the time: what was to happen by now."""
-        if self.link.due <= now:
-            self.link.due = inf
-            self._do(LinkEvent.DUE, now, LATE)
-        self.move_if_quiet(now)
-
-    def move_if_quiet(self, now: float) -> None:
-        """Move, if one is planned and the moment is quiet."""
-        if self.link.state is not LinkState.LEAVING or self._quiet_at() > now:
-            return
-        if now < self._away_at + PONG and self._owner.snapshot().asked:
-            self.link.not_before = now + LOOK
-        else:
-            self._do(LinkEvent.MAY_MOVE, now)
-
-    def wake_at(self) -> float:
+    def wake_at(self, snapshot: Snapshot) -> float:
         """When ``tick`` has something to do."""
-        return min(self.link.due, self._quiet_at()) if self.link.state is LinkState.LEAVING else self.link.due
+        return min(self.due, self._quiet_at(snapshot)) if self.state is LinkState.LEAVING else self.due
 
     # Inside
 
-    def _quiet_at(self) -> float:
-        """When the move may begin: no open call, nothing due, and the handle that follows a turn is there."""
-        snapshot, link = self._owner.snapshot(), self.link
-        if not (snapshot.calm and link.may_dial()):
+    def _of(self, link: int, current: LinkEvent, next: LinkEvent) -> LinkEvent | None:
+        return current if link == self.current else next if link == self.next else None
+
+    def _move(self, event: LinkEvent | None, step: Step) -> list[Consequence]:
+        """Move as the table says, and on with what is decided on the way. What is not in the table does nothing."""
+        while event is not None and (line := MOVES.get((self.state, event))) is not None:
+            event = None
+            state, effects = line
+            for effect in effects:  # they see the state that is left
+                event = DO[effect](self, step)
+            self.state, self.due = state, self._deadline(state, step.now)
+        return step.entails
+
+    def _deadline(self, state: LinkState, now: float) -> float:
+        """Until when it stays in this state, at most."""
+        if state in (LinkState.DIALING, LinkState.SETUP, LinkState.MOVING, LinkState.FORCED):
+            return self._set_up_by
+        if state in (LinkState.SWAPPING, LinkState.WAITING):
+            return self._not_before
+        if state is LinkState.LEAVING and self.attempts.may_dial():  # else the socket is used to its end
+            return max(self._not_before, now + LATEST * max(0.0, self._leave_by - now))
+        return inf
+
+    def _quiet_at(self, snapshot: Snapshot) -> float:
+        """When the move may begin: no open call, nothing expected, and the handle that follows a turn is there."""
+        if not (snapshot.calm and self.attempts.may_dial()):
             return inf
-        follows = not self.plan.resumption or self.handle_at >= snapshot.ended_at
-        return max(link.not_before, -inf if follows else snapshot.ended_at + HANDLE)
+        follows = not self._resumption or self.handle_at >= snapshot.ended_at
+        return max(self._not_before, -inf if follows else snapshot.ended_at + HANDLE)
 
-    def _do(
-        self, on: LinkEvent, now: float, close: Close | None = None, time_left: float | None = None
-    ) -> None:
-        for what in self.link.move(on):
-            DO[what](self, now, close or Close(), time_left)
+    def _dial(self, step: Step) -> None:
+        self.current = self._another(step)
 
-    def _dial(self, now: float, close: Close, time_left: float | None) -> None:
-        self.link.current = self._number(now)
+    def _dial_next(self, step: Step) -> None:
+        self.next = self._another(step)
 
-    def _dial_next(self, now: float, close: Close, time_left: float | None) -> None:
-        self._must_move = close is LATE
-        if self.link.may_dial():
-            self.link.next = self._number(now)
-        else:
-            self.link.state = LinkState.LEAVING  # out of dials: the old socket is used to its end
-
-    def _number(self, now: float) -> int:
-        link = self.link.number(now, self.plan.setup_timeout)
+    def _another(self, step: Step) -> int:
+        link = self.attempts.dial()
+        self._set_up_by = step.now + self._patience
         self._alive.add(link)
-        self._act(Dial(link))
+        step.entails.append(Dial(link))
         return link
 
-    def _send_setup(self, now: float, close: Close, time_left: float | None) -> None:
-        link = self.link
-        link.shown = link.handle if self.plan.resumption or not self.stood else None
-        self.seed = self._owner.new_session() if link.shown is None else []
-        message = self.plan.setup_message(link.shown, fresh=bool(self.seed))
-        self.told = self.plan
-        self.setups.append((link.current, outgoing.encode(message)))
+    def _send_setup(self, step: Step) -> None:
+        self._shown = self.handle if self._resumption or not self.stood else None
+        step.entails.append(SendSetup(self.current, self._shown))
 
-    def _begin(self, now: float, close: Close, time_left: float | None) -> None:
-        self.link.began()
-        self.away = False
-        self._owner.began(self.link.shown is not None, now)
+    def _begin(self, step: Step) -> None:
+        step.entails.append(Begin(not self.stood, self._shown is not None))
         self.stood = True
+        self._leave_by, self._not_before = inf, -inf
+        self.attempts.stood()
 
-    def _plan(self, now: float, close: Close, time_left: float | None) -> None:
-        self.link.plan_move(time_left, now)
+    def _plan(self, step: Step) -> None:
+        left = UNSAID if step.time_left is None else max(0.0, step.time_left)
+        delay = self.attempts.leave(self.current, step.time_left)
+        self._not_before = max(self._not_before, step.now + delay)
+        self._leave_by = min(self._leave_by, step.now + left)
 
-    def _put_off(self, now: float, close: Close, time_left: float | None) -> None:
-        self.link.put_off(now)
+    def _put_off(self, step: Step) -> None:
+        self._not_before = step.now + max(AT_LEAST, self.attempts.again())
 
-    def _wait(self, now: float, close: Close, time_left: float | None) -> None:
-        self.link.wait_on(now)
+    def _wait(self, step: Step) -> None:
+        self._not_before = step.now + AT_LEAST
 
-    def _hangup(self, now: float, close: Close, time_left: float | None) -> None:
-        self._drop(self.link.current)
-        self.link.hung_up(now)
+    def _hangup(self, step: Step) -> None:
+        self._drop(self.current, step)
+        self._not_before = step.now + CLOSING  # until it is closed no other socket may show the handle
 
-    def _hangup_next(self, now: float, close: Close, time_left: float | None) -> None:
-        self._drop(self.link.next)
+    def _hangup_next(self, step: Step) -> None:
+        self._drop(self.next, step)
 
-    def _drop(self, link: int) -> None:
+    def _drop(self, link: int, step: Step) -> None:
         if link in self._alive:
             self._alive.discard(link)
-            self._act(Hangup(link))
+            step.entails.append(Hangup(link))
 
-    def _lose(self, now: float, close: Close, time_left: float | None) -> None:
-        self._owner.lost(now, close)
+    def _lose(self, step: Step) -> None:
+        step.entails.append(Lose(self.current, step.close))
 
-    def _adopt(self, now: float, close: Close, time_left: float | None) -> None:
-        self.link.adopt(now, self.plan.setup_timeout)
+    def _adopt(self, step: Step) -> None:
+        self.current, self._set_up_by = self.next, step.now + self._patience
 
-    def _retry(self, now: float, close: Close, time_left: float | None) -> None:
-        """Dial again, or give up: by the close, and within the policy."""
-        link = self.link
-        error, retry = self._judge(close)
-        stale = retry == "fresh" and link.handle is not None
-        if stale:
-            link.handle = None
+    def _check(self, step: Step) -> LinkEvent:
+        """Whoever has spoken while the socket was opened would lose the answer, and the model its calls."""
+        return LinkEvent.QUIET if step.snapshot.calm else LinkEvent.SPOKEN
+
+    def _judge(self, step: Step) -> LinkEvent:
+        """Whether another dial is worth it, by the close, and allowed, by the policy."""
+        error, retry = self._verdict(step)
+        if retry == "fresh" and self.handle is not None:
+            self.handle, step.stale = None, True
         if retry == "once":
-            retry = "no" if (close.code, close.reason) in self._reasons else "yes"
-            self._reasons.add((close.code, close.reason))
-        if error is None or retry == "no" or not (self.stood or stale):
-            return self._end(now, error)
-        tried = link.attempt
-        delay = link.wait(now, at_once=stale)
-        if delay is None:
-            if tried and link.policy is not None:
-                error.add_note(f"gave up after {tried} attempts and {link.dials} dials in all")
-            return self._end(now, error)
-        self._tell(Reconnecting(link.attempt, delay, str(error)))
-        return None
+            retry = "no" if (step.close.code, step.close.reason) in self._reasons else "yes"
+            self._reasons.add((step.close.code, step.close.reason))
+        step.error = error
+        if error is None or retry == "no" or not (self.stood or step.stale):
+            return LinkEvent.GIVE_UP
+        if self.attempts.may_dial():
+            return LinkEvent.AGAIN
+        if made := self.attempts.made:
+            error.add_note(f"gave up after {made} attempts and {self.attempts.dials} dials in all")
+        return LinkEvent.GIVE_UP
 
-    def _judge(self, close: Close) -> tuple[LiveToolsError | None, str]:
-        """The error of a close (``None``: a clean end), and whether it is worth another dial."""
-        line, phase = self.link.state, self.phase()
-        if phase in ("connect", "setup") and close is LATE and not self.stood:
+    def _verdict(self, step: Step) -> tuple[LiveToolsError | None, close_codes.Retry]:
+        if step.close is LATE and not self.stood:
             return self._too_late(), "no"
-        if close.error is not None:
-            error = close.error
-            if not isinstance(error, LiveToolsError):
-                error = ConnectFailed(f"could not connect: {error}")
-            final = isinstance(error, (RemoteProtocolError, SetupRejected))
-            final = final or (isinstance(error, SessionClosed) and not error.retryable)
-            return error, "no" if final else "yes"
-        planned = self.away or self._owner.snapshot().calls or line is LinkState.SWAPPING
-        if close.code == 1000 and phase not in ("connect", "setup"):
-            if not planned:
-                return None, "no"
-            return close_codes.error(close.code, close.reason, phase), "yes"
-        error = close_codes.error(close.code, close.reason, phase, close.note)
-        return error, close_codes.classify(close.code, close.reason, phase=phase).retry
+        planned = self.state is not LinkState.LIVE or step.snapshot.calls
+        return close_codes.judge(step.close, self._phase(step.snapshot), planned=planned)
+
+    def _phase(self, snapshot: Snapshot) -> str:
+        """What was going on, for errors."""
+        if self.state is LinkState.DIALING:
+            return "connect"
+        if self.state is LinkState.SETUP:
+            return "setup"
+        return "tool" if snapshot.calls else "idle" if snapshot.idle else "turn"
 
     def _too_late(self) -> LiveToolsError:
         return SetupTimeout(
-            f"no session within {self.plan.setup_timeout:g} s: the service did not complete the setup. "
+            f"no session within {self._patience:g} s: the service did not complete the setup. "
             "Suspect optional fields of the config that this model does not know, then the network; "
             "setup_timeout= gives it longer"
         )
 
-    def phase(self) -> str:
-        """What was going on, for errors."""
-        line = self.link.state
-        if line in (LinkState.NEW, LinkState.DIALING, LinkState.WAITING):
-            return "connect"
-        if line is LinkState.SETUP:
-            return "setup"
-        snapshot = self._owner.snapshot()
-        return "tool" if snapshot.calls else "idle" if snapshot.idle else "turn"
+    def _retry(self, step: Step) -> None:
+        delay = max(self.attempts.again(at_once=step.stale), self._not_before - step.now)
+        self._not_before = step.now + delay
+        step.entails.append(Reconnecting(self.attempts.made, delay, str(step.error)))
 
-    def _end(self, now: float, error: Exception | None) -> None:
-        self.link.state, self.link.due = LinkState.CLOSED, inf
+    def _end(self, step: Step) -> None:
         for link in sorted(self._alive):
-            self._drop(link)
-        self._owner.over(error, now)
-        self._act(End(error))
-
-    def _close(self, now: float, close: Close, time_left: float | None) -> None:
-        self._end(now, None)
+            self._drop(link, step)
+        step.entails.append(End(step.error))
 
 
-DO = {
+DO: Mapping[LinkEffect, Callable[[Connection, Step], LinkEvent | None]] = {
     LinkEffect.DIAL: Connection._dial,
     LinkEffect.DIAL_NEXT: Connection._dial_next,
     LinkEffect.SEND_SETUP: Connection._send_setup,
@@ -308,6 +342,8 @@ DO = {
     LinkEffect.HANGUP_NEXT: Connection._hangup_next,
     LinkEffect.LOSE: Connection._lose,
     LinkEffect.ADOPT: Connection._adopt,
+    LinkEffect.CHECK: Connection._check,
+    LinkEffect.JUDGE: Connection._judge,
     LinkEffect.RETRY: Connection._retry,
-    LinkEffect.END: Connection._close,
+    LinkEffect.END: Connection._end,
 }

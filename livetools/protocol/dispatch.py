@@ -40,6 +40,7 @@ class Dispatch:
     ) -> None:
         self.plan, self.outbox = plan, outbox
         self.calls, self.turns, self.input, self.connection = calls, turns, input, connection
+        self.setups: list[tuple[int, bytes]] = []  # each for its link, which is not usable yet
         self.control: list[bytes] = []  # ahead of all else on a session that has just begun
         self.quiet, self.answered = quiet, answered
         self.unasked: list[Item] = []  # what the model is to say unasked, in its order
@@ -49,7 +50,7 @@ class Dispatch:
     def __bool__(self) -> bool:
         calls = self.calls
         waiting = calls.replies.queue or self.input.queue or calls.texts or self.unasked
-        return bool(waiting or self.control or self.connection.setups)
+        return bool(waiting or self.control or self.setups)
 
     def text(self, text: str, exchange: Exchange | None) -> Item:
         """A user turn, on the channel that the model takes."""
@@ -86,14 +87,14 @@ class Dispatch:
         frames: list[Frame] = []
         calls, input, connection = self.calls, self.input, self.connection
         late = calls.texts or self.unasked or self.since < inf
-        if not (calls.replies.queue or input.queue or late or self.control or connection.setups):
+        if not (calls.replies.queue or input.queue or late or self.control or self.setups):
             return frames
-        if connection.setups:
-            frames += [Frame(link, data) for link, data in connection.setups]
-            connection.setups = []
-        if connection.link.state not in USABLE:
+        if self.setups:
+            frames += [Frame(link, data) for link, data in self.setups]
+            self.setups = []
+        if connection.state not in USABLE:
             return frames
-        link, write = connection.link.current, Write()
+        link, write = connection.current, Write()
         if self.control:
             frames += [Frame(link, data) for data in self.control]
             self.control = []

@@ -16,21 +16,21 @@ from __future__ import annotations
 
 import random as chance
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 from typing import Any
 
 from . import close_codes, outgoing
-from .actions import Action, Close, Outcome
+from .actions import Action, Close, Dial, End, Hangup, Outcome
 from .calls import Calls
-from .connection import Connection, Snapshot
+from .connection import Begin, Connection, Consequence, Lose, SendSetup, Snapshot
 from .dispatch import Dispatch, says_something
 from .errors import LocalProtocolError
-from .events import Call, Event, Interrupted, Reconnected, TurnComplete, Usage
+from .events import Call, Event, Interrupted, Reconnected, Reconnecting, TurnComplete, Usage
 from .expected import Exchange
 from .input_queue import InputQueue, Item
 from .latency import Latency
-from .link import LinkEvent, LinkState
+from .link import LinkState
 from .outbox import Frame, Outbox, Receipt
 from .parking import Parking
 from .plan_types import Plan
@@ -40,7 +40,7 @@ from .reconnect_policy import ReconnectPolicy
 from .turns import Turns
 
 # Every input passes it: asked of its class, a member of an enum costs ten times as much.
-_LEAVING = LinkState.LEAVING
+_LEAVING, _SETUP = LinkState.LEAVING, LinkState.SETUP
 
 
 class Machine:
@@ -68,7 +68,7 @@ class Machine:
         self.input = InputQueue(
             plan.input_block, self.outbox, self._tell, manual=plan.manual, realtime=realtime
         )
-        self.connection = Connection(plan, reconnect, random, self, self._tell, self.actions.append)
+        self.connection = Connection(plan, reconnect, random)
         self.quiet, self.latency = Quiet(), Latency()
         shared = self.calls, self.turns, self.input, self.outbox, self.connection, self.quiet
         self.dispatch = Dispatch(plan, *shared, self.latency.call)
@@ -79,6 +79,8 @@ class Machine:
         self.left: Sequence[Call] = ()  # calls that an earlier process of this conversation has not finished
         self.closed = False
         self._seed = seed
+        self._wanted = self._told = plan  # of the next setup, and of the last that was sent
+        self._contents: list[Mapping[str, Any]] = []  # what follows the setup that was sent last
         self._now = 0.0
         self._ending = False  # a tool said that the session ends
         self._exchange: Exchange | None = None  # the last one, over or not
@@ -91,7 +93,7 @@ class Machine:
     @property
     def handle(self) -> str | None:
         """The newest handle that restores this session."""
-        return self.connection.link.handle
+        return self.connection.handle
 
     @property
     def backlog(self) -> int:
@@ -109,10 +111,9 @@ class Machine:
 
     def stats(self) -> dict[str, Any]:  # plain values
         """Who owes what, and what was lost: every open call by name, what is expected from the model, dials, drops."""
-        link = self.connection.link
         return {
-            "line": link.state.name.lower(),
-            "dials": link.dials,
+            "line": self.connection.state.name.lower(),
+            "dials": self.connection.attempts.dials,
             "waiting_for": self.turns.waiting_for(),
             "calls": self.calls.stats(self._now),
             "calls_made": self.calls.counted,
@@ -126,21 +127,23 @@ class Machine:
     def connect(self, now: float) -> None:
         """Begin."""
         self._now = now
-        self.connection.on(LinkEvent.CONNECT, now)
+        self._do(self.connection.connect(now), now)
 
     def opened(self, link: int, now: float) -> None:
         """A socket stands (TCP, TLS, upgrade)."""
         self._now = now
-        self.connection.opened(link, now)
+        self._do(self.connection.opened(link, self.snapshot(), now), now)
 
     def disconnected(self, link: int, close: Close, now: float) -> None:
         """A socket ended, or could not be opened."""
-        self.connection.gone(link, close, now)
+        self._do(self.connection.gone(link, close, self.snapshot(), now), now)
         self._after(now)
 
     def receive(self, link: int, data: bytes | str, now: float) -> None:
         """A frame came. Nothing that a server sends raises."""
         if self.connection.reads(link):
+            if self.connection.state is _SETUP and self.reception.completes_setup(data):
+                self._do(self.connection.completed(now), now)
             self.reception.receive(link, data, now)
             self._after(now)
 
@@ -192,7 +195,7 @@ class Machine:
         """The link that media may be written to past the queues: there is nothing to wait for, to keep or to count."""
         if self.closed or not (self.input.flowing and self.connection.usable) or self.dispatch:
             return None
-        return None if self.input.input_block and self.calls.blocking() else self.connection.link.current
+        return None if self.input.input_block and self.calls.blocking() else self.connection.current
 
     def activity(self, start: bool, now: float) -> None:
         """Push-to-talk begins or ends. Raises ``LocalProtocolError`` where it cannot begin."""
@@ -251,7 +254,7 @@ class Machine:
         """
         receipt = Receipt()
         item = Item("update", frame or b"", receipt, event=event)
-        self.connection.plan = plan
+        self._wanted = plan
         if frame is not None or self.closed:
             self._adopt(plan)
             return self._put(item, now)
@@ -298,7 +301,7 @@ class Machine:
 
     def close(self, now: float) -> None:
         """The user is done."""
-        self.connection.on(LinkEvent.CLOSE, now)
+        self._do(self.connection.close(now), now)
         self._after(now)
 
     def park(self, now: float, within: float) -> None:
@@ -319,7 +322,7 @@ class Machine:
             self.reception.suppressed = (
                 self.reception.suppressed and not self.turns.idle
             )  # of a turn that has no end
-        self.connection.tick(now)
+        self._do(self.connection.tick(self.snapshot(), now), now)
         self._after(now)
 
     def wake_at(self) -> float:
@@ -328,9 +331,9 @@ class Machine:
             return inf
         if (self._ending and self._done()) or (self.input.untold and self._flowing()):
             return self._now
-        link = self.connection.link
+        connection = self.connection
         at = min(
-            self.connection.wake_at() if link.state is _LEAVING else link.due,
+            connection.wake_at(self.snapshot()) if connection.state is _LEAVING else connection.due,
             self.calls.deadlines.next(),
             self.turns.wake_at(self.calls.ledger.blocking > 0),
         )
@@ -354,7 +357,7 @@ class Machine:
         events, self._events = self._events, []
         return events
 
-    # What the connection asks and tells
+    # What the connection is told, and what it entails
 
     def snapshot(self) -> Snapshot:
         """What the session is in the middle of."""
@@ -362,7 +365,30 @@ class Machine:
         idle = self.turns.idle and not busy
         return Snapshot(bool(self.calls.pending), idle, self.turns.ended_at, self.outbox.awaited)
 
-    def new_session(self) -> list[Mapping[str, Any]]:
+    def _do(self, consequences: Iterable[Consequence], now: float) -> None:
+        for what in consequences:
+            match what:
+                case Dial() | Hangup():
+                    self.actions.append(what)
+                case SendSetup(link, handle):
+                    self._send_setup(link, handle)
+                case Begin(first, restored):
+                    self._began(first, restored, now)
+                case Lose(_, close):
+                    self._lost(close, now)
+                case Reconnecting():
+                    self._tell(what)
+                case End(error):
+                    self._over(error, now)
+                    self.actions.append(what)
+
+    def _send_setup(self, link: int, handle: str | None) -> None:
+        plan = self._told = self._wanted
+        self._contents = self._new_session() if handle is None else []
+        message = plan.setup_message(handle, fresh=bool(self._contents))
+        self.dispatch.setups.append((link, outgoing.encode(message)))
+
+    def _new_session(self) -> list[Mapping[str, Any]]:
         """A new session begins. Returns the conversation that it must be told of."""
         self.calls.new_session()
         if self.plan.seed == "none":
@@ -373,30 +399,29 @@ class Machine:
             return list(self.plan.history)
         return self.input.without(self._seed()) if self._seed is not None else []
 
-    def began(self, restored: bool, now: float) -> None:
+    def _began(self, first: bool, restored: bool, now: float) -> None:
         """A session stands."""
-        first = not self.connection.stood
         if first:
             self._tell(self.reception.started())
         if not first or (self.plan.handle and not restored):
             self._tell(Reconnected(restored))
-        link = self.connection.link.current
+        link = self.connection.current
         for call in self.left if first and restored else ():
             self.calls.adopt(call, now)
         errors = self.calls.resumed(link) if restored and self.plan.answer_lost else []
         self.dispatch.control += errors
         self.turns.most += len(errors)  # the model may speak of them
         self.turns.stale.began(restored, bool(errors))
-        if self.connection.seed:
+        if self._contents:
             complete = self.plan.seed == "initial_history"
-            self.dispatch.control.append(outgoing.client_content(self.connection.seed, complete))
+            self.dispatch.control.append(outgoing.client_content(self._contents, complete))
         if self._moving:
             self._changed(now)
 
     def _changed(self, now: float) -> None:
         """The connection that a change was waiting for stands."""
-        self._adopt(self.connection.told)
-        if self.connection.told is not self.connection.plan:
+        self._adopt(self._told)
+        if self._told is not self._wanted:
             return self.connection.go_away(inf, now)  # it was changed again after the setup had gone out
         for item in self._moving:
             if item.event is not None:
@@ -405,7 +430,7 @@ class Machine:
                 item.receipt.sent()
         return self._moving.clear()
 
-    def lost(self, now: float, close: Close) -> None:
+    def _lost(self, close: Close, now: float) -> None:
         """Everything on the current link is gone; a generation that was under way never continues."""
         self.dispatch.control = []
         self.quiet.lost()
@@ -420,7 +445,7 @@ class Machine:
         self.reception.suppressed = False
         self.reception.sound.clear()
 
-    def over(self, error: Exception | None, now: float) -> None:
+    def _over(self, error: Exception | None, now: float) -> None:
         """The session is over."""
         self.closed, self._error = True, error
         self.calls.close(now, self.outbox)
@@ -493,10 +518,10 @@ class Machine:
             self.input.tell()
         if self.closed:
             return
-        link = self.connection.link
-        if self._moving and link.state in (LinkState.LIVE, LinkState.LEAVING) and not link.may_dial():
+        connection = self.connection
+        if self._moving and connection.cannot_move:
             self._stay()
         if (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):
-            self.connection.on(LinkEvent.CLOSE, now)
-        elif link.state is _LEAVING:
-            self.connection.move_if_quiet(now)
+            self._do(connection.close(now), now)
+        elif connection.state is _LEAVING:
+            self._do(connection.move_if_quiet(self.snapshot(), now), now)

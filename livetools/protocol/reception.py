@@ -31,7 +31,6 @@ from .frames import ResumptionUpdate, ServerMessage, SetupComplete, only_calls, 
 from .input_queue import InputQueue
 from .latency import PERCEIVED, Latency
 from .ledger import Asked
-from .link import LinkEvent
 from .outbox import Entry, Outbox
 from .pcm import SAMPLE, Samples
 from .quiet import Quiet
@@ -76,6 +75,13 @@ class Reception:
         consent = self.setup.voice_consent_signature
         return SessionStarted(self.setup.session_id, None if consent is None else consent.signature)
 
+    def completes_setup(self, data: bytes | str) -> bool:
+        """Whether the session stands with this frame; what it says of the session is kept."""
+        if (completed := parse(data).setup_complete) is None:
+            return False
+        self.setup, self.excused = completed, False
+        return True
+
     def receive(self, link: int, data: bytes | str, now: float) -> None:
         """Handle one frame. Never raises for what a server sends."""
         self.turns.settle_doubts(now)
@@ -84,10 +90,6 @@ class Reception:
             self._called(link, calls, now)
             return self.calls.read(read)
         message = parse(data)
-        if message.setup_complete is not None:
-            self.setup = message.setup_complete
-            self.excused = False
-            self.connection.on(LinkEvent.COMPLETE, now)
         events = content.events(message)
         read = self._read(message, events)
         marks = len(events)
@@ -194,7 +196,7 @@ class Reception:
         self.excused = True
         self.usage, self.turn_usage = self.usage + self.turn_usage, Usage()
         if self.connection.usable:
-            self.connection.link.proved()
+            self.connection.attempts.proved()
 
     def _handle(self, update: ResumptionUpdate, now: float) -> None:
         """An update that is not resumable erases nothing: the last handle is still good."""

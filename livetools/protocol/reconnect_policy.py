@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 
 from .errors import ConfigError
 
@@ -38,3 +40,54 @@ class ReconnectPolicy:
         """Seconds before the ``attempt``-th try (from 1); ``chance`` in [0, 1)."""
         plain = min(self.maximum, self.initial * 2.0 ** min(attempt - 1, 30))
         return plain * (1 + self.jitter * (2 * chance - 1))
+
+
+class Attempts:
+    """The dials of one session, counted against its policy (``None``: there is no second dial)."""
+
+    def __init__(self, policy: ReconnectPolicy | None, random: Callable[[], float]) -> None:
+        self._policy = policy or ReconnectPolicy(attempts=0)
+        self._random = random
+        self.dials = 0
+        self.made = 0  # attempts since a session stood
+        self._streak = 0  # attempts since a session did something useful
+        self._moves = 0  # planned by the service, in a row: no turn has ended since the first of them
+        self._moves_from = 0  # the socket that the last of them leaves
+
+    def dial(self) -> int:
+        """A number for another socket."""
+        self.dials += 1
+        return self.dials
+
+    def may_dial(self) -> bool:
+        """Whether the policy allows another dial."""
+        return self.made < self._policy.attempts and self.dials <= self._policy.budget
+
+    def again(self, *, at_once: bool = False) -> float:
+        """Count another attempt; its delay in seconds.
+
+        ``at_once``: a stale handle is dropped without a delay, but only within the first two attempts: later ones
+        wait, in case the server keeps doing it.
+        """
+        self.made += 1
+        self._streak += 1
+        return 0.0 if at_once and self._streak <= 2 else self._policy.delay(self._streak, self._random())
+
+    def leave(self, link: int, time_left: float | None) -> float:
+        """A goAway on this socket (``inf``: the user's own wish); the delay in seconds before the next dial.
+
+        A service that says goAway on one new connection after another is dialled less and less often.
+        """
+        if time_left == inf or link == self._moves_from:
+            return 0.0
+        self._moves, self._moves_from = self._moves + 1, link
+        return self._policy.delay(self._moves - 1, self._random()) if self._moves > 1 else 0.0
+
+    def stood(self) -> None:
+        """A session stands: the next drop has all its attempts."""
+        self.made = 0
+
+    def proved(self) -> None:
+        """The session did something useful: delays start again from ``initial``. Until then they grow, for a flapping
+        server."""
+        self._streak = self._moves = 0

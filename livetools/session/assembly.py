@@ -130,7 +130,7 @@ class Assembly:
             instructions = None if agent.instructions is None else plan.setup["systemInstruction"]
             tools = None if made is None else plan.setup.get("tools", [])
             frame = outgoing.context_update(instructions, tools)
-        elif not driver.machine.connection.link.may_dial():
+        elif not driver.machine.connection.attempts.may_dial():
             raise LocalProtocolError(
                 f"{plan.model} takes no change within a connection, and another one is ruled out, by reconnect=False "
                 "or by a budget of dials that is used up"

@@ -1,13 +1,15 @@
-"""What the end of a socket leads to: another dial, another session, or an error that says why."""
+"""What the end of a socket leads to, and when a planned move begins."""
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 import pytest
 from support.driver import Driver, plan
 
-from livetools.protocol.actions import Close
+from livetools.protocol.actions import Close, Dial
+from livetools.protocol.connection import CLOSING, LATEST, UNSAID, Connection, Snapshot
 from livetools.protocol.errors import (
     AuthenticationError,
     ConnectFailed,
@@ -227,3 +229,73 @@ def test_when_the_next_socket_fails_while_the_old_one_closes_the_retry_waits_for
     d.drain().drop(1006, link=2)
     assert d.later(0.9).dialled == [1, 2]
     assert d.later(0.2).dialled == [1, 2, 3]
+
+
+# When a planned move begins
+
+BUSY = Snapshot(calls=True, idle=False)
+
+
+def standing(policy: ReconnectPolicy = POLICY) -> Connection:
+    one = Connection(plan(), policy, lambda: 0.5)
+    one.connect(0.0)
+    one.opened(1, Snapshot(), 0.0)
+    one.completed(0.0)
+    return one
+
+
+@pytest.mark.parametrize(
+    ("time_left", "latest"), [(50.0, 50 * LATEST), (None, UNSAID * LATEST), (0.0, 0.0), (-3.0, 0.0)]
+)
+def test_a_move_waits_for_its_share_of_the_time_left(time_left: float | None, latest: float) -> None:
+    one = standing()
+    one.go_away(time_left, 100.0)
+    assert one.wake_at(BUSY) == 100.0 + latest
+
+
+def test_without_any_time_left_the_move_begins_at_once() -> None:
+    d = Driver(plan(CallPolicy("slow")), POLICY).live().call(("c1", "slow"))
+    d.server({"goAway": {"timeLeft": "0s"}})
+    assert d.later(0).dialled == [1, 2]
+
+
+def test_a_second_go_away_never_gives_more_time_than_the_first() -> None:
+    one = standing()
+    one.go_away(10.0, 0.0)
+    one.go_away(50.0, 1.0)
+    assert one.wake_at(BUSY) == 1 + LATEST * 9
+
+
+def test_a_move_that_failed_is_tried_again_while_there_is_time() -> None:
+    one = standing(ReconnectPolicy(initial=2.0, jitter=0.0))
+    one.go_away(50.0, 0.0)
+    assert one.move_if_quiet(Snapshot(), 9.0) == [Dial(2)]
+    one.gone(2, Close(), Snapshot(), 10.0)
+    assert (one.wake_at(Snapshot()), one.wake_at(BUSY)) == (12.0, 10 + LATEST * 40)
+    assert one.move_if_quiet(Snapshot(), 12.0) == [Dial(3)]
+    one.gone(3, Close(), Snapshot(), 49.5)
+    assert one.wake_at(BUSY) == 49.5 + 4.0
+
+
+def test_a_move_of_our_own_accord_waits_for_quiet_without_a_deadline() -> None:
+    one = standing()
+    one.go_away(inf, 0.0)
+    assert one.wake_at(BUSY) == inf
+    one.move_if_quiet(Snapshot(), 1.0)
+    one.gone(2, Close(), Snapshot(), 1.0)
+    assert one.wake_at(BUSY) == inf
+
+
+def test_without_a_dial_left_the_old_socket_is_used_to_its_end() -> None:
+    d = Driver(plan(CallPolicy("tool")), ReconnectPolicy(attempts=0)).live().call(("c1", "tool"))
+    d.server({"goAway": {"timeLeft": "5s"}}).later(60)
+    assert (d.dialled, d.hung_up, d.ended) == ([1], [], [])
+    assert d.settle("c1").sent("toolResponse")
+
+
+def test_a_stale_handle_is_not_dialled_without_before_the_old_socket_may_be_closed() -> None:
+    d = live().server({"goAway": {"timeLeft": "50s"}})
+    d.machine.opened(2, d.now)
+    d.drain().drop(*NOT_FOUND, link=2)
+    [told] = [e for e in d.events if isinstance(e, Reconnecting)]
+    assert told.delay == CLOSING

@@ -711,7 +711,7 @@ def test_a_flapping_server_is_left_after_a_handful_of_dials() -> None:
     d = Driver(plan(), ReconnectPolicy(initial=0.25)).live()
     while not d.ended and d.now < 3:
         d.drop(1011).later(0.01)
-        while not d.ended and d.machine.connection.link.state.name == "WAITING" and d.now < 3:
+        while not d.ended and d.machine.connection.state.name == "WAITING" and d.now < 3:
             d.later(0.01)
         if d.now < 3:
             d.establish()

@@ -36,7 +36,7 @@ def send(d: Driver, text: str) -> Driver:
 
 def dies(d: Driver) -> Driver:
     """The line takes frames from now on, and nothing arrives."""
-    d.deaf.add(d.machine.connection.link.current)
+    d.deaf.add(d.machine.connection.current)
     return d
 
 
@@ -426,7 +426,7 @@ STREAM = CallPolicy("tool", behavior="NON_BLOCKING", ends_turn=True, takes_sched
 
 def move(d: Driver, seconds: float = 1.0) -> Driver:
     """A planned move: goAway, and after so many seconds the next connection stands, if it was dialled."""
-    old = d.machine.connection.link.current
+    old = d.machine.connection.current
     d.server({"goAway": {"timeLeft": "50s"}}).later(seconds)
     if d.dialled[-1] == old:
         return d

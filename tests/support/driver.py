@@ -61,7 +61,7 @@ class Driver:
         """A frame comes."""
         data = json.dumps(frame) if not isinstance(frame, (str, bytes)) else frame
         self.heard += 1
-        self.machine.receive(link or self.machine.connection.link.current, data, self.now)
+        self.machine.receive(link or self.machine.connection.current, data, self.now)
         return self.drain()
 
     def call(self, *calls: tuple[str | None, str] | tuple[str | None, str, dict[str, Any]]) -> Driver:
@@ -88,7 +88,7 @@ class Driver:
 
     def drop(self, code: int = 1006, reason: str = "", link: int | None = None) -> Driver:
         """The socket ends."""
-        self.machine.disconnected(link or self.machine.connection.link.current, Close(code, reason), self.now)
+        self.machine.disconnected(link or self.machine.connection.current, Close(code, reason), self.now)
         return self.drain()
 
     def later(self, seconds: float) -> Driver:

@@ -6,16 +6,24 @@ sent on a socket that stands). It never looks into the link to know which socket
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
-from typing import Any
 
 from livetools.protocol.actions import Close, Dial, End, Hangup
-from livetools.protocol.connection import Connection, Snapshot
-from livetools.protocol.events import Event
-from livetools.protocol.link import CLOSING, LATEST, UNSAID, USABLE, LinkEvent, LinkState
+from livetools.protocol.connection import (
+    CLOSING,
+    LATEST,
+    UNSAID,
+    Begin,
+    Connection,
+    Consequence,
+    Lose,
+    SendSetup,
+    Snapshot,
+)
+from livetools.protocol.events import Reconnecting
+from livetools.protocol.link import USABLE, LinkState
 from livetools.protocol.plan_types import Plan
 from livetools.protocol.reconnect_policy import ReconnectPolicy
 
@@ -79,28 +87,26 @@ class World:
         self.now = 0.0
         self.sockets: list[Socket] = []
         self.ended: list[Exception | None] = []
-        self.over_calls: list[Exception | None] = []
         self.stands = False  # a session has begun and was not lost
         self.began_before = False
         self.since_began = 0  # dials
         self.leave_by = inf  # when the service cuts the socket in use
         self.dial_by = inf  # a goAway was heard, or a move failed: until then the next socket is dialled
-        self.standing_now = Snapshot(False, True, -inf)
-        self.connection = Connection(plan, policy, lambda: 0.5, self, self.tell, self.act)
+        self.standing_now = Snapshot()
+        self.connection = Connection(plan, policy, lambda: 0.5)
 
     def play(self, step: tuple[str, ...]) -> None:
         getattr(self, step[0])(*step[1:])
         if step[0] != "connect":
-            self.connection.move_if_quiet(self.now)  # as the machine does after each input
-        for link, frame in self.connection.setups:
-            self.sent_setup(link, json.loads(frame)["setup"])
-        self.connection.setups.clear()
+            self.do(
+                self.connection.move_if_quiet(self.standing_now, self.now)
+            )  # as the machine does after each
         self.check()
 
     # What can happen
 
     def connect(self) -> None:
-        self.connection.on(LinkEvent.CONNECT, self.now)
+        self.do(self.connection.connect(self.now))
 
     def opened(self, which: str) -> None:
         """A dial succeeds, or a socket that was hung up meanwhile stands after all."""
@@ -108,13 +114,13 @@ class World:
         if dialling:
             one = dialling[0 if which == "first" else -1]
             one.open = True
-            self.connection.opened(one.link, self.now)
+            self.do(self.connection.opened(one.link, self.standing_now, self.now))
 
     def complete(self) -> None:
         """The service completes the newest setup that was sent."""
         one = next((s for s in reversed(self.sockets) if s.shown < inf and not s.gone), None)
-        if one is not None and one.link == self.connection.link.current:
-            self.connection.on(LinkEvent.COMPLETE, self.now)
+        if one is not None and one.link == self.connection.current:
+            self.do(self.connection.completed(self.now))
 
     def gone(self, which: str, kind: str) -> None:
         """A socket ends: a clean end by itself is told of one that stood only."""
@@ -124,7 +130,8 @@ class World:
         one = alive[0 if which == "first" else -1]
         one.gone = True
         by_us = one.hung_up < inf
-        self.connection.gone(one.link, Close(1000, "", by_us=True) if by_us else CLOSES[kind], self.now)
+        close = Close(1000, "", by_us=True) if by_us else CLOSES[kind]
+        self.do(self.connection.gone(one.link, close, self.standing_now, self.now))
         if self.stands and not one.open and self.leave_by < inf:
             self.must_dial()
 
@@ -161,8 +168,8 @@ class World:
 
     def due(self) -> None:
         """The clock runs to where the connection wants to be woken."""
-        if self.connection.wake_at() < inf:
-            self.now = max(self.now, self.connection.wake_at())
+        if self.wake_at() < inf:
+            self.now = max(self.now, self.wake_at())
             self.tick()
 
     def wait(self, seconds: str) -> None:
@@ -171,72 +178,82 @@ class World:
         self.tick()
 
     def tick(self) -> None:
-        self.connection.tick(self.now)
-        assert self.connection.wake_at() > self.now, "it asks to be woken for ever"
+        self.do(self.connection.tick(self.standing_now, self.now))
+        assert self.wake_at() > self.now, "it asks to be woken for ever"
         assert self.now < self.dial_by or self.ended, "the time was let pass, and nothing was dialled"
         for one in self.sockets:
             waits = not one.open and not one.gone and one.hung_up == inf
             assert not waits or self.now < one.dialled + 2 * self.plan.setup_timeout, "a dial without an end"
 
     def close(self) -> None:
-        self.connection.on(LinkEvent.CLOSE, self.now)
+        self.do(self.connection.close(self.now))
         assert self.ended, "closed, and no end"
 
-    # What the connection asks and tells
+    # What the connection entails
 
-    def snapshot(self) -> Snapshot:
-        return self.standing_now
+    def wake_at(self) -> float:
+        return self.connection.wake_at(self.standing_now)
 
-    def new_session(self) -> list[Mapping[str, Any]]:
-        return []
+    def do(self, consequences: Iterable[Consequence]) -> None:
+        for what in consequences:
+            match what:
+                case Dial(link):
+                    self.dial(link)
+                case Hangup(link):
+                    self.hang_up(self.socket(link))
+                case SendSetup(link, handle):
+                    self.send_setup(self.socket(link), handle)
+                case Begin(first, restored):
+                    self.begin(first, restored)
+                case Lose(link):
+                    self.lose(self.socket(link))
+                case Reconnecting(_, delay):
+                    assert not self.ended, "another dial is told after the end"
+                    assert abs(self.connection.due - self.now - delay) < 1e-6, (
+                        "it is not dialled when it was told"
+                    )
+                case End(error):
+                    self.ended.append(error)
 
-    def began(self, restored: bool, now: float) -> None:
+    def socket(self, link: int) -> Socket:
+        return next(s for s in self.sockets if s.link == link)
+
+    def begin(self, first: bool, restored: bool) -> None:
         assert not self.ended, "a session began after the end"
         assert not self.stands, "a session began while another stood"
-        current = next(s for s in self.sockets if s.link == self.connection.link.current)
+        assert first is not self.began_before, "two first sessions, or none"
+        current = self.socket(self.connection.current)
         assert restored == current.resumes, "told to be restored without a handle, or fresh with one"
         current.stood = self.stands = self.began_before = True
         self.since_began = 0
 
-    def lost(self, now: float, close: Close) -> None:
-        current = next(s for s in self.sockets if s.link == self.connection.link.current)
-        assert current.shown < inf, "something was lost with a socket on which nothing began"
-        assert not current.lost, "lost twice"
-        current.lost = True
+    def lose(self, one: Socket) -> None:
+        assert one.shown < inf, "something was lost with a socket on which nothing began"
+        assert not one.lost, "lost twice"
+        one.lost = True
         self.stands = False
         self.leave_by = self.dial_by = inf
 
-    def over(self, error: Exception | None, now: float) -> None:
-        self.over_calls.append(error)
+    def dial(self, link: int) -> None:
+        assert not self.ended, "dialled after the end"
+        assert all(s.link != link for s in self.sockets), "one number for two sockets"
+        self.sockets.append(Socket(link, self.now))
+        self.since_began += 1
+        self.dial_by = inf
 
-    def tell(self, event: Event) -> None:
-        pass
+    def hang_up(self, one: Socket) -> None:
+        assert not one.gone, "hung up a socket that was gone"
+        assert one.hung_up == inf, "hung up twice"
+        one.hung_up = self.now
+        if self.stands and not one.open and self.leave_by < inf:
+            self.must_dial()
 
-    def act(self, action: object) -> None:
-        if isinstance(action, Dial):
-            assert not self.ended, "dialled after the end"
-            assert all(s.link != action.link for s in self.sockets), "one number for two sockets"
-            self.sockets.append(Socket(action.link, self.now))
-            self.since_began += 1
-            self.dial_by = inf
-        elif isinstance(action, Hangup):
-            one = next(s for s in self.sockets if s.link == action.link)
-            assert not one.gone, "hung up a socket that was gone"
-            assert one.hung_up == inf, "hung up twice"
-            one.hung_up = self.now
-            if self.stands and not one.open and self.leave_by < inf:
-                self.must_dial()
-        else:
-            assert isinstance(action, End)
-            self.ended.append(action.error)
-
-    def sent_setup(self, link: int, setup: Mapping[str, Any]) -> None:
-        one = next(s for s in self.sockets if s.link == link)
+    def send_setup(self, one: Socket, handle: str | None) -> None:
         if one.gone or one.hung_up < inf:
             return  # it goes nowhere
         assert one.open, "a setup on a socket that does not stand"
         assert one.shown == inf, "two setups on one socket"
-        one.shown, one.resumes = self.now, "handle" in setup.get("sessionResumption", {})
+        one.shown, one.resumes = self.now, handle is not None
         assert not self.stands, "another session while one stands"
         for other in self.sockets:
             closing = self.now - other.hung_up >= CLOSING
@@ -249,11 +266,10 @@ class World:
         """What must hold, whatever happened."""
         if self.ended:
             assert len(self.ended) == 1, "ended twice"
-            assert self.over_calls == self.ended
             assert all(s.gone or s.hung_up < inf for s in self.sockets), "a socket outlives the session"
-            assert self.connection.wake_at() == inf
+            assert self.wake_at() == inf
             return
-        assert not self.over_calls
+        assert self.connection.state is not LinkState.BROKEN, "what follows was not decided"
         if not self.sockets:
             return
         using = [s for s in self.sockets if not s.gone and s.hung_up == inf]
@@ -262,14 +278,14 @@ class World:
         self.check_policy()
         for one in self.sockets:
             over = one.shown < inf and (one.gone or one.hung_up < inf)
-            swapping = self.connection.link.state is LinkState.SWAPPING
+            swapping = self.connection.state is LinkState.SWAPPING
             assert not over or one.lost or swapping, "what hung on a socket was not lost with it"
-        line = self.connection.link.state
+        line = self.connection.state
         assert line is not LinkState.CLOSED
         assert (line in USABLE) == self.stands == self.connection.usable or line is LinkState.SWAPPING
         if not self.stands or line in (LinkState.MOVING, LinkState.SWAPPING):
-            assert self.connection.wake_at() < inf, "something is awaited for ever"
-        current = next(s for s in self.sockets if s.link == self.connection.link.current)
+            assert self.wake_at() < inf, "something is awaited for ever"
+        current = self.socket(self.connection.current)
         assert line is not LinkState.SETUP or current.shown < inf, "a setup is awaited that was not sent"
         if line not in (LinkState.WAITING, LinkState.SWAPPING):
             assert using, "no socket, and no attempt is due"
@@ -290,7 +306,7 @@ class World:
         ended = bool(self.ended)
         for _ in range(40):
             assert ended or not self.ended, "a service that behaves, and the session has ended"
-            if ended or (self.stands and self.connection.link.state in (LinkState.LIVE, LinkState.LEAVING)):
+            if ended or (self.stands and self.connection.state in (LinkState.LIVE, LinkState.LEAVING)):
                 return
             if not self.sockets:
                 self.play(("connect",))
@@ -298,12 +314,13 @@ class World:
             dialling = [s for s in self.sockets if not s.open and not s.gone and s.hung_up == inf]
             if closing:
                 closing[0].gone = True
-                self.connection.gone(closing[0].link, Close(1000, "", by_us=True), self.now)
+                end = Close(1000, "", by_us=True)
+                self.do(self.connection.gone(closing[0].link, end, self.standing_now, self.now))
                 self.play(("calls",))
                 self.play(("calls",))
             elif dialling:
                 dialling[0].open = True
-                self.connection.opened(dialling[0].link, self.now)
+                self.do(self.connection.opened(dialling[0].link, self.standing_now, self.now))
                 self.play(("complete",))
             else:
                 self.play(("complete",))
@@ -313,38 +330,37 @@ class World:
 
     def key(self) -> object:
         """What tells two worlds apart, for a search."""
-        link, connection = self.connection.link, self.connection
+        connection = self.connection
         sockets = tuple(
             (
                 s.open,
                 s.shown < inf,
                 s.resumes,
                 s.stood,
-                s.link == link.current,
-                s.link == link.next,
+                s.link == connection.current,
+                s.link == connection.next,
                 round(min(self.now - s.hung_up, CLOSING), 3),
             )
             for s in self.sockets
             if not s.gone
         )
-        at = connection.wake_at()
+        at = self.wake_at()
         return (
-            link.state,
+            connection.state,
             sockets,
             len(self.sockets),
-            link.attempt,
-            link._streak,
-            min(link._moves, 3),  # the delays that differ here
-            link._moves_from == link.current,
-            link.handle,
-            link.shown,
-            round(link.due - self.now, 3) if link.due < inf else None,
+            connection.attempts.made,
+            connection.attempts._streak,
+            min(connection.attempts._moves, 3),  # the delays that differ here
+            connection.attempts._moves_from == connection.current,
+            connection.handle,
+            connection._shown,
+            round(connection.due - self.now, 3) if connection.due < inf else None,
             round(at - self.now, 3) if abs(at) < inf else at,
-            round(link.leave_by - self.now, 3) if link.leave_by < inf else None,
+            round(connection._leave_by - self.now, 3) if connection._leave_by < inf else None,
             round(self.dial_by - self.now, 3) if self.dial_by < inf else None,
-            link.not_before > self.now,
+            connection._not_before > self.now,
             connection.stood,
-            connection.away,
             tuple(sorted(connection._reasons)),
             self.standing_now.calls,
             self.standing_now.idle,

@@ -65,7 +65,7 @@ class World:
     def look(self) -> None:
         """What was written since."""
         for link, frame in self.d.frames[self.seen :]:
-            if link == self.d.machine.connection.link.current:
+            if link == self.d.machine.connection.current:
                 self.inbox.append(frame)
             for name in texts(frame):
                 self.written[name] = self.written.get(name, 0) + 1

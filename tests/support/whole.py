@@ -265,7 +265,7 @@ class Whole:
     @property
     def current(self) -> int:
         """The link that a session stands on, or 0."""
-        link = self.machine.connection.link.current
+        link = self.machine.connection.current
         return link if self.machine.connection.usable and self.alive.get(link) else 0
 
     def call(self, *calls: tuple[str | None, str, object], part: bool = False) -> None:
@@ -314,7 +314,7 @@ class Whole:
     def gone(self, link: int, close: Close) -> None:
         del self.alive[link]
         self.unread.pop(link, None)
-        stood = link == self.machine.connection.link.current
+        stood = link == self.machine.connection.current
         lost = [
             d for (n, _), d in self.debts.items() if n == link and not (d.read or d.cancelled or d.excuse)
         ]
