@@ -87,6 +87,8 @@ class World:
         self.now = 0.0
         self.sockets: list[Socket] = []
         self.ended: list[Exception | None] = []
+        self.closed = False  # by the user
+        self.told = 0  # as many sockets had been dialled when another dial was told
         self.stands = False  # a session has begun and was not lost
         self.began_before = False
         self.since_began = 0  # dials
@@ -186,6 +188,7 @@ class World:
             assert not waits or self.now < one.dialled + 2 * self.plan.setup_timeout, "a dial without an end"
 
     def close(self) -> None:
+        self.closed = self.closed or not self.ended
         self.do(self.connection.close(self.now))
         assert self.ended, "closed, and no end"
 
@@ -209,6 +212,7 @@ class World:
                     self.lose(self.socket(link))
                 case Reconnecting(_, delay):
                     assert not self.ended, "another dial is told after the end"
+                    self.told = len(self.sockets)
                     assert abs(self.connection.due - self.now - delay) < 1e-6, (
                         "it is not dialled when it was told"
                     )
@@ -268,6 +272,10 @@ class World:
             assert len(self.ended) == 1, "ended twice"
             assert all(s.gone or s.hung_up < inf for s in self.sockets), "a socket outlives the session"
             assert self.wake_at() == inf
+            assert self.connection.state is LinkState.CLOSED
+            assert self.closed or all(s.lost or s.shown == inf for s in self.sockets), (
+                "an end without its loss"
+            )
             return
         assert self.connection.state is not LinkState.BROKEN, "what follows was not decided"
         if not self.sockets:
@@ -287,6 +295,7 @@ class World:
             assert self.wake_at() < inf, "something is awaited for ever"
         current = self.socket(self.connection.current)
         assert line is not LinkState.SETUP or current.shown < inf, "a setup is awaited that was not sent"
+        assert line is not LinkState.WAITING or self.told == len(self.sockets), "the next dial was not told"
         if line not in (LinkState.WAITING, LinkState.SWAPPING):
             assert using, "no socket, and no attempt is due"
 
