@@ -128,7 +128,7 @@ class Calls:
         record.started = record.started and outcome.began
         if record.undo and record.started:
             self._undo(record, outcome.result)
-        self._conclude(record, outcome, now)
+        self._settle(record, outcome, now)
         if self._slots.waiting:
             self._fill(now)
 
@@ -145,7 +145,7 @@ class Calls:
         """Answer a waiting call with a refusal; False if it does not wait."""
         record = self._awaiting(run)
         if record is not None:
-            self._conclude(record, refusals.not_approved(why), now)
+            self._settle(record, refusals.not_approved(why), now)
         return record is not None
 
     def ask(self, run: int, now: float) -> None:
@@ -230,7 +230,7 @@ class Calls:
         for record in self.deadlines.expired(now):
             outcome = refusals.expired(record)
             if record.phase in (Phase.APPROVAL, Phase.RESPONSE):
-                self._conclude(record, outcome, now)
+                self._settle(record, outcome, now)
                 continue
             record.outcome = outcome
             record.undo = self._undoable(record)
@@ -338,7 +338,7 @@ class Calls:
 
     # Effects of moves
 
-    def _conclude(self, record: Record, outcome: Outcome, now: float) -> None:
+    def _settle(self, record: Record, outcome: Outcome, now: float) -> None:
         """The outcome of a run, for every call that shares it."""
         if record.phase is _APPROVAL:
             self._stop_asking(record)
@@ -346,17 +346,14 @@ class Calls:
         if record.policy is not None and record.policy.join:
             followers = shared_runs.dissolve(record)
             self._shared.forget(record)
-        self._settle(record, outcome, now)
-        for one in followers:
-            self._settle(one, outcome, now)
-
-    def _settle(self, record: Record, outcome: Outcome, now: float) -> None:
         record.phase = _NOTHING
         if record.state in SERVED:
             unread = refusals.unread_media(record, outcome) if outcome.parts else None
             record.outcome = unread or outcome
         for effect in self._move(record, _SETTLE):
             PERFORM[effect](self, record, now, None)
+        for one in followers:
+            self._settle(one, outcome, now)
 
     def _perform(
         self, record: Record, effects: tuple[Effect, ...], now: float, yielded: Outcome | None = None

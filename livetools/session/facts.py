@@ -14,7 +14,7 @@ from livetools.protocol.transcript import Transcript
 
 from .assembly import Assembly
 from .host import Host
-from .wake import make_wake, this_loop
+from .wake import make_wake
 
 if TYPE_CHECKING:
     from livetools.protocol.plan_types import Plan
@@ -104,7 +104,7 @@ class SessionFacts:
     def _here(self) -> SessionDriver:
         """The driver of a session that is used where it belongs."""
         driver = self._driver if self._driver is not None else self._running()
-        if this_loop() is not self._host.loop:
+        if self._host.here() is not self._host.loop:
             self._host.require_loop()
         return driver
 

@@ -47,6 +47,7 @@ class Host:
     def __init__(self, name: str = "livetools") -> None:
         self._name = name
         self.loop: object = None  # to be read: that it was started in
+        self.here = this_loop  # the loop that runs where this is asked; None: there is none
         self._ready = Latch()
         self._ended = Latch()
         self._scope: anyio.CancelScope | None = None
@@ -69,6 +70,7 @@ class Host:
             nursery = await self._nursery.__aenter__()
             nursery.start_soon(self._run, main, name=self._name)
         else:
+            self.here = asyncio._get_running_loop  # every event is asked for here: it is C, and never raises
             self._task = asyncio.create_task(self._run(main), name=self._name)
         try:
             await self._ready.wait()
@@ -106,7 +108,7 @@ class Host:
 
         Another loop's futures are never woken: what waits would hang, and what is written would stay behind.
         """
-        if (here := this_loop()) is self.loop or self.loop is None:
+        if (here := self.here()) is self.loop or self.loop is None:
             return
         used = "where no event loop runs" if here is None else f"in another one, {here!r}"
         raise ConcurrencyError(

@@ -160,19 +160,21 @@ class Inbox:
         """Whether somebody has ever asked for an event."""
         return self._iterated
 
-    def put(self, event: Event) -> None:
-        """Take an event; never waits."""
-        if type(event) is AudioChunk or type(event) is VideoChunk:
-            weight = FLAT + len(event.data)
-        elif self._awaited:
-            weight = FLAT  # a reader that waits takes it at once, so its size does not matter
-        else:
-            weight = FLAT + _weight(event)
+    def put(self, *events: Event) -> None:
+        """Take events; never waits."""
         backlog = self._backlog
-        backlog.add(event, weight)
-        if backlog.size > self._bound:
-            self._shed()
-        if self._awaited and backlog.size == weight:  # else it was woken by what came before
+        wakes = self._awaited and not backlog.size  # else it was woken by what came before
+        for event in events:
+            if type(event) is AudioChunk or type(event) is VideoChunk:
+                weight = FLAT + len(event.data)
+            elif self._awaited:
+                weight = FLAT  # a reader that waits takes it at once, so its size does not matter
+            else:
+                weight = FLAT + _weight(event)
+            backlog.add(event, weight)
+            if backlog.size > self._bound:
+                self._shed()
+        if wakes:
             self._wake.set()
 
     def close(self) -> None:

@@ -104,11 +104,11 @@ class SessionDriver(Driver[Machine]):
         self.over.set()
 
     def show(self, events: Sequence[Event]) -> None:
-        """Show each event to the taps, and to the iterator."""
+        """Show each event to the taps, and then to the iterator."""
         for event in events:
             for tap in self.taps:
                 tap(event)
-            self.inbox.put(event)
+        self.inbox.put(*events)
 
     def transport(self, link: int) -> Transport | None:
         """The connection of this number, if it stands."""

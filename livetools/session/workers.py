@@ -112,8 +112,7 @@ class Workers:
         if worker.task is not None and EAGER:
             serving = self._serving(worker, job)
             if serving.begin(worker.task):
-                if not worker.scope.cancel_called:  # else it does not rest: it ends
-                    self._rests(worker)
+                self._rests(worker)
                 return
             worker.begun = serving
         worker.wake.set()
@@ -201,7 +200,7 @@ class Workers:
                 worker.task = this_task()
                 while True:
                     await (await self._next(worker))
-                    if worker.scope.cancel_called or not self._rests(worker):
+                    if not self._rests(worker):
                         break
         finally:
             if worker in self._idle:
@@ -210,8 +209,8 @@ class Workers:
             await self._settle(worker.job)
 
     def _rests(self, worker: _Worker) -> bool:
-        """Whether this worker may have another job, and waits for it."""
-        rests = len(self._idle) < IDLE and not was_cancelled(worker.task)
+        """Whether this worker may have another job, and waits for it. One that was cancelled ends."""
+        rests = len(self._idle) < IDLE and not worker.scope.cancel_called and not was_cancelled(worker.task)
         if rests:
             self._idle.append(worker)
         return rests
