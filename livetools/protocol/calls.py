@@ -311,16 +311,16 @@ class Calls:
         if not policy.handled:
             record.phase = Phase.RESPONSE
             self.deadlines.set(record, inf if policy.timeout is None else now + policy.timeout)
-        elif self._slots.free(record, self.plan.max_concurrency):
+        elif self._slots.take(record, self.plan.max_concurrency):
             self._start(record, now)
         else:
             self.deadlines.set(record, inf)
             self._slots.wait(record)
 
     def _start(self, record: Record, now: float) -> None:
+        """Start the handler, which has its slot."""
         record.phase = _HANDLER
         record.running = record.started = True
-        self._slots.start(record)
         policy = record.policy
         assert policy is not None
         self.deadlines.set(record, inf if policy.timeout is None else now + policy.timeout)

@@ -40,14 +40,11 @@ class PartialCalls:
     """The calls of a connection that are not whole yet."""
 
     def __init__(self) -> None:
-        self._growing: list[_Growing] = []
-
-    def __bool__(self) -> bool:
-        return bool(self._growing)
+        self.growing: list[_Growing] = []  # to be read
 
     def whole(self, calls: Sequence[Piece]) -> Sequence[Asked]:
         """The calls of one message that are whole now; the rest waits for its other pieces."""
-        if not self._growing:
+        if not self.growing:
             for call in calls:
                 if call.will_continue or call.partial_args:
                     break
@@ -58,11 +55,11 @@ class PartialCalls:
     def cancel(self, ids: Iterable[str]) -> None:
         """The server takes these back: they will not become whole."""
         gone = set(ids)
-        self._growing = [each for each in self._growing if each.id not in gone]
+        self.growing = [each for each in self.growing if each.id not in gone]
 
     def clear(self) -> None:
         """Another session begins: what was not whole never will be."""
-        self._growing.clear()
+        self.growing.clear()
 
     def _add(self, piece: Piece) -> Asked | None:
         growing = self._of(piece)
@@ -70,18 +67,18 @@ class PartialCalls:
             if not (piece.will_continue or piece.partial_args):
                 return piece
             growing = _Growing(piece)
-            self._growing = [*self._growing[1 - MOST :], growing]
+            self.growing = [*self.growing[1 - MOST :], growing]
         growing.add(piece)
         if piece.will_continue:
             return None
-        self._growing.remove(growing)
+        self.growing.remove(growing)
         return FunctionCall(growing.id, growing.name, growing.arguments())
 
     def _of(self, piece: Piece) -> _Growing | None:
         """The call that this piece belongs to: by its id, else the newest one, if it may be of that name."""
         if piece.id:
-            return next((each for each in self._growing if each.id == piece.id), None)
-        newest = self._growing[-1] if self._growing else None
+            return next((each for each in self.growing if each.id == piece.id), None)
+        newest = self.growing[-1] if self.growing else None
         return newest if newest is not None and piece.name in ("", newest.name) else None
 
 

@@ -85,7 +85,7 @@ class Reception:
     def receive(self, link: int, data: bytes | str, now: float) -> None:
         """Handle one frame. Never raises for what a server sends."""
         self.turns.settle_doubts(now)
-        if not self.calls.partial and (calls := only_calls(data)) is not None:
+        if not self.calls.partial.growing and (calls := only_calls(data)) is not None:
             read = self.outbox.output(self.turns.ends)
             self._called(link, calls, now)
             return self.calls.read(read)

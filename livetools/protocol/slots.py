@@ -25,21 +25,19 @@ class Slots:
         self.waiting: dict[str, deque[tuple[int, Record]]] = {}  # to be read: the queue of each tool
         self._numbers = count()
 
-    def free(self, record: Record, most: int | None) -> bool:
-        """Whether the handler of this call may start, in a session of ``most`` slots."""
-        policy = record.policy
-        if policy is None:
-            return True
-        if most is not None and len(self.held) >= most and policy.takes_slot and not policy.background:
-            return False
-        return policy.concurrency is None or self._running.get(record.call.name, 0) < policy.concurrency
-
-    def start(self, record: Record) -> None:
-        """The handler starts."""
+    def take(self, record: Record, most: int | None) -> bool:
+        """Give the handler of this call a slot, in a session of ``most``, if one is free. Whether it may start."""
         name, policy = record.call.name, record.policy
-        self._running[name] = self._running.get(name, 0) + 1
-        if policy is None or (policy.takes_slot and not policy.background):
+        assert policy is not None
+        counts, running = policy.takes_slot and not policy.background, self._running.get(name, 0)
+        if counts and most is not None and len(self.held) >= most:
+            return False
+        if policy.concurrency is not None and running >= policy.concurrency:
+            return False
+        self._running[name] = running + 1
+        if counts:
             self.held.add(record.run)
+        return True
 
     def release(self, record: Record) -> bool:
         """Nobody waits for this handler any more: the session does not count it. Whether it did until now."""
@@ -60,20 +58,20 @@ class Slots:
         self.waiting.setdefault(record.call.name, deque()).append((next(self._numbers), record))
 
     def next(self, most: int | None) -> Record | None:
-        """The first that may start now, taken out of its queue; ``None`` if there is none."""
-        chosen: tuple[int, Record] | None = None
+        """The first that may start now, with its slot, taken out of its queue; ``None`` if there is none."""
+        first: list[tuple[int, Record]] = []  # of each tool
         for name, queue in list(self.waiting.items()):
             while queue and not _waits(queue[0][1]):
                 queue.popleft()
-            if not queue:
+            if queue:
+                first.append(queue[0])
+            else:
                 del self.waiting[name]
-            elif (chosen is None or queue[0][0] < chosen[0]) and self.free(queue[0][1], most):
-                chosen = queue[0]
-        if chosen is None:
-            return None
-        record = chosen[1]
-        self.waiting[record.call.name].popleft()
-        return record
+        for _, record in sorted(first):  # by their numbers, of which no two are equal
+            if self.take(record, most):
+                self.waiting[record.call.name].popleft()
+                return record
+        return None
 
 
 def _waits(record: Record) -> bool:

@@ -110,7 +110,7 @@ class Workers:
         worker = self._busy[run] = self._idle.pop()
         worker.job = job
         if worker.task is not None and EAGER:
-            serving = self._serving(worker, job)
+            serving = EagerCoroutine(self._serve(worker, job), self._context.copy())
             if serving.begin(worker.task):
                 self._rests(worker)
                 return
@@ -182,9 +182,6 @@ class Workers:
         report = _Report(self._desk, run)
         return tool.context(call=call, deps=self._deps, session=self._session, report=report)
 
-    def _serving(self, worker: _Worker, job: Job) -> EagerCoroutine:
-        return EagerCoroutine(self._serve(worker, job), self._context.copy())
-
     async def _serve(self, worker: _Worker, job: Job) -> None:
         """One call, in a context of its own."""
         SERVING.set(job)
@@ -228,7 +225,7 @@ class Workers:
         if begun is not None:
             return begun
         assert worker.job is not None
-        return self._serving(worker, worker.job)
+        return EagerCoroutine(self._serve(worker, worker.job), self._context.copy())
 
     async def _settle(self, job: Job) -> None:
         done = job.done or cancelled()

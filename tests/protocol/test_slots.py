@@ -22,22 +22,29 @@ class Room:
 
     def running(self, name: str, concurrency: int | None = None, *, background: bool = False) -> Record:
         record = self.call(name, concurrency, background=background)
-        self.slots.start(record)
+        assert self.slots.take(record, None)
         return record
+
+    def has_one_for(self, record: Record, most: int | None) -> bool:
+        """Whether a slot is free for this call, which leaves it so."""
+        if not self.slots.take(record, most):
+            return False
+        self.slots.end(record)
+        return True
 
 
 def test_without_limits_everybody_runs() -> None:
     room = Room()
     room.running("a")
-    assert room.slots.free(room.call("a"), None)
+    assert room.has_one_for(room.call("a"), None)
 
 
 def test_a_limit_of_a_tool_counts_its_own_calls_and_the_sessions_counts_all() -> None:
     room = Room()
     room.running("a", 1)
-    assert not room.slots.free(room.call("a", 1), None)
-    assert room.slots.free(room.call("b", 1), None)
-    assert not room.slots.free(room.call("b", 1), 1)
+    assert not room.has_one_for(room.call("a", 1), None)
+    assert room.has_one_for(room.call("b", 1), None)
+    assert not room.has_one_for(room.call("b", 1), 1)
 
 
 def test_a_free_slot_goes_to_the_first_who_may_have_it() -> None:
@@ -51,7 +58,6 @@ def test_a_free_slot_goes_to_the_first_who_may_have_it() -> None:
     assert room.slots.next(None) is None
     room.slots.end(busy)
     assert room.slots.next(None) is first
-    room.slots.start(first)
     assert room.slots.next(None) is None
 
 
@@ -65,29 +71,28 @@ def test_those_who_wait_for_a_slot_of_the_session_get_it_in_their_order_over_all
         assert room.slots.next(1) is None
         room.slots.end(busy)
         assert room.slots.next(1) is record
-        room.slots.start(record)
         busy = record
 
 
 def test_a_handler_whose_call_is_over_holds_its_tool_and_no_slot_of_the_session() -> None:
     room = Room()
     busy = room.running("a", 1)
-    assert not room.slots.free(room.call("b"), 1)
+    assert not room.has_one_for(room.call("b"), 1)
     assert room.slots.release(busy)
     assert not room.slots.release(busy), "only once"
-    assert not room.slots.free(room.call("a", 1), None)
-    assert room.slots.free(room.call("b"), 1)
+    assert not room.has_one_for(room.call("a", 1), None)
+    assert room.has_one_for(room.call("b"), 1)
     room.slots.end(busy)
-    assert room.slots.free(room.call("a", 1), 1)
+    assert room.has_one_for(room.call("a", 1), 1)
 
 
 def test_a_background_handler_holds_its_tool_and_no_slot_of_the_session() -> None:
     room = Room()
     room.running("a", 1, background=True)
-    assert room.slots.free(room.call("b"), 1)
-    assert not room.slots.free(room.call("a", 1, background=True), 1)
+    assert room.has_one_for(room.call("b"), 1)
+    assert not room.has_one_for(room.call("a", 1, background=True), 1)
     room.running("b")
-    assert room.slots.free(room.call("c", background=True), 1), "it takes none, so it needs none"
+    assert room.has_one_for(room.call("c", background=True), 1), "it takes none, so it needs none"
 
 
 def test_who_was_taken_back_while_waiting_gets_no_slot() -> None:
