@@ -112,6 +112,32 @@ async def test_a_waiting_reader_is_woken() -> None:
     assert seen == [TextChunk("a"), None]
 
 
+async def test_events_that_come_together_wake_a_reader_and_keep_their_order() -> None:
+    inbox = Inbox()
+    seen: list[Event | None] = []
+
+    async def read() -> None:
+        while (event := await inbox.get()) is not None:
+            seen.append(event)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(read)
+        await anyio.wait_all_tasks_blocked()
+        inbox.put(TextChunk("a"), AudioChunk(b"1"), TextChunk("b"))
+        await anyio.wait_all_tasks_blocked()
+        assert seen == [TextChunk("a"), AudioChunk(b"1"), TextChunk("b")]
+        inbox.close()
+
+
+async def test_the_bound_holds_for_events_that_come_together() -> None:
+    inbox = Inbox(bound=10_000)
+    inbox.put(*(AudioChunk(bytes([n]) * 1000) for n in range(100)), TextChunk("a"))
+    events = await drained(inbox)
+    assert sum(len(e.data) for e in events if isinstance(e, AudioChunk)) <= 10_000
+    assert [events[-2], events[-1]] == [AudioChunk(bytes([99]) * 1000), TextChunk("a")]
+    assert inbox.dropped == 101 - len(events)
+
+
 async def test_two_readers_at_once_are_an_error_that_says_why() -> None:
     inbox = Inbox()
     async with anyio.create_task_group() as group:
