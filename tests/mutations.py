@@ -1,9 +1,9 @@
 """Breaks the tables in every small way, and sees whether the searches notice: ``python tests/mutations.py``.
 
 Each mutant drops one line of the table of debts, of turns or of the connection, or one effect of a line, or stays where
-it should move; or takes something for read that is not, or the other way round, or gives an entry another fate. A
-mutant that survives is printed, and is either a hole in the tests or a line that nothing needs; the exit status is the
-number of survivors.
+it should move; or decides the same whatever happens; or takes something for read that is not, or the other way round,
+or gives an entry another fate. A mutant that survives is printed, and is either a hole in the tests or a line that
+nothing needs; the exit status is the number of survivors.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from support import asking, line, reading, world
 from support.driver import plan
 from support.search import search
 
-from livetools.protocol import ledger, link, outbox, turns
+from livetools.protocol import connection, ledger, link, outbox, turns
 from livetools.protocol.plan_types import CallPolicy
 
 DEBTS = [
@@ -48,7 +48,7 @@ def prove_ledger() -> None:
 
 def prove_link() -> None:
     """Search the orders of what can happen to the connection."""
-    for depth in (2, 4):
+    for depth in (2, 3, 4):
         for beginning in line.BEGINNINGS:
             for terms, policy in LINES:
 
@@ -127,6 +127,11 @@ TABLES: list[tuple[Any, Callable[[], None]]] = [
     (turns.TABLE, prove_turns),
     (link.TABLE, prove_link),
 ]
+#: The effects of the connection that decide, and for what.
+DECISIONS = {
+    link.LinkEffect.CHECK: (link.LinkEvent.QUIET, link.LinkEvent.SPOKEN),
+    link.LinkEffect.JUDGE: (link.LinkEvent.AGAIN, link.LinkEvent.GIVE_UP),
+}
 
 
 def mutants(table: Any) -> Iterator[tuple[str, Any, Any]]:
@@ -148,11 +153,17 @@ def caught(table: Any, pair: Any, entry: Any, prove: Callable[[], None]) -> str 
     else:
         table[pair] = entry
     try:
+        return failure_of(prove)
+    finally:
+        table[pair] = original
+
+
+def failure_of(prove: Callable[[], None]) -> str | None:
+    """How this search fails, if it does."""
+    try:
         prove()
     except Exception as failure:  # a crash is a catch as well
         return f"{type(failure).__name__}: {failure}"
-    finally:
-        table[pair] = original
     return None
 
 
@@ -164,11 +175,29 @@ def mutate_tables() -> Iterator[tuple[str, str | None]]:
             yield name, caught(table, pair, entry, prove)
 
 
+def mutate_decisions() -> Iterator[tuple[str, str | None]]:
+    """Each effect of the connection that decides, always for the same event; and its failure."""
+    deciding: Any = connection.DO
+    for effect, events in DECISIONS.items():
+        original = deciding[effect]
+        for event in events:
+
+            def always(self: Any, step: Any, original: Any = original, event: Any = event) -> Any:
+                original(self, step)
+                return event
+
+            deciding[effect] = always
+            try:
+                yield f"{effect.name} always says {event.name}", failure_of(prove_link)
+            finally:
+                deciding[effect] = original
+
+
 def main() -> int:
     """Print each mutant and its end."""
     survivors, total, began = [], 0, time.monotonic()
     prove_outbox()
-    for name, failure in chain(mutate_outbox(), mutate_tables()):
+    for name, failure in chain(mutate_outbox(), mutate_tables(), mutate_decisions()):
         total += 1
         if failure is None:
             survivors.append(name)

@@ -12,6 +12,7 @@ from math import inf
 
 from livetools.protocol.actions import Close, Dial, End, Hangup
 from livetools.protocol.connection import (
+    AT_LEAST,
     CLOSING,
     LATEST,
     UNSAID,
@@ -88,6 +89,8 @@ class World:
         self.sockets: list[Socket] = []
         self.ended: list[Exception | None] = []
         self.closed = False  # by the user
+        self.forced = False  # the last socket was dialled since no quiet moment came
+        self.failed_at = -inf  # the last move that came to nothing
         self.told = 0  # as many sockets had been dialled when another dial was told
         self.stands = False  # a session has begun and was not lost
         self.began_before = False
@@ -132,8 +135,12 @@ class World:
         one = alive[0 if which == "first" else -1]
         one.gone = True
         by_us = one.hung_up < inf
+        if not by_us:
+            self.has_failed(one)
+        may = self.began_before and not self.ended and not by_us and kind == "drop" and self.may_dial()
         close = Close(1000, "", by_us=True) if by_us else CLOSES[kind]
         self.do(self.connection.gone(one.link, close, self.standing_now, self.now))
+        assert not (may and self.ended), "given up, though another dial was allowed"
         if self.stands and not one.open and self.leave_by < inf:
             self.must_dial()
 
@@ -147,17 +154,17 @@ class World:
             self.must_dial()
             self.connection.go_away(float(seconds) if seconds else None, self.now)
 
+    def may_dial(self) -> bool:
+        """Whether the policy allows another dial."""
+        policy = self.policy
+        return bool(policy and len(self.sockets) <= policy.budget and self.since_began < policy.attempts)
+
     def must_dial(self) -> None:
         """The next socket is dialled in time, unless that is done, or no dial is left."""
-        policy, moving = self.policy, any(not (s.stood or s.gone or s.hung_up < inf) for s in self.sockets)
-        if (
-            policy
-            and not moving
-            and len(self.sockets) <= policy.budget
-            and self.since_began < policy.attempts
-        ):
+        moving = any(not (s.stood or s.gone or s.hung_up < inf) for s in self.sockets)
+        if self.policy and not moving and self.may_dial():
             share = LATEST * max(0.0, self.leave_by - self.now)
-            self.dial_by = min(self.dial_by, self.now + max(share, policy.maximum))
+            self.dial_by = min(self.dial_by, self.now + max(share, self.policy.maximum))
 
     def calls(self) -> None:
         was = self.standing_now
@@ -235,13 +242,17 @@ class World:
         assert one.shown < inf, "something was lost with a socket on which nothing began"
         assert not one.lost, "lost twice"
         one.lost = True
-        self.stands = False
+        self.stands, self.failed_at = False, -inf
         self.leave_by = self.dial_by = inf
 
     def dial(self, link: int) -> None:
         assert not self.ended, "dialled after the end"
         assert all(s.link != link for s in self.sockets), "one number for two sockets"
+        assert self.now > self.failed_at + AT_LEAST - 1e-9, (
+            "a move that has just failed is tried again at once"
+        )
         self.sockets.append(Socket(link, self.now))
+        self.forced = self.connection.state is LinkState.FORCED
         self.since_began += 1
         self.dial_by = inf
 
@@ -249,8 +260,18 @@ class World:
         assert not one.gone, "hung up a socket that was gone"
         assert one.hung_up == inf, "hung up twice"
         one.hung_up = self.now
+        if self.connection.state is LinkState.SWAPPING:
+            assert self.standing_now.calm or self.forced, "moved in the middle of something, with time left"
+        if self.connection.state is LinkState.LEAVING and one.open:
+            assert not self.standing_now.calm, "a move was put off though the moment was quiet"
+        self.has_failed(one)
         if self.stands and not one.open and self.leave_by < inf:
             self.must_dial()
+
+    def has_failed(self, one: Socket) -> None:
+        """It was to succeed the one that stands, and will not."""
+        if self.stands and not one.stood:
+            self.failed_at = self.now
 
     def send_setup(self, one: Socket, handle: str | None) -> None:
         if one.gone or one.hung_up < inf:
