@@ -77,7 +77,7 @@ def prove_turns() -> None:
         test_turns.test_after_a_call_without_a_word_on_it_the_next_turn_is_the_questions(end)
     for steps, due in test_turns.ANSWERS:
         test_turns.test_an_answer_is_spoken_of_in_the_turn_behind_the_calls_own(steps, due)
-    for inputs in (asking.World.INPUTS, asking.World.SPEECH):
+    for inputs in (asking.World.INPUTS, asking.World.SPEECH, asking.World.CALLS):
         search(asking.World, inputs, 4, last=asking.World.calm)
 
 

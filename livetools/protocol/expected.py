@@ -46,8 +46,9 @@ class Expected:
 
     @property
     def shares(self) -> bool:
-        """Whether its turn may be that of others too: a turn about function responses is only that."""
-        return self.prompt or not self.wanted
+        """Whether its turn may be that of others too: a turn about function responses is only that, if it comes."""
+        may_not_come = not self.wanted or (self.doubtful and not self.prompt)
+        return may_not_come or (self.prompt and not self.answer)
 
 
 def no_answer(waited_for: str, seconds: float) -> NoAnswer:
@@ -124,6 +125,10 @@ class Exchange:
         if run not in self._called:
             self._called.add(run)
             self.events.append(ToolStarted(call))
+
+    def called(self, runs: set[int]) -> bool:
+        """Whether one of these calls was made in what it listens to."""
+        return self.listens and not self._called.isdisjoint(runs)
 
     def hear(self, event: Event) -> None:
         """Keep what the reply needs of what was told."""

@@ -1,8 +1,8 @@
 """The state table of turns: which turns are expected, what ends an exchange, when silence is a stall.
 
-The service never says "your turn" in so many words. ``turnComplete`` ends a turn, but a call may end its turn by
-itself and bring another with its answer; with background reasoning ``turnComplete`` is not the end and ``IDLE`` is.
-So the turns that are expected stand in a queue (``Expected``), and one state says what the model does now:
+``turnComplete`` ends a turn, but a call may end its turn by itself and bring another with its answer; with background
+reasoning ``IDLE`` ends it. So the turns that are expected stand in a queue (``Expected``), and one state says what the
+model does now:
 
 ==========  ==========================================================================================
 IDLE        nothing of a turn has come since the last one ended
@@ -12,7 +12,7 @@ THINKING    it said that it goes on by itself (IN_PROGRESS)
 ==========  ==========================================================================================
 
 A turn that ends is the first of the queue. Some turns may never come: of a question that was given up or has stalled,
-of a text that may start none, on the answer to a call that was made on one of two texts, of one of two texts that are
+of a text that may start none, on the answer to a call where it was spoken of already, of one of two texts that are
 answered together. Nobody waits for any but the last kind (``until``). Where several questions were written before a
 turn began, its end may be that of all (``doubtful``): if it is quiet behind it, they are over, and the whole turn was
 the answer. If not, the next turn is the next question's: a late answer to what was given up is never another's.
@@ -31,8 +31,7 @@ from .events import Call, Stalled
 from .expected import Exchange, Expected, no_answer
 from .stale import Stale
 
-#: Seconds of quiet behind a turn after which no other is expected, where that is in doubt: the turn was ended by what
-#: nobody waited for, or it may have spoken of an answer that went out before its call's turn had ended.
+#: Seconds of quiet behind a turn after which no other is expected, where it is in doubt whether one comes.
 QUIET_SETTLES = 2.0
 #: The same where two questions are waited for: a model may think for longer between two answers.
 PAUSE = 3.0
@@ -419,12 +418,12 @@ class Turns:
             return
         first = self._queue[0]
         if first is exchange.turn:
-            if exchange.listens and first.answer and not self._ended_answer:
+            if first.answer and not self._ended_answer and exchange.called(self._unspoken):
                 # the turn that went before has called, and this one speaks of the answer
                 exchange.sure = True
             else:
                 exchange.listen(sure=True, calls=exchange.listens and first.answer)
-        elif all(turn.shares and not turn.answer for turn in self._before(exchange.turn)):
+        elif all(turn.shares for turn in self._before(exchange.turn)):
             exchange.listen(sure=False)
 
     def _place(self, was: Model, now: float) -> None:
@@ -447,10 +446,10 @@ class Turns:
             return
         first = self._queue.popleft()
         first.over, self._ended_answer = True, first.answer
-        if not first.shares:
+        if first.answer and first.wanted and not (first.prompt or first.doubtful):
             return
         # those that it may have answered too
-        perhaps = list(takewhile(lambda t: t.shares and not t.answer, islice(self._queue, max(0, known - 1))))
+        perhaps = list(takewhile(lambda turn: turn.shares, islice(self._queue, max(0, known - 1))))
         for turn in perhaps:
             turn.doubtful = True
         if perhaps:
@@ -484,7 +483,7 @@ class Turns:
         while len(self._queue) <= second:
             self._queue.append(Expected())
         turn = self._queue[second]
-        if apart and turn.prompt and turn.doubtful and not turn.answer:  # that may be the question's alone
+        if apart and turn.prompt and not turn.answer:  # that may be the question's alone
             self._queue.append(Expected(until=now + QUIET_SETTLES))
         turn.answer = True
         return turn
@@ -510,6 +509,8 @@ class Turns:
         self._spoken = self.owed and (crossed or self._heard)
         if self._spoken and self._patience == inf:
             self._patience = QUIET_SETTLES
+        for turn in self._queue:
+            turn.doubtful |= self._spoken and turn.answer and not turn.prompt
         if not self.owed:
             self._unspoken.clear()
         self._cutting = False

@@ -19,7 +19,7 @@ from livetools.protocol.events import Call, OutputTranscript, Stalled, TextChunk
 from livetools.protocol.expected import Exchange
 from livetools.protocol.plan_types import CallPolicy
 from livetools.protocol.reconnect_policy import ReconnectPolicy
-from livetools.protocol.turns import QUIET_SETTLES, Turns
+from livetools.protocol.turns import PAUSE, QUIET_SETTLES, Turns
 
 BLOCKING = CallPolicy("tool", timeout=None)
 ASYNC = CallPolicy("tool", timeout=None, behavior="NON_BLOCKING", ends_turn=True, takes_scheduling=True)
@@ -323,18 +323,34 @@ def test_one_of_two_answers_that_was_taken_back_leaves_the_other_due() -> None:
 # Turns that may not come
 
 
-@pytest.mark.parametrize("inputs", [World.INPUTS, World.SPEECH], ids=["text", "speech"])
+PLAYED = pytest.mark.parametrize(
+    "inputs", [World.INPUTS, World.SPEECH, World.CALLS], ids=["text", "speech", "calls"]
+)
+
+
+@PLAYED
 def test_in_every_order_of_questions_and_answers_each_question_is_given_its_own_answer(inputs: Any) -> None:
-    """Given up, ignored, blank, answered together, in the middle of speech: or it is given none, and says so."""
-    assert search(World, inputs, 5, last=World.calm) > 1500
+    """Given up, ignored, blank, answered together, in the middle of speech, beside calls: or it is given none, and
+    says so.
+    """
+    assert search(World, inputs, 5, last=World.calm) > 800
+
+
+@given(st.lists(st.sampled_from(World.CALLS), min_size=6, max_size=20))
+@settings(max_examples=500, deadline=None)
+def test_in_long_conversations_with_calls_each_question_is_given_its_own_answer(steps: list[Any]) -> None:
+    world = World()
+    for step in steps:
+        world.play(step)
+    world.calm()
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("inputs", [World.INPUTS, World.SPEECH], ids=["text", "speech"])
+@PLAYED
 def test_in_every_longer_order_of_questions_and_answers_each_question_is_given_its_own_answer(
     inputs: Any,
 ) -> None:
-    assert search(World, inputs, 7, last=World.calm) > 30_000
+    assert search(World, inputs, 7, last=World.calm) > 8_000
 
 
 OTHER_KIND = CallPolicy("other", timeout=None, behavior="NON_BLOCKING", ends_turn=True)
@@ -642,6 +658,37 @@ def test_words_on_a_call_that_was_made_on_a_text_before_the_question_are_not_the
     assert third.done
     assert [e.text for e in third.events if isinstance(e, OutputTranscript)] == ["to three"]
     assert d.machine.turns.ahead == 0
+
+
+@pytest.mark.parametrize("apart", [True, False])
+def test_a_question_behind_a_response_that_was_perhaps_spoken_of_already_is_answered(apart: bool) -> None:
+    """Words follow the response in the same turn: they may be on it, and then no turn of its own comes."""
+    d = Driver(plan(ASYNC)).live()
+    d.machine.send_text("one", d.now)
+    d.drain().server(CALL).settle("c1").say("to one").turn_complete()
+    second, _ = d.machine.ask("two", d.now)
+    d.drain()
+    if apart:
+        d.say("on c1").turn_complete()
+        assert not second.done
+    d.say("to two").turn_complete().later(PAUSE)
+    assert second.done
+    assert second.error is None
+    assert [e.text for e in second.events if isinstance(e, OutputTranscript)] == ["to two"]
+    assert d.machine.turns.ahead == 0
+
+
+def test_a_response_behind_two_texts_may_have_a_turn_of_its_own() -> None:
+    d = Driver(plan(ASYNC)).live()
+    for text in ("one", "two"):
+        d.machine.send_text(text, d.now)
+    d.drain().server(CALL).settle("c1")
+    third, _ = d.machine.ask("three", d.now)
+    d.drain().turn_complete().say("to two").turn_complete().say("on c1").turn_complete()
+    assert not third.done
+    d.say("to three").turn_complete().later(QUIET_SETTLES)
+    assert third.done
+    assert [e.text for e in third.events if isinstance(e, OutputTranscript)] == ["to three"]
 
 
 @pytest.mark.parametrize(

@@ -1,22 +1,34 @@
 """A user who asks and a model that answers, or not, beside the turn queue: who is given whose answer.
 
 The model answers what was written in its order, one turn each, two in one turn, or not at all; it begins a turn of its
-own where the user speaks. Each word bears the names of the prompts that its turn answers, so that the book knows
-whether an exchange was given its own answer.
+own where the user speaks. In a turn it may call functions: it stands still until it has the response, or goes on and
+speaks of the response in a turn of its own, behind what was written before. Each word bears the names of the prompts
+that its turn answers or that its call was made on, so that the book knows whether an exchange was given its own answer.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from math import inf
 
 from livetools.protocol.errors import NoAnswer
-from livetools.protocol.events import TextChunk
+from livetools.protocol.events import Call, TextChunk, ToolStarted
 from livetools.protocol.expected import Exchange
 from livetools.protocol.turns import PAUSE, QUIET_SETTLES, Model, Turns
 
 from .search import Step
 
 STALL = 20.0
+
+
+@dataclass
+class Made:
+    """A call that the model has made in a turn with these names."""
+
+    run: int
+    names: str
+    stands: bool  # the model says nothing until it has the response
 
 
 class World:
@@ -39,19 +51,53 @@ class World:
         ("speech",),
     )
 
+    CALLS: tuple[Step, ...] = (
+        *(step for step in INPUTS if step not in (("both",), ("pause",), ("blank",))),
+        ("call",),
+        ("stand",),
+        ("respond",),
+        ("mingle",),
+        ("silent",),
+        ("cancel",),
+    )
+
     def __init__(self) -> None:
         self.turns = Turns(STALL, False)
         self.now = 0.0
         self.names = 0
-        self.pending: list[str] = []  # what the model has not answered, by name
+        self.runs = 0
+        self.pending: list[
+            str
+        ] = []  # what the model has not spoken to: prompts, and responses by their call's names
+        self.open: list[Made] = []  # the calls that nobody has answered
         self.unwanted: set[str] = set()  # of those, what was given up or may start no turn
         self.saying: list[str] | None = None  # the names that the turn under way answers
         self.known: list[str] = []  # what was written when that turn began
         self.ended: list[str] | None = None  # those of the turn that ended last, if nothing came since
         self.ended_at = 0.0
+        self.called = False  # in the turn under way
+        self.owes_words = False  # the model was given a response that it stood still for
+        self.begun: set[str] = set()  # what the model has spoken to, or called on
         self.asked: list[tuple[str, Exchange]] = []
         self.answered: set[str] = set()
         self.excused: set[str] = set()  # asked where nothing tells whose answer came
+        self.skipped = False  # a turn that is expected: what comes instead is not told from it
+        self.joined: set[str] = set()  # whose response may be spoken of in a turn that was expected before it
+        self.forgotten: set[str] = set()  # what the turn queue does not expect any more
+        self.mixed: dict[
+            str, set[str]
+        ] = {}  # whose words may stand beside its own: a turn may be on a response too
+
+    @property
+    def responses(self) -> list[str]:
+        """What is pending of responses: their prompts were begun."""
+        return [item for item in self.pending if each([item]) <= self.begun]
+
+    def mix(self, name: str, others: Iterable[str]) -> None:
+        self.mixed.setdefault(name, set()).update(each(others))
+
+    def mine(self, names: str) -> bool:
+        return bool(self.asked) and self.asked[-1][0] in each([names])
 
     @property
     def current(self) -> Exchange | None:
@@ -76,22 +122,28 @@ class World:
         ]
         exchange = self.current
         listens = (
-            (exchange.listens, exchange.sure, exchange.began, tuple(e.text for e in words(exchange)))
-            if exchange
-            else None
+            (exchange.listens, exchange.sure, exchange.began, tuple(words(exchange))) if exchange else None
         )
         names = {name: at for at, name in enumerate([*(self.saying or ()), *self.pending])}
         return (
             turns.model, tuple(queue), turns._known, turns._patience, listens, len(names), len(self.unwanted),
             self.saying is None, self.ended is None, turns.speech,
             tuple(name in self.unwanted for name in names), names.get(self.asked[-1][0]) if self.asked else None,
+            tuple((made.stands, names.get(made.names), self.mine(made.names)) for made in self.open),
+            len(self.pending), turns._heard, turns._spoken, turns._ended_answer, len(turns._unspoken),
+            exchange is not None and bool(exchange.calls), self.called, self.owes_words, self.skipped,
+            tuple(name in self.excused for name in names), bool(self.asked) and self.asked[-1][0] in self.excused,
+            tuple(item in self.responses for item in self.pending),
         )  # fmt: skip
 
     # The user
 
     def ask(self) -> None:
         if self.current is None:
+            before = [made.names for made in self.open]
             name = self.write()
+            if before:
+                self.mix(name, before)  # a response that comes now may be spoken of in its turn
             exchange = self.turns.ask()
             self.turns.prompted(self.now, exchange)
             self.asked.append((name, exchange))
@@ -113,28 +165,35 @@ class World:
     def write(self) -> str:
         self.names += 1
         name = f"p{self.names}"
-        if (
-            not self.excused.isdisjoint(self.pending)
-            and not self.excused.intersection(self.pending) <= self.unwanted
-        ):
+        left = self.excused.intersection(each(self.pending))
+        if left and not left <= self.unwanted - self.forgotten:
             self.excused.add(name)  # an answer that was not waited for comes first
         self.pending.append(name)
+        if self.current is not None:
+            self.mix(
+                self.asked[-1][0], [name]
+            )  # an exchange is given all that is said while its call is open
         if self.current is not None and not self.current.sure:
             self.excused.add(self.asked[-1][0])  # the next turn may be on this or on what was asked
         return name
 
     # The model
 
+    def begin(self, count: int = 1) -> bool:
+        """It begins a turn on what it was sent first, unless one is under way; False if it says nothing now."""
+        if self.saying is None and len(self.pending) >= count:
+            self.known = [item for item in self.pending if item not in self.responses]
+            self.saying = [self.pending.pop(0) for _ in range(count)]
+            self.begun |= each(self.saying)
+            self.called = False
+        return self.saying is not None and not any(made.stands for made in self.open)
+
     def word(self) -> None:
-        if self.saying is None and self.pending:
-            self.known = self.pending.copy()
-            self.saying = [self.pending.pop(0)]
-        self.say()
+        if self.begin():
+            self.say()
 
     def both(self) -> None:
-        if self.saying is None and len(self.pending) > 1:
-            self.known = self.pending.copy()
-            self.saying = [self.pending.pop(0), self.pending.pop(0)]
+        if self.saying is None and self.begin(2):
             if self.pending:
                 self.excused.add(self.saying[1])  # the turn that comes next is taken for its answer
             self.say()
@@ -149,22 +208,83 @@ class World:
 
     def say(self) -> None:
         if self.saying is not None:
-            self.ended = None
+            self.ended, self.owes_words = None, False
             self.turns.content(self.now)
             if self.current is not None and self.current.listens:
                 self.current.hear(TextChunk("+".join(self.saying)))
 
     def ignore(self) -> None:
-        if self.pending:
+        if self.pending and not self.runs:
             first = self.pending.pop(0)
+            self.skipped = True
             if self.pending or (self.asked and first == self.asked[-1][0]):
                 self.excused.update([first, *self.pending[:-1]])  # what comes next is taken for its answer
 
     def end(self) -> None:
-        if self.saying is not None:
-            self.answered.update(self.saying)
+        if self.saying is not None and self.begin():
+            if self.owes_words:
+                self.say()
+            self.answered.update(each(self.saying))
             self.ended, self.saying, self.ended_at = self.saying, None, self.now
             self.turns.complete(None, self.now)
+
+    # Calls
+
+    def call(self) -> None:
+        """The model calls, and goes on with its turn."""
+        self.make(stands=False)
+
+    def stand(self) -> None:
+        """The model calls, and waits for the response."""
+        self.make(stands=True)
+
+    def make(self, stands: bool) -> None:
+        if self.open or self.responses or (self.called and self.saying is not None):
+            return  # of two responses nothing tells which one a turn is on, or both
+        if self.skipped:
+            return  # nor, where one turn did not come, which one has called
+        if self.begin() and self.saying is not None:
+            self.ended, self.called = None, True
+            self.runs += 1
+            if self.current is not None and not self.mine("+".join(self.saying)):
+                self.mix(
+                    self.asked[-1][0], self.saying
+                )  # the turn may be on both, and the next one on the response
+            made = Made(self.runs, "+".join(self.saying), stands)
+            self.open.append(made)
+            self.turns.called(made.run, Call(f"c{made.run}", made.names), not stands, self.now)
+
+    def respond(self) -> None:
+        """The oldest call is answered; the model speaks of it in this turn, or behind what was written before."""
+        if self.open:
+            stood = any(made.stands for made in self.open)
+            made = self.open.pop(0)
+            if made.stands:
+                self.owes_words = True
+            else:
+                if self.pending:
+                    self.joined |= each([made.names])
+                self.pending.append(made.names)
+            self.turns.answered(made.run, not made.stands, None, self.now, stood)
+
+    def mingle(self) -> None:
+        """The model speaks of a response in the turn that is under way."""
+        if self.saying is not None and self.responses and self.begin():
+            self.pending.remove(self.responses[0])
+            self.skipped = True
+            self.say()
+
+    def silent(self) -> None:
+        """The oldest call is answered, and the model is to say nothing of it."""
+        if self.open:
+            stood = any(made.stands for made in self.open)
+            made = self.open.pop(0)
+            self.turns.answered(made.run, not made.stands, "SILENT", self.now, stood)
+
+    def cancel(self) -> None:
+        """The newest call is taken back; a model that stood still for it goes on with its turn."""
+        if self.open:
+            self.turns.taken_back(self.open.pop().run, self.now)
 
     # Time
 
@@ -178,9 +298,9 @@ class World:
         if self.saying is None:
             patience = PAUSE if len(set(self.known) - self.unwanted) > 1 else QUIET_SETTLES
             if self.ended is not None and self.now + seconds - self.ended_at > patience:
-                self.excused.update(
-                    self.pending
-                )  # a model that thinks for so long is taken for one that is done
+                # a model that thinks for so long is taken for one that is done
+                self.forgotten.update(each(self.pending))
+                self.excused |= self.forgotten
             blank = [n for n in self.pending if n in self.unwanted and n not in dict(self.asked)]
             self.pending = [name for name in self.pending if name not in blank]
         until = self.now + seconds
@@ -196,16 +316,26 @@ class World:
         for name, exchange in self.asked:
             if not exchange.done or exchange.error or exchange.stalled or name in self.excused:
                 continue
-            said = {part for word in words(exchange) for part in word.text.split("+")}
+            said = each(words(exchange))
             assert name in said, f"{name} was given {said or 'nothing'}"
-            assert all(name in word.text for word in words(exchange)), (
+            its_own = {name} | self.mixed.get(name, set())
+            assert all(its_own & each([word]) for word in words(exchange)), (
                 f"{name} was given more than its answer: {said}"
+            )
+            if name in self.joined:
+                continue
+            assert name not in each(made.names for made in self.open), f"{name} is over, and its call is open"
+            assert name not in each(self.pending), (
+                f"{name} is over, and the model is still to speak of its call"
             )
         waits = self.turns.waiting_for()
         assert bool(waits) != self.turns.idle
 
     def calm(self) -> None:
         """The model answers what is left: what was answered is over soon, and what it has ignored ends with a stall."""
+        while self.open:
+            self.respond()
+            self.check()
         self.end()
         while self.pending:
             self.word()
@@ -227,5 +357,14 @@ class World:
         assert self.turns.model is Model.IDLE
 
 
-def words(exchange: Exchange) -> list[TextChunk]:
-    return [event for event in exchange.events if isinstance(event, TextChunk)]
+def words(exchange: Exchange) -> list[str]:
+    """The names that stand in what the exchange was given."""
+    return [
+        event.call.name if isinstance(event, ToolStarted) else event.text
+        for event in exchange.events
+        if isinstance(event, TextChunk | ToolStarted)
+    ]
+
+
+def each(items: Iterable[str]) -> set[str]:
+    return {name for item in items for name in item.split("+")}
