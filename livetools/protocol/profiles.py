@@ -61,6 +61,7 @@ class ModelProfile:
     needs_name: bool = False  # an answer without a name is a failed call
     call_ids: Literal["function-call", "uuid", "call", "none"] = "function-call"  # what its ids look like
     answers_lost: bool = True  # a resumed session waits for an error for each call that was lost
+    closes_lost: bool = False  # it ends an empty turn when it has those errors
     builtin_tools: frozenset[str] = frozenset({"googleSearch", "codeExecution", "urlContext", "googleMaps"})
     idle_tools: frozenset[str] = frozenset()  # of those it does not have, the ones it takes and never uses
     mixes_search: bool = True  # googleSearch beside function declarations
@@ -246,6 +247,7 @@ _LIVE_3_8 = ModelProfile(
     default_behavior="NON_BLOCKING",  # pydantic-ai 2.68 (2026-09-16): turnComplete comes with the call
     call_ids="call",
     answers_lost=True,  # else the next user turn only closes the old exchange (pydantic-ai 2.68)
+    closes_lost=True,  # the error closes it, with an empty turn (pydantic-ai 2.68)
     builtin_tools=frozenset({"googleSearch"}),
     needs_role=True,  # 1007 "Request contains an invalid argument." (2026-09-17)
     input_block=False,  # openclaw#152830 (2026-09-19): it needs unbroken audio

@@ -112,6 +112,12 @@ class CallRegistry:
         """The calls of this id, or, where calls have none, of this name; the newest last."""
         return self._by_id.get(id) or [call for call in self._by_id.get(None, ()) if call.name == id]
 
+    def newest(self, id: str) -> FakeCall:
+        """The newest call of this id, or of this name where calls have no ids; else ``LookupError``."""
+        if not (known := self.with_id(id)):
+            raise LookupError(f"the pretend model made no call with the id {id!r}")
+        return known[-1]
+
     def find(self, response: Message, connection: int) -> FakeCall | None:
         """The call that a response answers: by its id; without one, the oldest open call of that name.
 

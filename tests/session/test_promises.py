@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Any, Literal
 
 import anyio
@@ -10,6 +11,7 @@ import pytest
 
 import livetools
 from livetools import ToolCancelled, ToolContext, ToolError, ToolFinished
+from livetools.protocol.profiles import find
 from livetools.testing import FakeLiveServer, Turn
 
 pytestmark = pytest.mark.anyio
@@ -129,3 +131,39 @@ async def test_a_follow_up_question_works_in_the_same_session_and_after_a_resump
                 assert str(await session.ask("And in Rome?")) == "There it is sunny."
             kinds = [sorted(part)[0] for c in session.transcript.contents for part in c["parts"]]
     assert kinds.count("functionCall") == kinds.count("functionResponse") == 2
+
+
+@pytest.mark.parametrize("closes", [True, False])
+async def test_an_empty_turn_that_closes_the_exchange_of_a_lost_call_is_not_the_answer_to_what_is_asked_next(
+    closes: bool,
+) -> None:
+    """A resumed 3.8 sends one when it has the error, before it reads the question; a service that does not answers."""
+    looked = anyio.Event()
+    server = FakeLiveServer(profile=replace(find("gemini-3.8-live"), closes_lost=closes))
+
+    @server.model
+    async def model(turn: Turn) -> None:
+        if turn.text == "look":
+            await turn.start_call("look")
+            await turn.drop()
+        await turn.say(f"On {turn.text}.")
+
+    async def look() -> str:
+        """Look."""
+        await looked.wait()
+        return "seen"
+
+    async with server:
+        options: dict[str, Any] = server.options
+        policy = livetools.ReconnectPolicy(initial=0.01)
+        async with livetools.connect("gemini-3.8-live", tools=[look], reconnect=policy, **options) as session:
+            with anyio.fail_after(20):
+                await session.send_text("look")
+                async for event in session:
+                    if isinstance(event, livetools.Reconnected):
+                        break
+                assert str(await session.ask("what is next?")) == "On what is next?."
+                looked.set()
+    came = [str(f.message) for f in server.frames if f.direction == "server" and f.connection == 2]
+    ends = [at for at, message in enumerate(came) if "turnComplete" in message]
+    assert any("modelTurn" in message for message in came[: ends[0]]) is not closes

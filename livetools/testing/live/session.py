@@ -258,7 +258,9 @@ class FakeSession:
         if self.script is not None:
             return await self.script(turn)
         if self.profile.answers_lost and self.calls.lost:
-            return await self._swallow(turn)
+            lost = ", ".join(str(call) for call in self.calls.lost)
+            self.service.note(f"{turn.text!r} was swallowed: nobody told the model of the lost {lost}")
+            return await self._close_lost()
         connection = self.connection
         if interrupts:
             await self._cut_in()
@@ -272,10 +274,8 @@ class FakeSession:
         if not self.queue.ending:
             await self.interrupt()
 
-    async def _swallow(self, turn: Turn) -> None:
-        """A resumed model that still waits for a lost call spends a user's turn on closing the old exchange."""
-        lost = ", ".join(str(call) for call in self.calls.lost)
-        self.service.note(f"{turn.text!r} was swallowed: nobody told the model of the lost {lost}")
+    async def _close_lost(self) -> None:
+        """A resumed model closes the exchange of its lost calls, with an empty turn."""
         self.calls.lost.clear()
         await self.send(self._turn_complete())
 
@@ -468,10 +468,7 @@ class FakeSession:
 
     def call(self, id: str) -> FakeCall:
         """The newest call of this id, or of this name where calls have no ids; else ``LookupError``."""
-        known = self.calls.with_id(id)
-        if not known:
-            raise LookupError(f"the pretend model made no call with the id {id!r}")
-        return known[-1]
+        return self.calls.newest(id)
 
     async def answer(self, turn: Turn, call: FakeCall) -> Message:
         """Wait for one answer. A turn that waits for a ``NON_BLOCKING`` call lets others speak meanwhile."""
@@ -569,6 +566,7 @@ class FakeSession:
     async def _take_responses(self, responses: Iterable[Message]) -> None:
         if self.connection is None:
             return  # the line was cut since: nobody hears them
+        waited = self.profile.closes_lost and bool(self.calls.lost)
         for response in responses:
             call = self.calls.find(response, self.connection.number)
             self.calls.lost = [each for each in self.calls.lost if each is not call]
@@ -582,6 +580,8 @@ class FakeSession:
                     call.end("answered")
             else:
                 self._late(call, response)
+        if waited and not self.calls.lost and self.queue.speaker is None and self.script is None:
+            await self._close_lost()
         await self._settle()
 
     def _streams(self, call: FakeCall) -> bool:

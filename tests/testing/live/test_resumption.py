@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import anyio
 import pytest
 
+from livetools.protocol.profiles import find
 from livetools.testing import FakeClock, FakeLiveServer, TurnCancelled
 
 pytestmark = pytest.mark.anyio
@@ -13,6 +16,7 @@ LIVE = "models/gemini-3.8-live"
 CASCADE = "models/gemini-live-2.5-flash-preview"
 GEMINI = "/ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent"
 VERTEX = "/ws/google.cloud.aiplatform.v1beta1.LlmBidiService/BidiGenerateContent"
+SLOW = [{"functionDeclarations": [{"name": "slow", "behavior": "BLOCKING"}]}]
 
 
 async def handle_of(client):
@@ -171,31 +175,55 @@ async def test_the_clock_is_left_alone_by_connections_that_have_gone(dial):
                 await anyio.lowlevel.checkpoint()
 
 
-async def test_a_resumed_3_8_swallows_a_turn_unless_the_lost_call_is_answered(dial):
-    for told in (False, True):
-        async with FakeLiveServer() as server:
+@pytest.mark.parametrize("told", [0, 1, 2])
+@pytest.mark.parametrize("closes", [True, False])
+async def test_a_resumed_3_8_closes_the_exchange_of_its_lost_calls_with_an_empty_turn(dial, closes, told):
+    """The last error is what closes it; where one is missing, the next turn of the user's is spent on it."""
+    profile = find(LIVE)
+    assert profile.closes_lost
+    async with FakeLiveServer(profile=replace(profile, closes_lost=closes)) as server:
 
-            @server.model
-            async def model(turn):
-                if turn.text == "go":
-                    await turn.call("slow")
-                await turn.say("Yes?")
+        @server.model
+        async def pretend(turn):
+            if turn.text == "go":
+                await turn.calls(("slow", {}), ("slow", {}))
+            await turn.say("Yes?")
 
-            declared = [{"functionDeclarations": [{"name": "slow", "behavior": "BLOCKING"}]}]
-            async with dial(server, model=LIVE, sessionResumption={}, tools=declared) as client:
-                handle = (await handle_of(client))["newHandle"]
-                await client.say("go")
-                (call,) = (await client.until("toolCall"))[-1]["toolCall"]["functionCalls"]
-                await server.sessions[0].drop()
-            async with dial(
-                server, model=LIVE, sessionResumption={"handle": handle}, tools=declared
-            ) as client:
-                if told:
-                    await client.answer(call, error="the connection was lost")
-                await client.say("hello")
-                said = await client.until("turnComplete")
-        assert ("modelTurn" in str(said)) is told
-        assert any("swallowed" in line for line in server.log) is not told
+        async with dial(server, model=LIVE, sessionResumption={}, tools=SLOW) as client:
+            handle = (await handle_of(client))["newHandle"]
+            await client.say("go")
+            calls = (await client.until("toolCall"))[-1]["toolCall"]["functionCalls"]
+            await server.sessions[0].drop()
+        async with dial(server, model=LIVE, sessionResumption={"handle": handle}, tools=SLOW) as client:
+            for call in calls[:told]:
+                await client.answer(call, error="the connection was lost")
+            if closes and told == len(calls):
+                assert "modelTurn" not in str(await client.until("turnComplete"))
+            await client.say("hello")
+            said = await client.until("turnComplete")
+    assert ("modelTurn" in str(said)) is (told == len(calls))
+    assert any("swallowed" in line for line in server.log) is (told < len(calls))
+
+
+async def test_a_script_says_itself_how_the_exchange_of_a_lost_call_ends(dial):
+    async with FakeLiveServer() as server:
+
+        @server.conversation
+        async def script(user):
+            turn = await user.says("go")
+            await turn.start_call("slow")
+            await turn.drop()
+            await user.reconnects(handle=True)
+            await (await user.says("hello")).say("Yes?")
+
+        async with dial(server, model=LIVE, sessionResumption={}, tools=SLOW) as client:
+            handle = (await handle_of(client))["newHandle"]
+            await client.say("go")
+            (call,) = (await client.until("toolCall"))[-1]["toolCall"]["functionCalls"]
+        async with dial(server, model=LIVE, sessionResumption={"handle": handle}, tools=SLOW) as client:
+            await client.answer(call, error="the connection was lost")
+            await client.say("hello")
+            assert "modelTurn" in str(await client.until("turnComplete"))
 
 
 @pytest.mark.parametrize("uses", [1, 2])
