@@ -20,6 +20,7 @@ from livetools.protocol.events import (
     ToolStarted,
     TurnComplete,
 )
+from livetools.protocol.unexpected_keyword import explains_keywords
 from livetools.session.agents import AgentLike, adjust, open_agent
 from livetools.session.session import Session
 
@@ -32,6 +33,15 @@ SILENCE = bytes(3200)  # 100 ms at 16 kHz
 AFTER = 10  # chunks of silence behind what was spoken: the service hears an end by it
 
 
+@explains_keywords(
+    **dict.fromkeys(("tools", "model", "session"), "agent="),
+    **dict.fromkeys(("turns", "script", "persona", "input", "says"), "caller="),
+    **dict.fromkeys(("expectations", "expected", "checks", "asserts"), "expect="),
+    **dict.fromkeys(("approvals", "approved"), "approve="),
+    **dict.fromkeys(("turn_timeout", "deadline"), "timeout="),
+    repeat="run(cases, repeat=...)",
+    judge="run(cases, judge=...)",
+)
 @dataclass(frozen=True)
 class Eval:
     """One conversation to play, and the expectations that judge it.

@@ -65,6 +65,7 @@ except ImportError as error:
 
 from livetools.protocol import price
 from livetools.protocol.errors import ConfigError, LiveToolsError, SessionClosed
+from livetools.protocol.unexpected_keyword import explains_keywords
 from livetools.session.agents import AgentLike, adjust, is_agent, open_agent
 from livetools.session.clock import Clock, SystemClock
 from livetools.session.handle_store import HandleStore
@@ -90,6 +91,15 @@ Authorize: TypeAlias = Callable[[WebSocket], object]
 Stores: TypeAlias = Callable[[str], HandleStore]
 
 
+@explains_keywords(
+    **dict.fromkeys(("tools", "session", "factory"), "agent="),
+    **dict.fromkeys(("auth", "authenticate", "authorization", "dependencies", "deps"), "authorize="),
+    **dict.fromkeys(("store", "handle_store", "handles"), "stores="),
+    **dict.fromkeys(("grace", "keep", "ttl"), "linger="),
+    **dict.fromkeys(("greet", "first_message", "welcome"), "greeting="),
+    **dict.fromkeys(("idle_timeout", "timeout"), "idle="),
+    **dict.fromkeys(("allow_origins", "allowed_origins", "cors"), "origins="),
+)
 def relay(
     agent: AgentLike,
     authorize: Authorize | None = None,

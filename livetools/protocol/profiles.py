@@ -17,6 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
+from .unexpected_keyword import explains_keywords
+
 Treatment: TypeAlias = Literal["honoured", "ignored", "refused"]
 
 # fmt: off
@@ -32,6 +34,7 @@ VOICES = HALF_CASCADE_VOICES | {
 MEDIA = frozenset({"image/png", "image/jpeg", "image/webp", "text/plain"})
 
 
+@explains_keywords()
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelProfile:
     """How one model family behaves. Each field has a default that permits; ``ModelProfile(input_block=True)``.

@@ -7,8 +7,16 @@ from dataclasses import dataclass
 from math import inf
 
 from .errors import ConfigError
+from .unexpected_keyword import explains_keywords
 
 
+@explains_keywords(
+    **dict.fromkeys(("max_attempts", "retries", "max_retries", "tries"), "attempts="),
+    **dict.fromkeys(("delay", "initial_delay", "base_delay", "min_delay", "backoff"), "initial="),
+    **dict.fromkeys(("max_delay", "max_backoff", "max_wait"), "maximum="),
+    **dict.fromkeys(("total", "max_total", "limit"), "budget="),
+    **dict.fromkeys(("timeout", "dial_timeout"), "connect(setup_timeout=...)"),
+)
 @dataclass(frozen=True, slots=True)
 class ReconnectPolicy:
     """How a lost connection is dialled again.

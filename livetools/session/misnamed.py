@@ -8,14 +8,12 @@ an option of a tool, of the transport or of the reconnection. What is unknown is
 from __future__ import annotations
 
 import dataclasses
-import difflib
 import functools
-import inspect
 from collections.abc import Callable, Iterable, Mapping
 
 from livetools.protocol.configuration import NESTED, NOT_LIVE, PLACES, camel, snake
-from livetools.protocol.errors import ConfigError
 from livetools.protocol.reconnect_policy import ReconnectPolicy
+from livetools.protocol.unexpected_keyword import UnexpectedKeyword, keywords, meant, unexpected_keywords
 from livetools.tools import ToolOptions
 
 from .websocket import WebSocket
@@ -47,10 +45,6 @@ ALIASES: Mapping[str, str] = {
 }
 
 
-class UnexpectedKeyword(ConfigError, TypeError):
-    """A keyword that the function does not have. A ``TypeError`` too, as Python's own would be."""
-
-
 def unexpected(
     function: Callable[..., object], names: Iterable[str], elsewhere: str = ""
 ) -> UnexpectedKeyword:
@@ -59,26 +53,19 @@ def unexpected(
     ``elsewhere``: where everything goes that is neither a parameter of the function nor an option of a tool; without
     it each name is looked for in the config, the transport and the reconnection.
     """
-    own = _keywords(function)
+    own = keywords(function)
     known = {name: f"@tool({name}=...), on the function itself" for name in ToolOptions.__annotations__}
     known |= {} if elsewhere else _places()
     known |= {name: f"{ours}=" for name, ours in ALIASES.items() if ours in own} | {n: f"{n}=" for n in own}
-    names = list(names)
-    hints = "; ".join(
-        _meant(name, known) or elsewhere or "no name that is known is near it" for name in names
-    )
-    what = "unexpected keyword arguments" if len(names) > 1 else "an unexpected keyword argument"
-    return UnexpectedKeyword(f"{function.__name__}() got {what} {', '.join(map(repr, names))}: {hints}")
+    nothing = elsewhere or "no name that is known is near it"
+    return unexpected_keywords(function.__name__, names, lambda name: _meant(name, known) or nothing)
 
 
 def _meant(name: str, known: Mapping[str, str]) -> str | None:
     word = (name.lower() if name.isupper() else snake(name)).strip("_")  # API_KEY, responseModalities, tools_
     if camel(word) in NOT_LIVE:  # though the config has it
         return f"the Live API does not support {word}"
-    if word in known:
-        return f"use {known[word]}"
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.7)
-    return f"did you mean {known[near[0]]}?" if near else None
+    return meant(word, known)
 
 
 @functools.cache
@@ -110,8 +97,3 @@ def _inside(parent: str, field: str) -> str:
         if outer is None or name in PLACES:
             return written
         name = outer
-
-
-def _keywords(function: Callable[..., object]) -> list[str]:
-    taken = (inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [p.name for p in inspect.signature(function).parameters.values() if p.kind in taken]

@@ -23,6 +23,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from livetools.protocol.errors import ConfigError
+from livetools.protocol.unexpected_keyword import explains_keywords
 
 from .dialling import STAGGER, can_stagger, connected, is_address, named, reached
 from .endpoint import is_loopback
@@ -33,6 +34,17 @@ from .wake import on_trio
 PONG_TIMEOUT = 60.0  # seconds without a pong after which a line is dead
 
 
+@explains_keywords(
+    **dict.fromkeys(("ssl_context", "context", "tls", "verify", "cafile"), "ssl="),
+    **dict.fromkeys(("proxies", "http_proxy", "https_proxy"), "proxy="),
+    **dict.fromkeys(("additional_headers", "extra_headers", "http_headers"), "headers="),
+    **dict.fromkeys(("insecure", "allow_http"), "allow_insecure="),
+    **dict.fromkeys(("keepalive", "heartbeat", "ping"), "ping_interval="),
+    **dict.fromkeys(("max_size", "max_msg_size", "max_message_size", "limit"), "max_message="),
+    **dict.fromkeys(("timeout", "send_timeout"), "write_timeout="),
+    **dict.fromkeys(("open_timeout", "connect_timeout", "setup_timeout"), "connect(setup_timeout=...)"),
+    **dict.fromkeys(("url", "uri", "base_url"), "connect(base_url=...)"),
+)
 @dataclass(frozen=True)
 class WebSocket:
     """How the connection is made.

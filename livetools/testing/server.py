@@ -30,6 +30,7 @@ from websockets.http11 import Request
 
 from livetools.protocol.errors import ConfigError
 from livetools.protocol.profiles import ModelProfile
+from livetools.protocol.unexpected_keyword import explains_keywords
 from livetools.session.clock import Clock, SystemClock
 
 from .calls import FakeCall
@@ -95,6 +96,15 @@ class _Switch(Generic[T]):
         setattr(server.service, self._name, value)
 
 
+@explains_keywords(
+    **dict.fromkeys(("api_key", "key", "keys"), "api_keys=[...]"),
+    **dict.fromkeys(("ssl", "https", "secure"), "tls="),
+    **dict.fromkeys(("handler", "respond", "answer"), "model="),
+    **dict.fromkeys(("script", "conversation"), "@server.conversation"),
+    **dict.fromkeys(
+        ("faults", "limits", "pace", "hold", "detector"), "an attribute of the server, before a client comes"
+    ),
+)
 class FakeLiveServer(Address):
     """The Live service on a local port, with a pretend model.
 

@@ -6,10 +6,21 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from livetools.protocol.errors import ConfigError
+from livetools.protocol.unexpected_keyword import explains_keywords
 
 from .likes import Instructions, ToolLike
 
 
+@explains_keywords(
+    **dict.fromkeys(
+        ("system_instruction", "system_instructions", "system_prompt", "system_message", "prompt"),
+        "instructions=",
+    ),
+    **dict.fromkeys(("functions", "function_declarations", "toolsets"), "tools="),
+    **dict.fromkeys(
+        ("model", "voice", "language", "config", "deps", "hooks"), "connect(...), for the whole session"
+    ),
+)
 @dataclass(frozen=True, slots=True)
 class Agent:
     """Who the model is from here on: other instructions, other tools, the same conversation and the same voice.

@@ -44,6 +44,7 @@ from typing import Any, TypeAlias
 from livetools.protocol.actions import Outcome
 from livetools.protocol.errors import ToolError
 from livetools.protocol.plan_types import RESPONSE_KEY
+from livetools.protocol.unexpected_keyword import explains_keywords
 
 from .agent import Agent
 from .media import parts
@@ -64,6 +65,13 @@ LAZY = 100_000  # values of a sequence or mapping that need not lie in memory, s
 ALL = 200_000  # values in one result, then no further container is looked into
 
 
+@explains_keywords(
+    **dict.fromkeys(("result", "output", "response", "content", "data"), "value="),
+    **dict.fromkeys(("final", "hang_up", "close", "ends"), "ends_session="),
+    **dict.fromkeys(("images", "image", "media", "files"), "parts="),
+    **dict.fromkeys(("agent", "transfer", "transfer_to", "next_agent"), "handoff="),
+    **dict.fromkeys(("error", "is_error"), "raise ToolError(...)"),
+)
 @dataclasses.dataclass(frozen=True, slots=True)
 class ToolResult:
     """What a tool returns to say more than its value: how it is announced, media, a hand-off, the session's end.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from livetools.protocol.errors import ConfigError
+from livetools.protocol.unexpected_keyword import explains_keywords
 
 from .adapt import as_tools, distinct
 from .hooks import Hooks
@@ -13,6 +14,12 @@ from .likes import ToolLike
 from .tool import Tool
 
 
+@explains_keywords(
+    **dict.fromkeys(("tools", "items", "functions"), "Toolset(first, second)"),
+    prefix="Toolset(...).prefix(...)",
+    filter="Toolset(...).filter(...)",
+    rename="Toolset(...).rename(...)",
+)
 class Toolset:
     """Tools that belong together; ``tools=[...]`` takes it as it takes a single one. Immutable.
 
