@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -19,10 +21,13 @@ class Interrupted:
             os.kill(os.getpid(), signal.SIGINT)
 
 sys.meta_path.insert(0, Interrupted())
-from livetools.cli.main import main
+from SCRIPT import main
 sys.argv[0] = "livetools"
 main()
 """
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+SCRIPT, _, FUNCTION = PROJECT["project"]["scripts"]["livetools"].partition(":")
 COMMANDS = (
     ["chat", "mine.py", "--fake"],
     ["voice", "mine.py", "--fake"],
@@ -30,12 +35,12 @@ COMMANDS = (
     ["eval", "mine.py", "--fake"],
     ["tools", "mine.py"],
 )
-MODULES = ("livetools.cli.app", "typer.main")
+MODULES = ("livetools", "livetools.protocol.events", "livetools.cli", "livetools.cli.app", "typer.main")
 
 
 def ended(module: str, command: list[str], folder: object) -> tuple[int, str]:
     done = subprocess.run(
-        [sys.executable, "-c", INTERRUPT, module, *command],
+        [sys.executable, "-c", INTERRUPT.replace("SCRIPT", SCRIPT), module, *command],
         cwd=str(folder),
         capture_output=True,
         text=True,
@@ -54,3 +59,13 @@ def test_while_the_user_s_file_is_imported(tmp_path, command):
 @pytest.mark.parametrize("module", MODULES)
 def test_while_the_command_itself_is(tmp_path, module):
     assert ended(module, ["doctor", "--help"], tmp_path) == (130, "")
+
+
+def test_the_script_is_a_module_that_imports_nothing_and_is_built_with_the_package() -> None:
+    assert FUNCTION == "main"
+    assert f"{SCRIPT}.py" in PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    program = f"import sys; before = set(sys.modules); import {SCRIPT}; print(set(sys.modules) - before)"
+    out = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=ROOT
+    ).stdout
+    assert out.strip() == f"{{'{SCRIPT}'}}"
