@@ -3,36 +3,99 @@
 pydantic reads ``Literal[Color.RED]`` from the member alone, and an enum from its value alone; JSON has no members. The
 annotation of a parameter is made fit for that (:mod:`.fitting`). What stands inside a class of the user's cannot be, so
 there the arguments are: by pydantic's core schema, when they have not been accepted as they are.
+
+What holds a member is not JSON any more. Where something beside it is strict, that is made of its JSON here, by its own
+schema: among values of Python a strict date is not read from a text, a set from a list, a dataclass from an object.
 """
 
 from __future__ import annotations
 
 import enum
+import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
+
+from pydantic_core import (
+    PydanticSerializationError,
+    SchemaError,
+    SchemaValidator,
+    ValidationError,
+    to_jsonable_python,
+)
 
 from .strictness import CoreSchema, opened
 
 Read: TypeAlias = tuple[Any, int]  # a value, and how many members were put into it
 
 
-def with_members(schema: CoreSchema, args: dict[str, Any]) -> dict[str, Any]:
-    """``args`` with a member of an enum wherever ``schema`` takes one and its value or its name stands."""
+def with_members(schema: CoreSchema, args: dict[str, Any], strict: bool = False) -> dict[str, Any]:
+    """``args`` with a member of an enum wherever ``schema`` takes one and its value or its name stands.
+
+    ``strict``: everything else is made of its JSON, where its schema reads it strictly.
+    """
     schema, definitions = opened(schema)
-    read: dict[str, Any] = _Reader(definitions).read(schema, args)[0]
+    read: dict[str, Any] = _Reader(definitions, strict).read(schema, args)[0]
     return read
 
 
 class _Reader:
-    def __init__(self, definitions: Mapping[str, CoreSchema]) -> None:
+    def __init__(self, definitions: Mapping[str, CoreSchema], strict: bool) -> None:
         self._definitions = definitions
+        self._strict = strict
 
     def read(self, schema: CoreSchema, value: Any) -> Read:
         kind = schema["type"]
         if kind in _KINDS:
             return _KINDS[kind](self, schema, value)
         inner = next((schema[key] for key in _AROUND if isinstance(schema.get(key), Mapping)), None)
-        return (value, 0) if inner is None else self.read(inner, value)
+        if inner is None:
+            return self._made(schema, value), 0
+        reader = (
+            _Reader(self._definitions, False) if kind in _ITS_OWN else self
+        )  # a validator that reads JSON's values
+        made, found = reader.read(inner, value)
+        return (self._made(schema, value), 0) if kind in _TWOFOLD and not found else (made, found)
+
+    def _made(self, schema: CoreSchema, value: Any, *, key: bool = False) -> Any:
+        """A value as its own schema makes it of JSON, by the strict rules; what does not fit stays."""
+        if not self._strict or (schema["type"] in _SAME and not key):
+            return value
+        try:
+            validator = self._validator(schema)
+            if key:
+                return validator.validate_strings(value)
+            return validator.validate_json(json.dumps(value), strict=True)
+        except (SchemaError, ValidationError, TypeError, ValueError, RecursionError):
+            return value
+
+    def _validator(self, schema: CoreSchema, config: Any = None) -> SchemaValidator:
+        whole = {"type": "definitions", "schema": schema, "definitions": list(self._definitions.values())}
+        return SchemaValidator(cast(Any, whole if self._definitions else schema), config)
+
+    def _dataclass(self, schema: CoreSchema, value: Any) -> Read:
+        made, found = self.read(schema["schema"], value)
+        if not self._strict or not isinstance(made, dict):
+            return made, found
+        if not found:
+            whole = self._made(schema, value)
+            return (made if whole is value else whole), 0
+        try:
+            fields, rest = self._validator(schema["schema"], schema.get("config")).validate_python(made)
+            own = schema["schema"]["fields"]
+            later = {field["name"] for field in own if field.get("init") is False}
+            given = {name: one for name, one in fields.items() if name not in later}
+            given |= zip((field["name"] for field in own if field.get("init_only")), rest or (), strict=False)
+            return schema["cls"](**given), found
+        except Exception:  # the class is the user's: what it raises is told by the validation that follows
+            return made, found
+
+    def _collected(self, schema: CoreSchema, read: Read) -> Read:
+        """What was read of an array, as the strict rules take it."""
+        items, found = read
+        try:
+            return (_COLLECTIONS.get(schema["type"], list)(items) if self._strict else items), found
+        except TypeError:  # what a set cannot hold: a model that was not made yet
+            return read
 
     def _reference(self, schema: CoreSchema, value: Any) -> Read:
         target = self._definitions.get(schema["schema_ref"])
@@ -58,7 +121,7 @@ class _Reader:
     def _items(self, schema: CoreSchema, value: Any) -> Read:
         if not isinstance(value, list) or not isinstance(schema.get("items_schema"), Mapping):
             return value, 0
-        return _joined(self.read(schema["items_schema"], item) for item in value)
+        return self._collected(schema, _joined(self.read(schema["items_schema"], item) for item in value))
 
     def _tuple(self, schema: CoreSchema, value: Any) -> Read:
         if not isinstance(value, list):
@@ -67,13 +130,17 @@ class _Reader:
         if many is not None:
             inner[many : many + 1] = [inner[many]] * (len(value) - len(inner) + 1)
         rest = ((item, 0) for item in value[len(inner) :])
-        return _joined([*map(self.read, inner, value), *rest])
+        return self._collected(schema, _joined([*map(self.read, inner, value), *rest]))
+
+    def _key(self, schema: CoreSchema, key: str) -> Read:
+        read, found = self.read(schema, key)
+        return (self._made(schema, key, key=True), 0) if not found and read is key else (read, found)
 
     def _dict(self, schema: CoreSchema, value: Any) -> Read:
         if not isinstance(value, dict):
             return value, 0
         anything = {"type": "any"}
-        keys, keyed = _joined(self.read(schema.get("keys_schema", anything), key) for key in value)
+        keys, keyed = _joined(self._key(schema.get("keys_schema", anything), key) for key in value)
         values, valued = _joined(
             self.read(schema.get("values_schema", anything), one) for one in value.values()
         )
@@ -93,7 +160,18 @@ class _Reader:
 
 
 _AROUND = ("schema", "lax_schema", "json_schema")  # where a schema holds one that reads the same value
+_TWOFOLD = frozenset(
+    {"lax-or-strict", "json-or-python"}
+)  # which of its schemas reads a value, the whole decides
+_ITS_OWN = frozenset(
+    {"function-before", "function-wrap"}
+)  # what its schema is given, a function of the user's makes
+_SAME = frozenset(
+    {"any", "bool", "float", "int", "none", "str"}
+)  # strict or not, they are the same in JSON and Python
+_COLLECTIONS: Mapping[str, Callable[[list[Any]], Any]] = {"frozenset": frozenset, "set": set, "tuple": tuple}
 _KINDS: Mapping[str, Callable[[_Reader, CoreSchema, Any], Read]] = {
+    "dataclass": _Reader._dataclass,
     "definition-ref": _Reader._reference,
     "literal": _Reader._literal,
     "enum": _Reader._enum,
@@ -120,11 +198,23 @@ def _joined(read: Iterable[Read]) -> Read:
 
 
 def _member(expected: Iterable[object], value: object) -> Read:
-    """The member whose value this is, else whose name; what is expected as it is stays."""
+    """The member whose value this is, in Python or in JSON, else whose name; what is expected as it is stays."""
     choices = list(expected)
-    if any(type(one) is type(value) and one == value for one in choices):
+    if any(_same(one, value) for one in choices):
         return value, 0
     members = [one for one in choices if isinstance(one, enum.Enum)]
-    by_value = [m for m in members if type(m.value) is type(value) and m.value == value]
+    by_value = [m for m in members if _same(m.value, value) or _same(_as_json(m.value), value)]
     found = by_value or [m for m in members if m.name == value]
     return (found[0], 1) if found else (value, 0)
+
+
+def _same(one: object, other: object) -> bool:
+    return type(one) is type(other) and one == other
+
+
+def _as_json(value: object) -> object:
+    """A value as a declaration has it: a date as a text, a tuple as an array."""
+    try:
+        return to_jsonable_python(value)
+    except PydanticSerializationError:
+        return value

@@ -127,7 +127,7 @@ class Validator:
         except ValidationError as error:
             failed = error
         try:
-            return _read(adapter, with_members(adapter.core_schema, again), strict)
+            return _with_members(adapter, again, strict)
         except ValidationError:
             as_sent = {k: v for k, v in args.items() if not isinstance(again.get(k), list | dict)}
             raise explain(name, failed, {**again, **as_sent}, list(self._arguments)) from None
@@ -161,6 +161,20 @@ def _read(adapter: TypeAdapter[dict[str, Any]], args: dict[str, Any], strict: bo
         except (TypeError, ValueError, RecursionError):  # not from a model: a test passes a date itself
             pass
     return adapter.validator.validate_python(args)  # type: ignore[no-any-return]  # a dict by construction
+
+
+def _with_members(adapter: TypeAdapter[dict[str, Any]], args: dict[str, Any], strict: bool) -> dict[str, Any]:
+    """The arguments, validated with the members of enums in the place of their values and names.
+
+    Raises ``ValidationError``.
+    """
+    try:
+        return _read(adapter, with_members(adapter.core_schema, args), strict)
+    except ValidationError:
+        if not strict:
+            raise
+    made = with_members(adapter.core_schema, args, strict=True)
+    return adapter.validator.validate_python(made)  # type: ignore[no-any-return]  # a dict by construction
 
 
 def _adapter(arguments: Mapping[str, Argument]) -> TypeAdapter[dict[str, Any]]:

@@ -3,11 +3,20 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, is_dataclass, make_dataclass
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from ipaddress import IPv4Address
 from typing import Annotated, Any, Literal, NamedTuple
+from uuid import UUID
 
+import pydantic.dataclasses
 import pytest
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, TypeAdapter, create_model
+from typing_extensions import TypedDict
 
 from livetools.tools import InvalidArguments, Tool
 from livetools.tools.members import with_members
@@ -143,3 +152,160 @@ def test_any_value_may_come(value: object) -> None:
     for annotation in (Shirt, Plain, Pair, Aliased, tuple[Color, int], set[Color]):
         with pytest.raises(InvalidArguments):
             bound(annotation, value)
+
+
+# Beside what is strict
+
+
+class Day(enum.Enum):
+    FIRST = date(2026, 1, 1)
+    HALF = Decimal("0.5")
+    PAIR = (1, 2)
+    ZERO = 0
+
+
+LEAVES: list[tuple[Any, object, object]] = [
+    (Color, "blue", Color.BLUE),
+    (Color, "BLUE", Color.BLUE),
+    (Color | None, "RED", Color.RED),
+    (Literal[Color.RED, Color.THREE], "red", Color.RED),
+    (Literal[Color.RED, Color.THREE], "THREE", Color.THREE),
+    (Literal["red"], "red", "red"),
+    (Literal[Size.S], "S", Size.S),
+    (Size, "L", Size.L),
+    (Day, "2026-01-01", Day.FIRST),
+    (Day, "0.5", Day.HALF),
+    (Day, [1, 2], Day.PAIR),
+    (Day, "ZERO", Day.ZERO),
+    (set[Literal[Color.RED]], ["RED"], {Color.RED}),
+    (dict[Literal[Color.RED], tuple[Color, int]], {"red": ["BLUE", 1]}, {Color.RED: (Color.BLUE, 1)}),
+]
+STRICT: list[tuple[Any, object, object]] = [
+    (date, "2026-05-06", date(2026, 5, 6)),
+    (datetime, "2026-05-06T10:00:00", datetime(2026, 5, 6, 10)),
+    (time, "10:00:00", time(10)),
+    (timedelta, "PT90S", timedelta(seconds=90)),
+    (UUID, str(UUID(int=5)), UUID(int=5)),
+    (Decimal, "1.5", Decimal("1.5")),
+    (set[date], ["2026-05-06"], {date(2026, 5, 6)}),
+    (tuple[int, ...], [1, 2], (1, 2)),
+    (frozenset[int], [1], frozenset({1})),
+    (dict[int, UUID], {"1": str(UUID(int=5))}, {1: UUID(int=5)}),
+    (IPv4Address, "10.0.0.1", IPv4Address("10.0.0.1")),
+    (float, 3, 3.0),
+]
+
+
+def model(fields: dict[str, Any]) -> Any:
+    return create_model(
+        "Model", __config__=ConfigDict(strict=True), **{n: (t, ...) for n, t in fields.items()}
+    )
+
+
+def model_of_strict_fields(fields: dict[str, Any]) -> Any:
+    given: dict[str, Any] = {name: (annotation, ...) for name, annotation in fields.items()}
+    return create_model("Model", **{**given, "beside": (fields["beside"], Field(strict=True))})
+
+
+def plain_dataclass(fields: dict[str, Any]) -> Any:
+    made = make_dataclass("Plain", list(fields.items()))
+    made.__pydantic_config__ = ConfigDict(strict=True)  # type: ignore[attr-defined]
+    return made
+
+
+def pydantic_dataclass(fields: dict[str, Any]) -> Any:
+    return pydantic.dataclasses.dataclass(config=ConfigDict(strict=True))(
+        make_dataclass("Plain", list(fields.items()))
+    )
+
+
+def typed_dict(fields: dict[str, Any]) -> Any:
+    made = TypedDict("Fields", fields)  # type: ignore[misc] # made at run time
+    made.__pydantic_config__ = ConfigDict(strict=True)  # type: ignore[attr-defined]
+    return made
+
+
+KINDS = [model, model_of_strict_fields, plain_dataclass, pydantic_dataclass, typed_dict]
+AROUND: list[Callable[[Any, object, object], tuple[Any, object, object]]] = [
+    lambda kind, sent, value: (list[kind], [sent, sent], [value, value]),
+    lambda kind, sent, value: (dict[str, kind], {"a": sent}, {"a": value}),
+    lambda kind, sent, value: (kind | None, sent, value),
+    lambda kind, sent, value: (tuple[kind, UUID], [sent, str(UUID(int=5))], (value, UUID(int=5))),
+]
+
+
+@st.composite
+def shapes(draw: st.DrawFn) -> tuple[Any, object, object]:
+    """A member beside something strict, in containers and classes: an annotation, what is sent, the value."""
+    shape = draw(st.sampled_from(LEAVES))
+    for _ in range(draw(st.integers(1, 3))):
+        for around in draw(st.lists(st.sampled_from(AROUND), max_size=1)):
+            shape = around(*shape)
+        beside, other = draw(st.sampled_from(STRICT)), draw(st.sampled_from(STRICT))
+        fields = {"it": shape, "beside": beside, "other": other}
+        made = draw(st.sampled_from(KINDS))({name: annotation for name, (annotation, _, _) in fields.items()})
+        shape = (
+            made,
+            {n: sent for n, (_, sent, _) in fields.items()},
+            {n: v for n, (_, _, v) in fields.items()},
+        )
+    return shape
+
+
+def opened(value: object) -> object:
+    """A value with its models and dataclasses as dicts."""
+    if isinstance(value, BaseModel) or is_dataclass(value):
+        return {name: opened(one) for name, one in vars(value).items() if not name.startswith("_")}
+    if isinstance(value, dict):
+        return {key: opened(one) for key, one in value.items()}
+    return type(value)(map(opened, value)) if isinstance(value, list | tuple) else value
+
+
+@given(shapes())
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_a_member_is_taken_beside_anything_strict_at_any_depth(shape: tuple[Any, object, object]) -> None:
+    annotation, sent, value = shape
+    got = opened(bound(annotation, sent))
+    assert got == value
+    assert repr(got) == repr(value)  # 3.0 is no 3
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("annotation", "sent"), [(int, "5"), (date, "never"), (bool, 1), (UUID, "5"), (str, 5)]
+)
+def test_what_is_strict_stays_strict_beside_a_member(kind: Any, annotation: Any, sent: object) -> None:
+    made = kind({"it": Literal[Color.RED], "beside": annotation})
+    with pytest.raises(InvalidArguments, match="beside"):
+        bound(made, {"it": "RED", "beside": sent})
+
+
+def test_a_validator_of_the_user_s_is_given_what_was_sent() -> None:
+    came: list[object] = []
+
+    def parse(value: str) -> date:
+        came.append(value)
+        return date.fromisoformat(value)
+
+    class Watched(BaseModel):
+        model_config = ConfigDict(strict=True)
+        it: Literal[Color.RED]
+        day: Annotated[date, BeforeValidator(parse)]
+
+    assert bound(Watched, {"it": "RED", "day": "2026-05-06"}) == Watched.model_construct(
+        it=Color.RED, day=date(2026, 5, 6)
+    )
+    assert set(came) == {"2026-05-06"}
+
+
+def test_a_strict_dataclass_that_refuses_its_values_says_so() -> None:
+    @pydantic.dataclasses.dataclass(config=ConfigDict(strict=True))
+    class Never:
+        it: Literal[Color.RED]
+        day: date
+
+        def __post_init__(self) -> None:
+            raise ValueError("never")
+
+    with pytest.raises(InvalidArguments):
+        bound(Never, {"it": "RED", "day": "2026-05-06"})
