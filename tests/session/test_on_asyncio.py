@@ -242,6 +242,7 @@ async def test_nothing_is_put_behind_a_frame_that_waits_for_the_kernel() -> None
         begin.set()
         for n in range(taken, 50):
             await transport.send(b'{"n": %d}' % n)
+        await transport.listen(lambda message: None)  # until the server has read them all
     assert seen == [b"%d" % n for n in range(50)]
 
 
