@@ -129,8 +129,12 @@ def tool_response(responses: Sequence[JSONObject]) -> bytes:
 
 def content_response(responses: Sequence[JSONObject]) -> bytes:
     """Answers as one user turn of functionResponse parts, complete: the other documented format."""
-    parts = [{"functionResponse": response} for response in responses]
-    return client_content([{"role": "user", "parts": parts}], True)
+    return client_content([answers_turn(responses)], True)
+
+
+def answers_turn(responses: Sequence[JSONObject]) -> dict[str, Any]:
+    """A user turn of functionResponse parts."""
+    return {"role": "user", "parts": [{"functionResponse": response} for response in responses]}
 
 
 # Texts that the model reads in place of a result, or of a user's turn

@@ -73,12 +73,16 @@ class Reply(Frame):
     def make(self) -> bytes | None:
         """The bytes; ``None``: nothing is left to say."""
         if self.data is None:
-            bodies = [a.body for a in self.answers if a.record.taken_back != a.record.link]
+            bodies = self.bodies()
             if bodies:
                 self.data = self._format(bodies)
             elif self.dropped is not None:
                 self.dropped()
         return self.data
+
+    def bodies(self) -> list[Mapping[str, Any]]:
+        """What is left to say, for a transport that encodes it itself."""
+        return [a.body for a in self.answers if a.record.taken_back != a.record.link]
 
 
 def _taken_back(record: Record) -> bool:

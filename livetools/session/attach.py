@@ -16,13 +16,13 @@ import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, Never, Self
+from weakref import WeakValueDictionary
 
-import anyio
 from anyio.abc import TaskGroup
 
 from livetools.protocol.actions import Outcome
 from livetools.protocol.attached import AttachedMachine
-from livetools.protocol.errors import ConcurrencyError
+from livetools.protocol.errors import ConcurrencyError, LocalProtocolError
 from livetools.protocol.events import Event
 from livetools.protocol.plan import make_plan
 from livetools.protocol.plan_types import (
@@ -43,10 +43,10 @@ from .first_step import FirstStep
 from .handlers import Desk, Handlers
 from .host import Host
 from .misnamed import unexpected
-from .sdk_session import SDKSession, SDKTransport, calls_of
+from .sdk_session import SDKSession, SDKTransport, SDKWriter, calls_of, close_code
 from .timeslice import TimeSlice
 from .transport import Sending
-from .wake import Latch
+from .wake import Latch, on_trio
 from .workers import Workers
 
 _SDK = "the session itself is google-genai's: set it in client.aio.live.connect(model=..., config={...})"
@@ -112,18 +112,23 @@ def attach(
 class _AttachedDriver(Driver[AttachedMachine]):
     def __init__(self, plan: Plan, transport: SDKTransport) -> None:
         super().__init__(AttachedMachine(plan), SystemClock())
-        self._transport = transport
-        self.over = Latch()
+        self._transport, self.writer = transport, SDKWriter(self, transport)
+        self._over = Latch()
 
     async def run(self, group: TaskGroup, ready: Callable[[], None]) -> None:
         self.begin(group)
         try:
             await group.start(self._transport.run)
             ready()
-            await self.over.wait()
+            await self._over.wait()
             await self.wind_down()
         finally:
             self.end()
+
+    def leave(self, seconds: float) -> None:
+        """The end has come: what is left to do is given so long."""
+        self._transport.leave(seconds)
+        self._over.set()
 
     def hand_off(self, run: int, outcome: Outcome) -> Outcome:
         """It is the SDK's session: only its owner can change it."""
@@ -139,11 +144,17 @@ class _AttachedDriver(Driver[AttachedMachine]):
         return self._transport
 
 
+#: Who answers the calls of which SDK session, by its ``id``: two would each answer all calls that they hear.
+_attached: WeakValueDictionary[int, Attached] = WeakValueDictionary()
+
+
 class Attached:
     """A google-genai session whose calls are answered: iterating yields the SDK's own messages, over all turns.
 
     Reading is what drives it: calls are taken up when the message that holds them is read. What the SDK
-    raises at the end (``google.genai.errors.APIError``) is raised by the iteration; a clean close ends it.
+    raises (``google.genai.errors.APIError``) is raised by the iteration, which may go on after it where the
+    connection still stands; a clean close ends it, and so does leaving the context. It is entered once, on asyncio,
+    the only loop of google-genai's.
     """
 
     def __init__(
@@ -154,19 +165,38 @@ class Attached:
         self._turn: AsyncIterator[Any] | None = None  # a receive() of the SDK's
         self._reading = False
         self._message: Any = None  # received, and not heard yet: whoever waited for it was cancelled
+        self._left = False
 
     async def __aenter__(self) -> Self:
+        self._require_new()
         for warning in self._plan.warnings:
             log.warning("%s", warning)
-        self._driver = driver = _AttachedDriver(self._plan, SDKTransport(self._session))
+        transport = SDKTransport(self._session, self._plan.reply_format == "client_content")
+        self._driver = driver = _AttachedDriver(self._plan, transport)
         self._slice = TimeSlice()
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
             driver.workers = self._make_runner(driver, group, self._host)
             await driver.run(group, ready)
 
-        await self._host.start(main)
+        _attached[id(self._session)] = self
+        try:
+            await self._host.start(main)
+        except BaseException:
+            del _attached[id(self._session)]
+            raise
         return self
+
+    def _require_new(self) -> None:
+        if on_trio():
+            raise LocalProtocolError("attach() runs on asyncio, as google-genai does, and this is trio")
+        if self._host.loop is not None:
+            raise LocalProtocolError("an attached session is entered once; attach() again for another one")
+        if id(self._session) in _attached:
+            raise ConcurrencyError(
+                "this SDK session is attached already, and what one reads the other does not hear:"
+                " give all the tools to one attach()"
+            )
 
     async def __aexit__(
         self,
@@ -176,10 +206,12 @@ class Attached:
     ) -> None:
         """Stop what runs, undo what can be undone, and wait for that, not for long. The SDK's session stays."""
         self._host.require_loop()
+        self._left = True
+        _attached.pop(id(self._session), None)
         driver = self._driver
         driver.machine.close(driver.clock.now())
         driver.step()
-        driver.over.set()
+        driver.leave(GRACE)
         await self._host.stop(GRACE)
 
     def __aiter__(self) -> Self:
@@ -190,6 +222,8 @@ class Attached:
         self._host.require_loop()
         if self._reading:
             raise ConcurrencyError("two loops iterate over one attached session; iterate once")
+        if self._left or self._host.loop is None:
+            self._end()
         self._reading = True
         try:
             if self._message is None:
@@ -202,9 +236,18 @@ class Attached:
         self._hear(message)
         return message
 
+    def _end(self) -> Never:
+        if self._left:
+            raise StopAsyncIteration
+        raise LocalProtocolError("an attached session is entered first: async with attach(...) as live")
+
     def _hear(self, message: Any) -> None:
         """Tell the machine what the message holds, and do what follows."""
         driver, calls = self._driver, calls_of(message)
+        if self._left:  # while its reader waited for it
+            if calls:
+                log.warning("a call came when attach() had been left: it is not answered")
+            return
         cancellation = getattr(message, "tool_call_cancellation", None)
         ids = () if cancellation is None else cancellation.ids or ()
         driver.machine.heard(calls, ids, driver.clock.now())
@@ -213,10 +256,12 @@ class Attached:
             self._slice.use_up()  # their handlers begin before another message is heard
 
     async def _receive(self) -> Any:
-        """A message of the SDK's, whose ``receive`` ends with each turn. A close with 1000 is the end."""
+        """A message of the SDK's, whose ``receive`` ends with each turn. A close with 1000 is the end, and so is a turn
+        without a message: whoever asked for another one would ask for ever."""
+        fresh = False
         while True:
             if self._turn is None:
-                self._turn = self._session.receive()
+                self._turn, fresh = self._session.receive(), True
             try:
                 coming = FirstStep(anext(self._turn))
                 if not coming.waits:
@@ -226,20 +271,18 @@ class Attached:
                 return message
             except StopAsyncIteration:
                 self._turn = None
-            except anyio.get_cancelled_exc_class():
-                self._turn = None
-                raise
+                if fresh:
+                    raise
             except BaseException as error:
                 self._turn = None
-                self._driver.machine.lost(self._driver.clock.now())
-                self._driver.step()
-                if _is_clean_end(error):
-                    raise StopAsyncIteration from None
+                self._failed(close_code(error))
                 raise
 
-
-def _is_clean_end(error: BaseException) -> bool:
-    """Whether the SDK says with this that the connection was closed with 1000."""
-    from google.genai.errors import APIError
-
-    return isinstance(error, APIError) and error.code == 1000
+    def _failed(self, code: int | None) -> None:
+        """The SDK's ``receive`` raised, and the connection was closed with this code, if it was."""
+        if code is None or self._left:
+            return
+        self._driver.machine.lost(self._driver.clock.now())
+        self._driver.step()
+        if code == 1000:
+            raise StopAsyncIteration from None

@@ -8,9 +8,12 @@ enters belong to the task that goes on with it.
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Coroutine, Generator
 from contextvars import Context
 from typing import Any
+
+_TAKES_BACK = sys.version_info >= (3, 13)  # Task.uncancel takes back what has not been raised yet
 
 
 class EagerCoroutine:
@@ -45,8 +48,11 @@ class EagerCoroutine:
         return False
 
     def cancel(self, error: BaseException) -> None:
-        """The task was cancelled after the first step and before the second: what the first one waits for is, as
-        ``Task.cancel`` would do it."""
+        """The task was cancelled in the first step, or before the second: what the first one waits for is, as
+        ``Task.cancel`` would do it. To be called in that task."""
+        task = asyncio.current_task()
+        if _TAKES_BACK and task is not None and not task.cancelling():
+            return  # the first step took it back
         if self._waits is None or not self._waits.cancel(*error.args):
             self._step = self._coroutine.throw, error
 

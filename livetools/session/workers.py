@@ -206,8 +206,10 @@ class Workers:
             await self._settle(worker.job)
 
     def _rests(self, worker: _Worker) -> bool:
-        """Whether this worker may have another job, and waits for it. One that was cancelled ends."""
-        rests = len(self._idle) < IDLE and not worker.scope.cancel_called and not was_cancelled(worker.task)
+        """Whether this worker may have another job, and waits for it. One that was cancelled ends, though its call took
+        that back: what it waits on is cancelled."""
+        ends = worker.scope.cancel_called or was_cancelled(worker.task) or worker.wake.cancelled
+        rests = not ends and len(self._idle) < IDLE
         if rests:
             self._idle.append(worker)
         return rests

@@ -11,9 +11,11 @@ from typing import Any
 
 import anyio
 import pytest
+from support import virtual
 
 from livetools.protocol.frames import FunctionCall
-from livetools.session.sdk_session import SDKTransport, calls_of
+from livetools.session.sdk_session import SDKTransport, calls_of, close_code
+from livetools.session.transport import Gone
 
 pytestmark = pytest.mark.anyio
 
@@ -30,11 +32,12 @@ class Full:
         self.sent: list[Any] = []
         self.tasks: set[object] = set()
         self.gate = anyio.Event()
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
+        self.patience: float | None = 5.0
 
     async def _send(self, what: Any) -> None:
         self.tasks.add(asyncio.current_task())
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(self.patience):
             if not self.gate.is_set():  # anyio's wait lets others run in any case
                 await self.gate.wait()
         self.tasks.add(asyncio.current_task())
@@ -60,26 +63,27 @@ def text(number: int) -> bytes:
 
 
 @asynccontextmanager
-async def running(session: Full) -> AsyncIterator[SDKTransport]:
-    transport = SDKTransport(session)
+async def running(session: Full, as_content: bool = False) -> AsyncIterator[SDKTransport]:
+    transport = SDKTransport(session, as_content)
     async with anyio.create_task_group() as group:
         await group.start(transport.run)
         yield transport
         group.cancel_scope.cancel()
 
 
-async def test_a_frame_that_need_not_wait_is_sent_at_once() -> None:
+async def test_what_need_not_wait_is_sent_at_once() -> None:
     session = Full()
     session.gate.set()
+    answers: list[Any] = [{"id": "c1", "name": "f", "response": {"output": 1}}]
     async with running(session) as transport:
-        answers = [{"id": "c1", "name": "f", "response": {"output": 1}}]
-        for frame in (
-            {"toolResponse": {"functionResponses": answers}},
-            {"clientContent": {"turns": [], "turnComplete": True}},
-        ):
-            assert transport.writable
-            assert transport.put(json.dumps(frame).encode())
-    assert session.sent == [answers, ([], True)]
+        assert transport.writable
+        assert transport.answer(answers)
+        assert transport.put(json.dumps({"clientContent": {"turns": [], "turnComplete": True}}).encode())
+    async with running(session, as_content=True) as transport:
+        assert transport.answer(answers)
+    as_content = {"role": "user", "parts": [{"functionResponse": answers[0]}]}
+    assert session.sent == [answers, ([], True), ([as_content], True)]
+    assert session.sent[0] is answers  # nobody has encoded them
 
 
 async def test_frames_keep_their_order_and_all_are_sent_by_one_task_that_is_not_the_users() -> None:
@@ -120,21 +124,114 @@ async def test_what_was_taken_is_sent_though_whoever_waits_and_the_group_are_can
     assert session.sent == ["1", "2", "3", "4"]
 
 
-@pytest.mark.parametrize("waits", [False, True])
+class Secret(Exception):
+    """Of the SDK's, or of what it stands on."""
+
+
+@pytest.mark.parametrize("error", [Secret("secret"), asyncio.CancelledError("secret")])
+@pytest.mark.parametrize("when", ["at once", "after a wait"])
 async def test_what_cannot_be_sent_is_logged_and_holds_nothing_up(
-    waits: bool, caplog: pytest.LogCaptureFixture
+    when: str, error: BaseException, caplog: pytest.LogCaptureFixture
 ) -> None:
+    """A future of the SDK's that somebody has cancelled is not our own cancellation."""
     session = Full()
-    session.error = ConnectionError("secret")
-    if not waits:
+    session.error = error
+    if when == "at once":
         session.gate.set()
     async with running(session) as transport:
         transport.put(text(1))
         session.gate.set()
         await anyio.wait_all_tasks_blocked()
         assert transport.writable
-    assert "could not be sent (ConnectionError)" in caplog.text
+        session.error = None
+        for number in (2, 3):  # at once, and after a wait
+            transport.put(text(number))
+            await anyio.wait_all_tasks_blocked()
+            session.gate = anyio.Event()
+            asyncio.get_running_loop().call_soon(session.gate.set)
+    assert session.sent == ["2", "3"]
+    assert f"could not be sent ({type(error).__name__})" in caplog.text
     assert "secret" not in caplog.text
+
+
+async def test_a_send_whose_own_time_is_up_before_it_is_gone_on_with_is_told_so(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Hasty(Full):
+        async def _send(self, what: Any) -> None:
+            async with asyncio.timeout(0):
+                await super()._send(what)
+
+    session = Hasty()
+    async with running(session) as transport:
+        transport.put(text(1))
+        await anyio.wait_all_tasks_blocked()
+        assert transport.writable
+        (task,) = session.tasks
+        assert isinstance(task, asyncio.Task)
+        assert not task.cancelling()
+    assert "could not be sent (TimeoutError)" in caplog.text
+
+
+async def test_a_session_whose_sends_are_not_what_they_should_be_holds_nothing_up(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Plain(Full):
+        def send_realtime_input(self, *, text: str) -> None:  # type: ignore[override]
+            self.sent.append(text)
+
+    session = Plain()
+    async with running(session) as transport:
+        assert transport.put(text(1))
+        assert transport.writable
+    assert session.sent == ["1"]
+    assert "could not be sent (AttributeError)" in caplog.text
+
+
+def test_a_send_that_does_not_return_is_cut_off_some_time_after_leaving_and_nothing_is_sent_then() -> None:
+    async def main() -> None:
+        session = Full()
+        session.patience = None
+        async with anyio.create_task_group() as group:
+            transport = SDKTransport(session)
+            await group.start(transport.run)
+            transport.put(text(1))
+            group.start_soon(gone, transport)  # it waits for its turn
+            await anyio.wait_all_tasks_blocked()
+            group.cancel_scope.cancel()
+            began = anyio.current_time()
+            transport.leave(5.0)
+        assert anyio.current_time() - began == pytest.approx(5.0)
+        assert not transport.put(text(3))
+        assert session.sent == []
+
+    async def gone(transport: SDKTransport) -> None:
+        with pytest.raises(Gone):
+            await transport.send(text(2))
+
+    virtual.run("asyncio", main)
+
+
+async def test_the_cancellation_of_its_task_ends_it_whatever_it_sends() -> None:
+    """As ``asyncio.run`` does at the end of a program: it is not mistaken for a future of the SDK's."""
+    session = Full()
+    transport = SDKTransport(session)
+
+    async def run() -> None:
+        await transport.run(task_status=anyio.TASK_STATUS_IGNORED)
+
+    for wait in (False, True):
+        task = asyncio.create_task(run())
+        await asyncio.sleep(0)
+        transport.put(text(1))
+        if wait:
+            await anyio.wait_all_tasks_blocked()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, 5)
+        assert not transport.put(text(2))
+        transport = SDKTransport(session)
+    assert session.sent == []
 
 
 def asked(**fields: Any) -> SimpleNamespace:
@@ -166,3 +263,11 @@ def test_a_message_without_calls_has_none() -> None:
         message([None], tool_call=None),
     ):
         assert calls_of(empty) == []
+
+
+@pytest.mark.parametrize(("code", "closed"), [(1000, 1000), (1008, 1008), (429, None), (None, None)])
+def test_only_a_close_code_of_a_websocket_ends_the_connection(code: int | None, closed: int | None) -> None:
+    from google.genai.errors import APIError
+
+    assert close_code(APIError(code, {})) == closed  # type: ignore[arg-type]  # the SDK passes on what it got
+    assert close_code(ValueError("a message that it could not parse")) is None

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import anyio
 import pytest
+from support import first_steps
 
 from livetools import (
     ApprovalRequested,
@@ -233,6 +234,35 @@ async def test_a_handler_that_leaves_a_cancellation_to_its_task_ends_neither_the
         assert [r["response"] for r in await line.responses(2)] == [expected] * 2
         await anyio.sleep(0.02)  # real time, of the loop's own timer
         line.call(call("waits", "e"), call("waits", "f"))
+        assert [r["response"] for r in await line.responses(2)] == [{"output": "waited"}] * 2
+        assert line.session.stats()["handlers"] == 0
+
+
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])
+@pytest.mark.parametrize("kind", first_steps.KINDS)
+async def test_what_a_first_step_cancels_ends_as_in_a_task_of_its_own_and_touches_no_other_call(
+    opened: Opened, anyio_backend: str, kind: first_steps.Kind
+) -> None:
+    seen: list[object] = []
+
+    async def careless() -> object:
+        return await first_steps.noted(kind, seen)
+
+    async def waits() -> str:
+        await asyncio.sleep(0)
+        await asyncio.sleep(0.001)
+        return "waited"
+
+    async with opened([careless, waits]) as line:
+        line.call(call("waits", "a"))  # now a worker waits, in whose name first steps are taken
+        await line.responses(1)
+        await line.quiet()
+        line.call(call("careless", "b"), call("waits", "c"))
+        answers = {r["id"]: r["response"] for r in await line.responses(2)}
+        assert seen == [await first_steps.alone(kind)]
+        assert answers["c"] == {"output": "waited"}
+        await line.quiet()
+        line.call(call("waits", "d"), call("waits", "e"))
         assert [r["response"] for r in await line.responses(2)] == [{"output": "waited"}] * 2
         assert line.session.stats()["handlers"] == 0
 
