@@ -226,9 +226,7 @@ class Attached:
             self._end()
         self._reading = True
         try:
-            if self._message is None:
-                self._message = await self._receive()
-            if self._slice.over():
+            if self._message is None and not await self._receive() and self._slice.over():
                 await self._slice.share()
         finally:
             self._reading = False
@@ -255,9 +253,12 @@ class Attached:
         if calls:
             self._slice.use_up()  # their handlers begin before another message is heard
 
-    async def _receive(self) -> Any:
-        """A message of the SDK's, whose ``receive`` ends with each turn. A close with 1000 is the end, and so is a turn
-        without a message: whoever asked for another one would ask for ever."""
+    async def _receive(self) -> bool:
+        """Take a message from the SDK, whose ``receive`` ends with each turn. Whether that had to wait.
+
+        A close with 1000 is the end, and so is a turn without a message: whoever asked for another one would ask for
+        ever.
+        """
         fresh = False
         while True:
             if self._turn is None:
@@ -265,10 +266,11 @@ class Attached:
             try:
                 coming = FirstStep(anext(self._turn))
                 if not coming.waits:
-                    return coming.value
-                message = await coming
+                    self._message = coming.value
+                    return False
+                self._message = await coming
                 self._slice.rested()
-                return message
+                return True
             except StopAsyncIteration:
                 self._turn = None
                 if fresh:
