@@ -235,6 +235,8 @@ class Relay:
         return await self._converse(page, resume, deps)
 
     async def _converse(self, page: Page, resume: Resume | None, deps: object) -> None:
+        for conversation in tuple(self._open.values()):
+            conversation.forget_late()
         known = self._open.get(session_key(resume.token, deps)) if resume is not None else None
         if resume is not None and known is not None:
             return await known.serve(page, resume.after, resumed=True)

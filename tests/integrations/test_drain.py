@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import functools
+import gc
 import signal
+import weakref
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 import pytest
 from httpx import ASGITransport, AsyncClient
 from starlette.applications import Starlette
@@ -19,7 +22,8 @@ import livetools
 from livetools.integrations.drain import Drain
 from livetools.integrations.starlette import relay
 from livetools.session.handle_store import MemoryHandleStore
-from livetools.testing import FakeLiveServer, Turn
+from livetools.session.wake import on_trio
+from livetools.testing import FakeClock, FakeLiveServer, Turn
 
 pytestmark = pytest.mark.anyio
 
@@ -173,7 +177,41 @@ async def test_a_page_that_comes_while_its_session_still_stands_waits_for_it(
                 page.send({"type": "end"})
 
 
-async def test_a_page_that_was_away_is_sent_what_it_missed_as_long_as_the_process_stands(
+async def test_what_a_page_has_missed_is_let_go_when_it_is_too_late(
+    process: Callable[..., Any], tool: Tool
+) -> None:
+    """Its session was parked while it was away: what it has missed is kept as long as it may come back."""
+    clock = FakeClock()
+    app = process(linger=30.0, clock=clock)
+    async with browser(app) as page:
+        token = (await page.until("ready"))["token"]
+        page.send({"type": "text", "text": "book t4"})
+        await page.until("ToolStarted")
+        [kept] = [weakref.ref(conversation) for conversation in app._open.values()]
+        page.leave()
+        await anyio.wait_all_tasks_blocked()
+        async with anyio.create_task_group() as group:
+            group.start_soon(app.drain.drain)
+            await anyio.wait_all_tasks_blocked()
+            tool.go_on.set()
+        clock.advance(29.9)
+        await anyio.wait_all_tasks_blocked()
+        assert app._open
+        clock.advance(0.1)
+        with anyio.fail_after(5):
+            while app._open and not on_trio():  # there the next page lets it go
+                await anyio.lowlevel.checkpoint()
+    async with browser(app, subprotocols=RESUME) as late:
+        late.send({"type": "resume", "token": token, "after": 0})
+        assert (await late.closed()).code == 1013
+    assert not app._open
+    with anyio.fail_after(5):
+        while kept() is not None:
+            gc.collect()
+            await anyio.lowlevel.checkpoint()
+
+
+async def test_a_page_that_was_away_is_sent_what_it_missed_as_long_as_it_may_come(
     process: Callable[..., Any], tool: Tool
 ) -> None:
     old, new = process(linger=30.0), process()

@@ -19,6 +19,7 @@ from livetools.protocol.events import AudioChunk, Event, Interrupted, VideoChunk
 from livetools.session.clock import Clock, SystemClock
 from livetools.session.host import Host
 from livetools.session.session import Session
+from livetools.session.wake import on_trio
 
 from .input import Input, Rejected
 from .log import EventLog
@@ -135,12 +136,32 @@ class Conversation:
             if self.over.is_set():
                 self._on_over()
 
+    @property
+    def _awaited(self) -> bool:
+        """Whether the session was parked while its page was away: that one may come, once. It is sent what it has
+        missed, and then where to go on."""
+        return self._stands.is_set() and self._session.parked and self._page is None
+
     def _forget(self) -> None:
-        """Let no page come any more; but if the session was parked while its page was away, that one may come, once:
-        it is sent what it has missed, and then where to go on."""
-        parked = self._stands.is_set() and self._session.parked
-        if not (parked and self._page is None):
+        """Let no page come any more, unless one is awaited."""
+        if not self._awaited:
             self._on_over()
+
+    def forget_late(self) -> None:
+        """Let go of what a page has missed that comes no more: ``linger`` seconds since it left are over."""
+        if self.over.is_set() and self._awaited and self._clock.now() >= self._until():
+            self._on_over()
+
+    async def _expire(self) -> None:
+        """Keep what an awaited page has missed until it comes, or is too late."""
+        if self._awaited:
+            moved = self._moved = anyio.Event()
+            await race(moved.wait, partial(self._clock.sleep_until, self._until()))
+            self.forget_late()
+
+    def _until(self) -> float:
+        """Until when the page may come back."""
+        return math.inf if self._left is None else self._left + self._options.linger
 
     async def _leave(self, page: Page) -> None:
         self._page, self._left = None, self._clock.now()
@@ -165,6 +186,8 @@ class Conversation:
         finally:
             self.over.set()
             self._forget()
+        if not on_trio():  # there the page's own task would have to wait: the next page lets go instead
+            await self._expire()
 
     async def _hold(self, ready: Callable[[], None]) -> None:
         async with self._session:
@@ -205,7 +228,7 @@ class Conversation:
         """Return when no page has come back within ``linger`` seconds."""
         while True:
             moved = self._moved = anyio.Event()
-            until = math.inf if self._left is None else self._left + self._options.linger
+            until = self._until()
             if self._clock.now() >= until:
                 self._on_over()  # at once: who comes now is too late, though closing takes a while
                 return
