@@ -113,7 +113,7 @@ def _form(body: bytes) -> tuple[int, int, int, bool]:
         raise ValueError(f"its sound is {_NAMES.get(tag, f'of format {tag}')}, not PCM")
     width = align // channels if channels else 0
     if not rate or width not in ((4, 8) if tag == _FLOAT else (1, 2, 3, 4)):
-        raise ValueError(f"{channels} channels of {width} bytes at {rate} Hz are no PCM")
+        raise ValueError(f"{channels} channels of {width} bytes at {rate} Hz are not PCM that can be read")
     return rate, channels, width, tag == _FLOAT
 
 

@@ -96,7 +96,7 @@ async def examine(model: str, options: Mapping[str, Any], timeout: float) -> Asy
     try:
         endpoint = resolve(base_url=options.get("base_url"))
     except ConfigError as error:
-        yield Finding(False, "there is a way to the service", str(error))
+        yield Finding(False, "the service can be reached", str(error))
         return
     yield Finding(None, f"endpoint: {_place(endpoint)}")
     opened = True

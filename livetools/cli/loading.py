@@ -39,7 +39,7 @@ class Loaded:
         """Say on standard error which functions are not among the tools, though they look like some."""
         if self.left_out:
             names = ", ".join(self.left_out)
-            typer.secho(f"left out, for they lack @tool: {names}", fg=typer.colors.YELLOW, err=True)
+            typer.secho(f"left out, because they lack @tool: {names}", fg=typer.colors.YELLOW, err=True)
 
 
 def load(target: str) -> Loaded:

@@ -66,7 +66,7 @@ def to_declaration_and_losses(
 ) -> tuple[dict[str, Json], list[str]]:
     """:func:`to_declaration`, with what the schema lost on the way, a line each."""
     if shape_of(tool) is None:
-        raise ConfigError(f"no tool of OpenAI's, Anthropic's or Gemini's shape: {excerpt(tool)}")
+        raise ConfigError(f"not a tool in the shape of OpenAI, Anthropic or Gemini: {excerpt(tool)}")
     inner = tool["function"] if isinstance(tool.get("function"), Mapping) else tool
     names = ("parameters", "parametersJsonSchema", "inputSchema")
     schema = next((found for name in names if (found := member(inner, name)[1]) is not None), None)
@@ -159,11 +159,11 @@ def _arguments(given: Json, name: Json) -> dict[str, Json]:
     try:
         args = json.loads(given or "{}") if isinstance(given, str) else given
     except ValueError as error:
-        raise ConfigError(f"the arguments of {name} are no JSON ({error}): {excerpt(given)}") from None
+        raise ConfigError(f"the arguments of {name} are not JSON ({error}): {excerpt(given)}") from None
     if args is None:
         return {}
     if not isinstance(args, Mapping):
-        raise ConfigError(f"the arguments of {name} are no JSON object: {excerpt(given)}")
+        raise ConfigError(f"the arguments of {name} are not a JSON object: {excerpt(given)}")
     return dict(args)
 
 

@@ -287,7 +287,9 @@ def _proactive(setup: dict[str, Json], profile: ModelProfile, api_version: str |
     proactivity = setup.get("proactivity")
     if proactivity is not None and profile.proactivity == "always":
         if False in proactivity.values():
-            raise ConfigError(f"{profile.family} is proactive always, and refuses to be told not to be")
+            raise ConfigError(
+                f"{profile.family} is always proactive, and closes the connection for False: leave proactivity out"
+            )
         del setup["proactivity"]
     early = "proactivity" in setup or "enableAffectiveDialog" in setup["generationConfig"]
     if early and not profile.vertex and api_version not in (None, "v1alpha"):

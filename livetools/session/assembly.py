@@ -132,8 +132,8 @@ class Assembly:
             frame = outgoing.context_update(instructions, tools)
         elif not driver.machine.connection.attempts.may_dial():
             raise LocalProtocolError(
-                f"{plan.model} takes no change within a connection, and another one is ruled out, by reconnect=False "
-                "or by a budget of dials that is used up"
+                f"{plan.model} takes no change within a connection, and no other can be opened: reconnect is off, or "
+                "its budget of dials is used up"
             )
         self.updated |= {"instructions"} if agent.instructions is not None else set()
         self.updated |= {"tools"} if made is not None else set()

@@ -191,7 +191,11 @@ class SessionDriver(Driver[Machine]):
         if self.error is not None:
             raise self.why_over()
         if machine.parking.left:
-            log.warning("parked after %g s with this left: %s", within, ", ".join(machine.parking.left))
+            log.warning(
+                "parked after %g s, before it was quiet; still open: %s",
+                within,
+                ", ".join(machine.parking.left),
+            )
         return machine.handle
 
     def seen(self, error: Exception | None) -> None:

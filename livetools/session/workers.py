@@ -157,7 +157,11 @@ class Workers:
             ", ".join(sorted({w.job.call.name for w in self._busy.values() if w.job and _counts(w)}))
             or "an undo"
         )
-        log.warning("%s: still at work %g s after the end; it is not waited for any longer", names, CLEAN_UP)
+        log.warning(
+            "%s: it still runs %g s after the session has ended, and is not waited for any longer",
+            names,
+            CLEAN_UP,
+        )
         give_up()
         with anyio.move_on_after(CLEAN_UP):
             while self._errands:

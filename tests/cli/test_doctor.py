@@ -71,7 +71,7 @@ def test_a_model_that_must_think_is_told_how_much(run, serve):
 def test_without_a_key_there_is_no_way(run):
     result = run("doctor")
     assert result.exit_code == 1
-    assert "✘ there is a way to the service" in result.stdout
+    assert "✘ the service can be reached" in result.stdout
     assert "GEMINI_API_KEY" in result.stdout
     assert "✔" not in result.stdout
 

@@ -206,4 +206,4 @@ def test_nothing_is_left_out_where_the_tools_are_chosen_or_all_plain(mixed):
 def test_a_command_says_once_what_it_left_out(run, mixed, command):
     result = run(*command, str(mixed), input="")
     assert result.exit_code == 0
-    assert result.stderr.count("left out, for they lack @tool: get_weather\n") == 1
+    assert result.stderr.count("left out, because they lack @tool: get_weather\n") == 1

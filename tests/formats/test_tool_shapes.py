@@ -63,7 +63,7 @@ def test_what_a_schema_loses_is_said():
     "tool", [{}, {"type": "web_search"}, {"name": 5}, {"type": "web_search", "name": "x"}]
 )
 def test_what_is_no_tool_is_an_error(tool: Any):
-    with pytest.raises(ConfigError, match="no tool"):
+    with pytest.raises(ConfigError, match="not a tool"):
         to_declaration(tool)
 
 

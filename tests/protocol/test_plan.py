@@ -141,7 +141,7 @@ class TestRefusedBeforeDialling:
             (THINKING, {}, "wants a thinking level"),
             (THINKING, {"config": {"thinking_config": {"thinking_level": "MINIMAL"}}}, "HIGH, LOW, MEDIUM"),
             (LIVE, {"config": {"enable_affective_dialog": True}}, "enable_affective_dialog"),
-            (LIVE, {"config": {"proactivity": {"proactive_audio": False}}}, "proactive always"),
+            (LIVE, {"config": {"proactivity": {"proactive_audio": False}}}, "always proactive"),
             (FLASH, {"config": {"proactivity": {"proactive_audio": True}}}, "proactivity"),
             (
                 NATIVE,

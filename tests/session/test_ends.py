@@ -114,7 +114,7 @@ async def test_a_thread_that_runs_on_is_undone_without_its_result_and_named(
     try:
         await play(opened, Tool(book, undo=undos), began, how)
         assert undos.all == [("c1", None)]
-        assert "book: still at work 0.05 s after the end" in caplog.text
+        assert "book: it still runs 0.05 s after the session has ended" in caplog.text
     finally:
         release.set()
     await anyio.sleep(0.02)

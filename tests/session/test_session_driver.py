@@ -185,7 +185,7 @@ async def test_a_tool_that_ignores_its_cancellation_is_named_when_it_holds_up_th
     async with opened([stubborn]) as line:
         line.call(call("stubborn", "c1"))
         await line.quiet()
-    assert "stubborn: still at work 0.02 s after the end" in caplog.text
+    assert "stubborn: it still runs 0.02 s after the session has ended" in caplog.text
 
 
 @pytest.mark.parametrize("model", ["gemini-3.1-flash-live-preview", "gemini-3.8-live"])

@@ -133,7 +133,7 @@ def _proactivity(arrival: Arrival) -> Verdict:
     if verdict == "refused":
         return Refused(1007, INVALID, "this model cannot be proactive")
     if verdict == "always" and False in asked.values():
-        return Refused(1007, INVALID, "this model is proactive always; it cannot be told not to be")
+        return Refused(1007, INVALID, "this model is always proactive, and that cannot be switched off")
     return None
 
 
@@ -317,7 +317,7 @@ def _affective(session: FakeSession, _: Message) -> Verdict:
 def _chunks(session: FakeSession, body: Message) -> Verdict:
     if "mediaChunks" in body and session.profile.media_chunks == "refused":
         reason = "realtime_input.media_chunks is deprecated. Use audio, video, or text instead."
-        return Refused(1007, reason, "mediaChunks is the older models'")
+        return Refused(1007, reason, "only older models take mediaChunks")
     return None
 
 
@@ -345,7 +345,7 @@ def _rate(session: FakeSession, body: Message) -> Verdict:
     before, rate = session.input.rate, rate_of(mime)
     if before is not None and rate != before:
         reason = f"Sample rate changed from previously {before} to {rate}, which is not supported."
-        return Refused(1007, reason, "one session, one sample rate")
+        return Refused(1007, reason, "the sample rate of a session cannot change")
     return None
 
 
@@ -375,7 +375,7 @@ def _update(session: FakeSession, _: Message) -> Verdict:
     if session.profile.context_update != "refused":
         return None
     reason = 'Invalid JSON payload received. Unknown name "contextUpdate": Cannot find field.'
-    return Refused(1007, reason, "contextUpdate is of 3.8 and later")
+    return Refused(1007, reason, "only 3.8 and later take contextUpdate")
 
 
 MESSAGES: dict[str, tuple[Callable[[FakeSession, Message], Verdict], ...]] = {
