@@ -15,7 +15,6 @@ outside one.
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import dataclass
@@ -111,7 +110,7 @@ class InputQueue:
         self.manual, self.realtime = manual, realtime
         self.backlog = 0  # bytes of media that wait
         self.dropped = {BLOCKED: 0, AWAY: 0, OUTSIDE: 0}  # in the whole session
-        self.queue: deque[Item] = deque()
+        self.queue: list[Item] = []
         self.streams = False  # media went out on this link: it begins turns whenever it likes
         self._untold = dict.fromkeys(self.dropped, 0)
         self.untold = False  # something was dropped and not told yet: that is done once it is over
@@ -195,11 +194,10 @@ class InputQueue:
         if blocked and self.input_block:
             items = self._closing()
         else:
-            items = list(self.queue)
-            self.queue.clear()
+            items, self.queue = self.queue, []
         waiting: list[Item] = []
         taken = list(self._arranged(items, waiting))
-        self.queue.extendleft(reversed(waiting))
+        self.queue[:0] = waiting
         self.backlog = sum(len(i.frame) for i in self.queue if i.media)
         for item in taken:
             self._remember(item)
@@ -209,7 +207,7 @@ class InputQueue:
         """Changes of instructions and tools; they are written before everything else."""
         items = [item for item in self.queue if item.kind == "update"]
         if items:
-            self.queue = deque(item for item in self.queue if item.kind != "update")
+            self.queue = [item for item in self.queue if item.kind != "update"]
         for item in items:
             self._remember(item)
         return items
@@ -237,10 +235,10 @@ class InputQueue:
         transparent = self.outbox.transparent
         if transparent:  # there what went before is written again, or stands
             pending = [self._start] if self._start is not None and not self._begun else []
-            self.queue.extendleft(pending)
+            self.queue[:0] = pending
             self._start = self._consumed
         self._begun = transparent and self._start is not None
-        self.queue.extendleft(reversed(again))
+        self.queue[:0] = again
         self.backlog = sum(len(i.frame) for i in self.queue if i.media)
         self.streams = False
         return exchange is not None and any(item.exchange is exchange for item in self.queue)
@@ -252,12 +250,12 @@ class InputQueue:
         second.read = False
         question.exchange = None
         self.outbox.forget(question)
-        self.queue.appendleft(second)
+        self.queue.insert(0, second)
         return second
 
     def new_session(self) -> None:
         """The next session is a new one, seeded with the conversation so far: what was read stands there."""
-        kept: deque[Item] = deque()
+        kept: list[Item] = []
         for item in self.queue:
             if not item.again or item.owed:
                 kept.append(item)
@@ -318,16 +316,14 @@ class InputQueue:
 
     def _closing(self) -> list[Item]:
         """While input is blocked: the end of an activity that was begun. What its user said before that is dropped."""
-        end = next((item for item in self.queue if item.ends), None) if self._begun else None
-        if end is None:
+        at = next((at for at, item in enumerate(self.queue) if item.ends), None) if self._begun else None
+        if at is None:
             return []
-        before: list[Item] = []
-        while (item := self.queue.popleft()) is not end:
-            before.append(item)
+        before, end = self.queue[:at], self.queue[at]
         for item in before:
             if item.media:
                 self._drop(BLOCKED)
-        self.queue.extendleft(item for item in reversed(before) if not item.media)
+        self.queue[: at + 1] = [item for item in before if not item.media]
         return [end]
 
     def _patient(self, items: list[Item], crossed: bool) -> list[Item]:

@@ -15,6 +15,7 @@ fields too: :func:`find` is asked with ``vertex=``.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Literal, TypeAlias
 
 from .unexpected_keyword import explains_keywords
@@ -143,12 +144,14 @@ def families() -> tuple[str, ...]:
     return tuple(_FAMILIES)
 
 
+@cache  # a few, which all sessions share
 def _on_gemini_api(profile: ModelProfile) -> ModelProfile:
     # Unknown name "transparent" at 'setup.session_resumption' (2026-09-10); google-genai 3.6.1 does not send
     # explicitVadSignal there; avatars are refused there (2026-10-09).
     return replace(profile, transparent="refused", explicit_vad_signal="refused", avatar="refused")
 
 
+@cache
 def _on_vertex(profile: ModelProfile) -> ModelProfile:
     profile = replace(
         profile,

@@ -7,7 +7,6 @@ the count of calls there. A call without an id is answered without one, so those
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
@@ -99,7 +98,7 @@ class Replies:
             outgoing.content_response if plan.reply_format == "client_content" else outgoing.tool_response
         )
         self._ledger = ledger
-        self.queue: deque[Record | list[Record] | Answer] = deque()
+        self.queue: list[Record | list[Record] | Answer] = []
         self._groups: dict[
             int, list[Record]
         ] = {}  # calls of one message that are answered together, by its number
@@ -183,8 +182,8 @@ class Replies:
         """What is ready for this link."""
         unnamed: list[Record] = []
         replies: list[Reply] = []
-        while self.queue:
-            entry = self.queue.popleft()
+        waiting, self.queue = self.queue, []
+        for entry in waiting:
             if type(entry) is Record:
                 if entry.link != link or entry.state is not _READY:
                     continue

@@ -87,9 +87,9 @@ class Transcript(Sequence[Content]):
             _NONE  # what is not placed yet, with its weight; a session in which nothing happens has no queue
         )
         self._noted_weight = 0
-        self._steps: deque[Step] = deque()
+        self._steps: list[Step] = []
         self._slots: dict[str, tuple[Slot, Batch]] = {}  # the newest of each id, with its batch
-        self._unnamed = (f"without id {n}" for n in count())  # keys for calls that have none
+        self._unnamed = count()  # calls that have no id
         self._weight = 0
         self._exchange = 0
         self._ended = False  # the next step begins an exchange
@@ -158,7 +158,7 @@ class Transcript(Sequence[Content]):
             self._noted_weight -= weight
             PLACE[type(what)](self, what)
 
-    def _place_all(self) -> deque[Step]:
+    def _place_all(self) -> list[Step]:
         """All steps, what was noted since the last time among them."""
         for what, _ in self._noted:
             PLACE[type(what)](self, what)
@@ -274,7 +274,7 @@ class Transcript(Sequence[Content]):
         if self._batch is None:
             self._batch = Batch(self._open())
             self._steps.append(self._batch)
-        slot = Slot(id or next(self._unnamed), name, id, call)
+        slot = Slot(id or f"without id {next(self._unnamed)}", name, id, call)
         self._batch.slots.append(slot)
         self._slots[slot.key] = slot, self._batch
         self._grow(self._batch, weigh(call.args if isinstance(call, Call) else call))
@@ -317,7 +317,7 @@ class Transcript(Sequence[Content]):
                 self._drop()
 
     def _drop(self) -> None:
-        step = self._steps.popleft()
+        step = self._steps.pop(0)
         self._weight -= step.weight
         self._dropped += 1
         if self._dropped == 1 and self.on_full is not None:

@@ -57,9 +57,7 @@ class Assembly:
     guardrails: Guardrails | None = None  # of a session that runs, if its hooks want to know what is said
     observers: Observers | None = None  # of a session that runs
     left: Sequence[Call] = ()  # by an earlier process of the conversation
-    updated: set[str] = field(
-        default_factory=set
-    )  # what the session has been told to change since it was opened
+    updated: frozenset[str] = frozenset()  # what the session has been told to change since it was opened
     grace: float = 6.0  # seconds for the end: longer than a closing handshake
 
     def __post_init__(self) -> None:
@@ -135,8 +133,8 @@ class Assembly:
                 f"{plan.model} takes no change within a connection, and no other can be opened: reconnect is off, or "
                 "its budget of dials is used up"
             )
-        self.updated |= {"instructions"} if agent.instructions is not None else set()
-        self.updated |= {"tools"} if made is not None else set()
+        given = {"instructions": agent.instructions, "tools": made}
+        self.updated |= {what for what, value in given.items() if value is not None}
         self.plan = plan
         return driver.machine.update(plan, frame, driver.clock.now(), event)
 

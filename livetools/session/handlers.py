@@ -6,7 +6,6 @@ import contextlib
 import inspect
 import logging
 import math
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent import futures
 from contextvars import copy_context
@@ -99,7 +98,7 @@ class Handlers:
     hooks: Sequence[Hooks] = ()
     threads: DaemonThreads = field(default_factory=DaemonThreads)
     aside: DaemonThreads = field(default_factory=DaemonThreads)  # for what no tool may hold up
-    blocks: Counter[str] = field(default_factory=Counter)  # how often each tool has blocked the event loop
+    blocks: dict[str, int] = field(default_factory=dict)  # how often each tool has blocked the event loop
 
     async def execute(self, job: Job) -> Outcome:
         """Run the handler. Raises nothing but cancellation, and that only if this very task is cancelled.

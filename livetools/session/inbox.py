@@ -107,6 +107,8 @@ class _Backlog:
                 queue = media
         _, event, weight = queue.popleft()
         self.size -= weight
+        if not self.size and type(event) is TurnComplete:  # for a while nothing comes
+            self._urgent = self._media = self._others = _NONE
         return event
 
     def forget(self, mark: int) -> None:

@@ -94,7 +94,8 @@ class LoopSampler:
 
     def _report(self, sighting: _Sighting, blocked: float) -> None:
         name = sighting.job.tool.name
-        sighting.handlers.blocks[name] += 1
+        blocks = sighting.handlers.blocks
+        blocks[name] = blocks.get(name, 0) + 1
         if name in self._warned:
             return
         self._warned.add(name)

@@ -39,13 +39,15 @@ class PushConnection(Noting, ClientConnection):
     fragments are read by ``websockets``, everything else by a :class:`Cutter`.
     """
 
-    write_timeout = float("inf")
-    _cutting: asyncio.TimerHandle | None = None
-    _watchdog: asyncio.TimerHandle | None = None
+    # past 30 attributes an object has a dict of its own, six times as large: websockets has most of them
+    __slots__ = ("_cutting", "_watchdog", "inflow", "write_timeout")
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.inflow = _Inflow()
+        self.write_timeout = float("inf")
+        self._cutting: asyncio.TimerHandle | None = None
+        self._watchdog: asyncio.TimerHandle | None = None
 
     # What comes
 

@@ -109,6 +109,10 @@ class WebSocket:
             failure = dial_error(error, url, options.proxy)
         if failure is not None:
             raise failure  # out here, so that it does not lead to the foreign one, whose words may hold a password
+        if not on_trio():
+            client = connection  # either closes it, and the client holds what it was dialled with
+        connection.request = None  # the upgrade's, with the key: nobody asks for it any more
+        del options, target
         transport = adapted(connection, self.write_timeout)
         try:
             yield transport

@@ -88,6 +88,7 @@ class Writer:
             finally:
                 self.writing = False
             self._owner.step()  # what the machine has had meanwhile
+        self.waiting = _NONE
 
     def stream(self, link: int | None, media: bytes) -> bool:
         """Write media at once, past the machine's queues; False: something is in front of it."""
