@@ -12,9 +12,11 @@ from contextlib import contextmanager
 
 import anyio
 import pytest
+from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 from websockets.frames import Opcode
 from websockets.http11 import Request, Response
+from websockets.protocol import State
 from websockets.sync.server import Server, ServerConnection, serve
 
 from livetools.protocol import close_codes
@@ -26,6 +28,7 @@ from livetools.protocol.errors import (
     SessionClosed,
 )
 from livetools.protocol.outbox import Pong
+from livetools.session.adapter import Noting
 from livetools.session.pongs import UNANSWERED
 from livetools.session.transport import Gone, SendWithPing, Transport
 from livetools.session.websocket import WebSocket
@@ -313,6 +316,17 @@ async def test_no_log_holds_a_header_even_at_debug(caplog: pytest.LogCaptureFixt
         record.getMessage() for record in caplog.records if not record.name.startswith("websockets.server")
     ]
     assert not [text for text in ours if "secret" in text]
+
+
+async def test_a_connection_that_stands_keeps_nothing_that_it_was_dialled_with() -> None:
+    with server(echo) as url:
+        async with WebSocket().dial(url, {"x-goog-api-key": "secret-key"}) as t:
+            await t.send(b"{}")
+            gc.collect()
+            objects = gc.get_objects()
+            standing = [o for o in objects if isinstance(o, Noting) and o.state is State.OPEN]  # type: ignore[attr-defined]
+            assert {connection.request for connection in standing} == {None}  # type: ignore[attr-defined]
+            assert not [o for o in objects if isinstance(o, connect) and "secret" in str(vars(o))]
 
 
 def test_a_repr_holds_neither_headers_nor_a_proxy() -> None:
