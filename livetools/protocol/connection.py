@@ -115,7 +115,7 @@ class Connection:
         self._away_at = -inf  # the last goAway came
         self._not_before = -inf  # no dial earlier: one has just failed, a socket is just closing
         self._alive: set[int] = set()
-        self._reasons: set[tuple[int, str]] = set()  # closes that are retried once
+        self._reasons: tuple[tuple[int, str], ...] = ()  # closes that are retried once
 
     @property
     def usable(self) -> bool:
@@ -288,7 +288,7 @@ class Connection:
             self.handle, step.stale = None, True
         if retry == "once":
             retry = "no" if (step.close.code, step.close.reason) in self._reasons else "yes"
-            self._reasons.add((step.close.code, step.close.reason))
+            self._reasons += ((step.close.code, step.close.reason),)
         step.error = error
         if error is None or retry == "no" or not (self.stood or step.stale):
             return LinkEvent.GIVE_UP

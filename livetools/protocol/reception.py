@@ -27,7 +27,7 @@ from .events import (
     VideoChunk,
     VoiceActivity,
 )
-from .frames import ResumptionUpdate, ServerMessage, SetupComplete, only_calls, parse
+from .frames import ResumptionUpdate, ServerMessage, only_calls, parse
 from .input_queue import InputQueue
 from .latency import PERCEIVED, Latency
 from .ledger import Asked
@@ -63,7 +63,7 @@ class Reception:
         self.calls, self.turns, self.input, self.connection = calls, turns, input, connection
         self.outbox, self.quiet, self.latency = outbox, quiet, latency
         self.tell = tell
-        self.setup = SetupComplete()  # what the service has told of the session at its start
+        self._about: tuple[str | None, str | None] = None, None  # the session's id, its consent to a voice
         self.suppressed = False  # the user has cut this turn off: nothing more of it is told
         self.excused = False  # a turn has ended since the setup: the errors for lost calls have been read
         self.sound, self._rate = Samples(), 0  # of the model's speech, and its rate
@@ -72,14 +72,15 @@ class Reception:
 
     def started(self) -> SessionStarted:
         """What the service has told of the session that stands."""
-        consent = self.setup.voice_consent_signature
-        return SessionStarted(self.setup.session_id, None if consent is None else consent.signature)
+        return SessionStarted(*self._about)
 
     def completes_setup(self, data: bytes | str) -> bool:
         """Whether the session stands with this frame; what it says of the session is kept."""
         if (completed := parse(data).setup_complete) is None:
             return False
-        self.setup, self.excused = completed, False
+        consent = completed.voice_consent_signature
+        self._about = completed.session_id, None if consent is None else consent.signature
+        self.excused = False
         return True
 
     def receive(self, link: int, data: bytes | str, now: float) -> None:

@@ -97,7 +97,7 @@ class Handlers:
     key: str = "output"
     hooks: Sequence[Hooks] = ()
     threads: DaemonThreads = field(default_factory=DaemonThreads)
-    aside: DaemonThreads = field(default_factory=DaemonThreads)  # for what no tool may hold up
+    aside: DaemonThreads | None = None  # for what no tool may hold up; made when there is something
     blocks: dict[str, int] = field(default_factory=dict)  # how often each tool has blocked the event loop
 
     async def execute(self, job: Job) -> Outcome:
@@ -179,6 +179,7 @@ class Handlers:
 
     async def unhindered(self, function: Callable[[], Any]) -> Any:
         """Run a sync function in a thread that no handler can have taken."""
+        self.aside = self.aside or DaemonThreads()
         return await result_of(self.aside.submit(function))
 
     async def _submitted(self, job: Job, future: Future[Any]) -> Any:
@@ -232,7 +233,8 @@ class Handlers:
     def shutdown(self) -> None:
         """Let the threads go."""
         self.threads.shutdown()
-        self.aside.shutdown()
+        if self.aside is not None:
+            self.aside.shutdown()
 
     def _after(self, hooks: Sequence[Hooks], call: Call, done: Outcome) -> Awaitable[None] | None:
         if done.error is not None:

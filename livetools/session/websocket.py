@@ -111,7 +111,8 @@ class WebSocket:
             raise failure  # out here, so that it does not lead to the foreign one, whose words may hold a password
         if not on_trio():
             client = connection  # either closes it, and the client holds what it was dialled with
-        connection.request = None  # the upgrade's, with the key: nobody asks for it any more
+        connection.request = None  # the upgrade's, with the key: nobody asks for either any more
+        connection.response.headers.clear()
         del options, target
         transport = adapted(connection, self.write_timeout)
         try:
