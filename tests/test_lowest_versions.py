@@ -9,13 +9,14 @@ import os
 import subprocess
 import sys
 import tomllib
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parent.parent
-EXTRAS = ("testing", "serve", "cli", "trio", "redis", "otel", "web", "voice", "telephony")
+MOST = ("testing", "serve", "cli", "trio", "redis", "otel", "web", "voice", "telephony")
 #: What runs the tests is not promised to anybody: any version does.
 RUNNERS = (
     "hypothesis",
@@ -29,7 +30,7 @@ RUNNERS = (
     "pytest-timeout",
     "pytest-trio",
 )
-TRIED = (
+TRIED_WITH_MOST = (
     "tests/protocol/test_frames.py",
     "tests/tools",
     "tests/session",
@@ -39,12 +40,26 @@ TRIED = (
     "tests/integrations/test_opentelemetry.py",
     "tests/integrations/telemetry",
 )
+EVALS = (
+    "tests/protocol/test_price.py",
+    "tests/evals",
+    "tests/testing/test_vad.py",
+    "tests/audio/test_activity.py",
+)
+#: The extras of an environment, and what is tried in it. What pins its own versions of others has one of its own.
+ENVIRONMENTS: dict[str, tuple[Sequence[str], Sequence[str]]] = {
+    "lowest": (MOST, TRIED_WITH_MOST),
+    "evals": (("evals", "price", "serve", "testing", "trio", "vad", "voice"), EVALS),
+    "mcp": (("mcp", "testing", "trio"), ("tests/integrations/test_mcp.py",)),
+    "dask": (("dask", "testing", "trio"), ("tests/integrations/test_dask.py",)),
+    "durable": (("durable", "testing", "trio"), ("tests/integrations/test_dbos.py",)),
+}
 
 
-def lowest() -> list[str]:
+def lowest(extras: Sequence[str]) -> list[str]:
     """Each direct dependency at the lowest version that pyproject.toml allows."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    texts = project["dependencies"] + [t for extra in EXTRAS for t in project["optional-dependencies"][extra]]
+    texts = project["dependencies"] + [t for extra in extras for t in project["optional-dependencies"][extra]]
     found = {}
     for requirement in map(Requirement, texts):
         marker = requirement.marker
@@ -54,23 +69,36 @@ def lowest() -> list[str]:
     return sorted(found.values())
 
 
-def test_every_dependency_names_a_lowest_version():
-    assert all("==" in each for each in lowest())
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_every_dependency_names_a_lowest_version(name):
+    assert all("==" in each for each in lowest(ENVIRONMENTS[name][0]))
+
+
+def test_every_extra_of_the_program_is_tried():
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"][
+        "optional-dependencies"
+    ]
+    assert set(extras) - {"dev", "docs"} == {extra for tried, _ in ENVIRONMENTS.values() for extra in tried}
 
 
 @pytest.mark.peers
 @pytest.mark.timeout(1800)
-def test_the_lowest_versions_hold(tmp_path):
-    folder = Path(os.environ.get("LIVETOOLS_PEERS", tmp_path)) / "lowest"
+@pytest.mark.parametrize("name", ENVIRONMENTS)
+def test_the_lowest_versions_hold(tmp_path, name):
+    extras, tried = ENVIRONMENTS[name]
+    folder = Path(os.environ.get("LIVETOOLS_PEERS", tmp_path)) / name
     python = folder / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", folder], check=True)
     pip = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
-    subprocess.run([*pip, *lowest(), *RUNNERS], check=True)
+    subprocess.run([*pip, *lowest(extras), *RUNNERS], check=True)
     subprocess.run([*pip, "--no-deps", "-e", ROOT], check=True)
     # a warning of an old version about a new Python is nobody's fault here
-    command = [python, "-m", "pytest", "-q", "-m", "not slow and not peers", "-o", "filterwarnings=default"]
+    lane = (
+        "not peers" if name == "dask" else "not slow and not peers"
+    )  # its tests are all slow: they start processes
+    command = [python, "-m", "pytest", "-q", "-m", lane, "-o", "filterwarnings=default"]
     done = subprocess.run(
-        [*command, "-p", "no:cacheprovider", *TRIED], cwd=ROOT, capture_output=True, text=True, check=False
+        [*command, "-p", "no:cacheprovider", *tried], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stdout[-4000:]
