@@ -263,6 +263,10 @@ class Machine:
         self._after(now)
         return receipt
 
+    def waits_for_move(self, receipt: Receipt) -> bool:
+        """Whether this change waits for another connection, and so for every call that is open."""
+        return any(item.receipt is receipt for item in self._moving)
+
     # Inputs from handlers
 
     def progress(self, run: int, value: object, now: float, yielded: Outcome | None = None) -> None:

@@ -129,8 +129,8 @@ class SessionFacts:
         driver = self._running()
         await driver.follow()
         while not receipt.done:
-            if driver.awaited() is not None or driver.machine.input.held_back(receipt):
-                return  # it may be held until this very tool has returned, or this very block is left
+            if driver.held_up_by_whoever_waits(receipt):
+                return
             await wake.wait()
         if receipt.error is not None:
             driver.seen(receipt.error)

@@ -177,6 +177,13 @@ class SessionDriver(Driver[Machine]):
         blocks = record is not None and record.policy is not None and record.policy.behavior == "BLOCKING"
         return record.call if record is not None and blocks else None
 
+    def held_up_by_whoever_waits(self, receipt: Receipt) -> bool:
+        """Whether it may be held until this very tool has returned, or this very block is left."""
+        machine = self.machine
+        if self.awaited() is not None or machine.input.held_back(receipt):
+            return True
+        return machine.waits_for_move(receipt) and self.workers.serving() in machine.calls.pending
+
     async def park(self, within: float, ended: Callable[[], Awaitable[None]]) -> str | None:
         """Close when nothing is owed, or after so many seconds; wait for the end of it all, and return the handle."""
         machine = self.machine

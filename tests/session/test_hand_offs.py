@@ -119,6 +119,27 @@ async def test_until_the_other_connection_stands_the_model_calls_what_it_knows(o
         assert line.transport.dials == 2
 
 
+@pytest.mark.parametrize("behavior", ["blocking", "non_blocking"])
+async def test_a_tool_that_changes_the_agent_does_not_wait_for_a_move_that_waits_for_its_own_answer(
+    opened: Opened, behavior: str
+) -> None:
+    async def change(context: livetools.ToolContext) -> str:
+        """Hand over to billing, from within."""
+        await line.session.update(BILLING)
+        return "asked for"
+
+    tool = livetools.Tool(change, behavior=behavior)
+    async with opened([tool], model=OLDER) as line:
+        line.server.send({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
+        await line.until(HandleUpdate)
+        line.call({"name": "change", "id": "c1", "args": {}})
+        assert (await line.responses(1))[0]["response"] == {"output": "asked for"}
+        assert line.transport.dials == 1
+        line.says("Billing will help you.")
+        assert (await line.until(HandedOff)).name == "billing"
+        assert line.transport.dials == 2
+
+
 def of(whose: str, **options: Any) -> livetools.Tool:
     """A tool ``greet`` that says whose it is; each agent has one of this name."""
 
