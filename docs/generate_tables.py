@@ -192,7 +192,7 @@ def state_tables() -> str:
 
 def state_table(name: str, module: types.ModuleType) -> str:
     rows = module.TABLE
-    states = list(dict.fromkeys([s for s, _ in rows] + [to for to, _ in rows.values() if to is not None]))
+    states = list(dict.fromkeys([s for s, _ in rows] + [to for to, _ in rows.values()]))
     moves = list(dict.fromkeys(move for _, move in rows))
     lines = [
         row(f"**{move.name}**", *(cell(rows.get((state, move)), state) for state in states)) for move in moves
@@ -214,11 +214,11 @@ def picture(name: str) -> str:
     return f"![The states of the {name}, and the moves between them](../images/states-{name}.svg)"
 
 
-def cell(entry: tuple[Enum | None, tuple[Enum, ...]] | None, state: Enum) -> str:
+def cell(entry: tuple[Enum, tuple[Enum, ...]] | None, state: Enum) -> str:
     if entry is None:
         return ""
     to, todo = entry
-    target = "…" if to is None else "stays" if to is state else f"**{to.name}**"
+    target = "stays" if to is state else f"**{to.name}**"
     return target + (f": {', '.join(effect.name.lower() for effect in todo)}" if todo else "")
 
 

@@ -84,6 +84,7 @@ class Calls:
             members.append(record)
         if self.replies.grouped:
             self.replies.expect(members)
+        # Every move first, and the effects then: a group looks at all its members.
         for record, effects in (
             [(record, self._move(record, Move.REOFFER)) for record in again] if again else ()
         ):

@@ -1,8 +1,8 @@
 """Turns a server message into events, in the order in which the user must see them.
 
-``Interrupted`` first (and the audio beside it is dropped: it belongs to what was cut off); then what the
-user said, what the model says, grounding metadata, unknown fields; then the turn markers, with the
-usage between them. ``setupComplete``, calls, cancellations, goAway and handles give nothing here: those
+``Interrupted`` first (and the audio beside it is dropped: it belongs to what was cut off); then when the user
+spoke and what was said, what the model says, grounding metadata, unknown fields; then the turn markers, with
+the usage between them. ``setupComplete``, calls, cancellations, goAway and handles give nothing here: those
 events are the machine's.
 """
 

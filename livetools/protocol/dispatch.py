@@ -25,7 +25,7 @@ from .turns import Turns
 
 
 class Dispatch:
-    """The frames of a session. ``frames`` empties the queues: what is taken counts as handed to its socket."""
+    """The frames of a session. ``frames`` empties the queues: what is taken is the writer's."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Parses a frame of the server into a :class:`ServerMessage`. It never raises.
+"""Parses a frame of the server into a :class:`ServerMessage`.
 
 :func:`parse` never raises. A frame takes the fast path (one pass in Rust, base64 included) unless
 something in it is broken; then the salvage path takes the broken pieces out one by one, tells each in

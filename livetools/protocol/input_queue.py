@@ -92,7 +92,7 @@ class Item(Entry):
 
 
 class InputQueue:
-    """The queue of what the user sends. ``take`` empties it: what is taken counts as handed to the socket.
+    """The queue of what the user sends. ``take`` empties it: what is taken is the writer's.
 
     ``manual``: the user marks speech (``activity``). ``realtime``: texts are realtime input, and may be a part of it.
     """

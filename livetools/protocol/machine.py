@@ -348,7 +348,7 @@ class Machine:
     # Outputs
 
     def frames(self) -> list[Frame]:
-        """What is written now, in this order; what is taken counts as handed to its socket."""
+        """What is written now, in this order. What is taken is the writer's; the outbox knows what a socket has."""
         return [] if self.closed else self.dispatch.frames(self._now)
 
     def events(self) -> list[Event]:
@@ -440,7 +440,7 @@ class Machine:
         self.quiet.lost()
         self.turns.settle_doubts(now)
         crossed = self.input.crossed(close)
-        unread = self.outbox.lost(crossed=crossed, turned=self.reception.excused)
+        unread = self.outbox.lost(crossed=crossed, turned=self.reception.turned)
         self.calls.lose(now, unread)
         if self.turns.lost(now, again=self.input.lose(unread, self.turns.exchange, crossed=crossed)):
             self._tell(Interrupted())

@@ -181,8 +181,9 @@ class Entry:
     """Something that goes out, from "wanted" to "read".
 
     ``after_turn``: the turn that ends before the model's output can be about this (``None``: the next output is);
-    ``at_latest``: the turn ends after which it must be (``inf``: no count is to be trusted); ``answer``: the turn that
-    is its answer (``None``: none is expected); ``endings``: connections that were handed it, and may have ended for it.
+    ``at_latest``: once so many turns have ended, any output proves that it was read (``inf``: no count is to be
+    trusted); ``answer``: the turn that is its answer (``None``: none is expected); ``endings``: connections that were
+    handed it, and may have ended for it.
     """
 
     write: Write | None = None

@@ -40,7 +40,7 @@ class PartialCalls:
     """The calls of a connection that are not whole yet."""
 
     def __init__(self) -> None:
-        self.growing: list[_Growing] = []  # to be read
+        self.growing: list[_Growing] = []  # read-only from outside
 
     def whole(self, calls: Sequence[Piece]) -> Sequence[Asked]:
         """The calls of one message that are whole now; the rest waits for its other pieces."""

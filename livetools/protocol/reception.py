@@ -65,7 +65,7 @@ class Reception:
         self.tell = tell
         self._about: tuple[str | None, str | None] = None, None  # the session's id, its consent to a voice
         self.suppressed = False  # the user has cut this turn off: nothing more of it is told
-        self.excused = False  # a turn has ended since the setup: the errors for lost calls have been read
+        self.turned = False  # a turn has ended since the setup: the errors for lost calls have been read
         self.sound, self._rate = Samples(), 0  # of the model's speech, and its rate
         self.usage = Usage()  # of the turns that have ended
         self.turn_usage = Usage()  # the last count of the turn under way
@@ -80,7 +80,7 @@ class Reception:
             return False
         consent = completed.voice_consent_signature
         self._about = completed.session_id, None if consent is None else consent.signature
-        self.excused = False
+        self.turned = False
         return True
 
     def receive(self, link: int, data: bytes | str, now: float) -> None:
@@ -112,7 +112,7 @@ class Reception:
         if message.status is not None and alone and self.turns.status(message.status, now):
             self.connection.conversation_advanced(now)
             self._ended(TurnComplete(None, message.status))
-        self.calls.read(read)
+        self.calls.read(read)  # only now: an answer that this very message takes back is void, and not paid
         if message.resumption is not None:
             self._handle(message.resumption, now)
         if message.go_away is not None:
@@ -194,7 +194,7 @@ class Reception:
             self.tell(self.timed(told))
         self.suppressed = False
         self.sound.clear()
-        self.excused = True
+        self.turned = True
         self.usage, self.turn_usage = self.usage + self.turn_usage, Usage()
         if self.connection.usable:
             self.connection.attempts.proved()
@@ -203,7 +203,7 @@ class Reception:
         """An update that is not resumable erases nothing: the last handle is still good."""
         if update.resumable and update.new_handle:
             self.connection.handed(update.new_handle, now)
-            if self.excused:  # only a handle that came after the errors for lost calls is rid of those calls
+            if self.turned:  # only a handle that came after the errors for lost calls is rid of those calls
                 self.calls.excused.clear()
                 self.turns.stale.saved()
             self.tell(HandleUpdate(update.new_handle))

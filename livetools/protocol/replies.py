@@ -1,8 +1,8 @@
 """Groups and orders the answers to calls into messages.
 
 ``"each"``: a message a call, as soon as it is ready. ``"batch"``, and always as ``clientContent``: a message for the
-calls of one ``toolCall``, in their order, without those that were taken back or lost; the count of parts must equal
-the count of calls there. A call without an id is answered without one, so those of one name go out in their order.
+calls of one ``toolCall``, in their order: it must hold one for each call but those that were taken back or lost. A call
+without an id is answered without one, so those of one name go out in their order.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from .ledger import Ledger, Move, Record, State
 from .outbox import Entry, Frame
 from .plan_types import CallPolicy, Plan
 
-_READY, _WRITE = State.READY, Move.WRITE  # see calls.py
+_READY, _WRITE = State.READY, Move.WRITE  # asked of its class, a member of an enum costs ten times as much
 _WAITED_FOR = frozenset({State.OWED, State.READY})
-#: A response that is not the last one goes out only while its call is in one of these states.
+#: What is not the answer itself goes out only while its call is in one of these states.
 INTERIM: Mapping[str, frozenset[State]] = {
     "yield": _WAITED_FOR,
     "word": _WAITED_FOR,
@@ -90,7 +90,7 @@ def _taken_back(record: Record) -> bool:
 
 
 class Replies:
-    """The queue of answers. ``frames`` empties it: what is taken counts as handed to the socket."""
+    """The queue of answers. ``frames`` empties it: what is taken is the writer's."""
 
     def __init__(self, plan: Plan, ledger: Ledger) -> None:
         self.grouped = plan.reply_format == "client_content" or plan.reply_batching == "batch"
@@ -240,7 +240,7 @@ class Replies:
 
 
 def _may_go(answer: Answer, link: int) -> bool:
-    """Whether a response that is not the last one still goes out, on this link."""
+    """Whether what is not the answer itself still goes out, on this link."""
     record = answer.record
     return record.link == link and record.state in INTERIM[answer.kind] and not _taken_back(record)
 

@@ -21,8 +21,10 @@ class Slots:
 
     def __init__(self) -> None:
         self._running: dict[str, int] = {}  # handlers of a tool
-        self.held: set[int] = set()  # to be read: runs that hold a slot of the session
-        self.waiting: dict[str, deque[tuple[int, Record]]] = {}  # to be read: the queue of each tool
+        self.held: set[int] = set()  # read-only from outside: runs that hold a slot of the session
+        self.waiting: dict[
+            str, deque[tuple[int, Record]]
+        ] = {}  # read-only from outside: the queue of each tool
         self._numbers = count()
 
     def take(self, record: Record, most: int | None) -> bool:

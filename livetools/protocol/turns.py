@@ -306,7 +306,7 @@ class Turns:
     ) -> Expected | None:
         """An answer was written, the last one for its call or not. The turn that will speak of it.
 
-        ``stood_still``: the call was BLOCKING, and the model goes on with the same turn.
+        ``stood_still``: a BLOCKING call was open, and the model goes on with the same turn.
         """
         turn = None
         if ends_turn or not stood_still:

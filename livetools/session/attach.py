@@ -160,7 +160,7 @@ class Attached:
     def __init__(
         self, sdk_session: SDKSession, plan: Plan, make_workers: Callable[[Desk, TaskGroup, Host], Workers]
     ) -> None:
-        self._session, self._plan, self._make_runner = sdk_session, plan, make_workers
+        self._session, self._plan, self._make_workers = sdk_session, plan, make_workers
         self._host = Host("attached livetools session")
         self._turn: AsyncIterator[Any] | None = None  # a receive() of the SDK's
         self._reading = False
@@ -176,7 +176,7 @@ class Attached:
         self._slice = TimeSlice()
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-            driver.workers = self._make_runner(driver, group, self._host)
+            driver.workers = self._make_workers(driver, group, self._host)
             await driver.run(group, ready)
 
         _attached[id(self._session)] = self

@@ -57,7 +57,8 @@ M = TypeVar("M", bound=Driven)
 class Driver(ABC, Generic[M]):
     """Drives one machine. Made in the loop; ``workers`` is set before :meth:`begin`.
 
-    Every input is followed by :meth:`step`, which is synchronous, or by :meth:`follow`, which writes too.
+    Every input is followed by :meth:`step`, which writes what can be written at once; :meth:`follow` waits until the
+    rest is written, :meth:`background` leaves the rest to a task.
     """
 
     workers: Workers

@@ -40,14 +40,13 @@ _END = object()
 
 
 def cancelled() -> Outcome:
-    """Of a handler that was stopped. The machine knows the reason and the answer; this outcome serves later
-    duplicates."""
+    """Of a handler that was stopped. The machine has the reason and the answer already; this only ends the run."""
     error = ToolError(CANCELLED)
     return Outcome({"error": CANCELLED}, error)
 
 
 class Desk(Protocol):
-    """Where a runner reports: each is an input of the machine (or of the dispatcher alone), and what follows."""
+    """Where the workers report: each is an input of the machine (or of the dispatcher alone), and what follows."""
 
     async def settled(self, run: int, outcome: Outcome) -> None: ...
     async def progress(self, run: int, value: object, yielded: Outcome | None) -> None: ...

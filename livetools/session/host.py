@@ -46,7 +46,7 @@ class Host:
 
     def __init__(self, name: str = "livetools") -> None:
         self._name = name
-        self.loop: object = None  # to be read: that it was started in
+        self.loop: object = None  # read-only from outside: that it was started in
         self.here = this_loop  # the loop that runs where this is asked; None: there is none
         self._ready = Latch()
         self._ended = Latch()

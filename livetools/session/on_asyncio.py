@@ -178,7 +178,10 @@ class PushConnection(Noting, ClientConnection):
     # What goes
 
     async def write(self, data: bytes) -> None:
-        """Hand it to the kernel. Raises ``ConnectionClosed``. Completes though its caller is cancelled."""
+        """Put it into asyncio's buffer, and wait while that is full. Raises ``ConnectionClosed``.
+
+        Completes though its caller is cancelled.
+        """
         if self.protocol.state is not OPEN:
             async with self.send_context():  # raises, once it is known how it ended
                 return

@@ -1,7 +1,6 @@
 """The protocol of a transport: three methods with a contract, and optional ones.
 
-Everything above this line is the same for a websocket, for the in-memory pair of the tests and for a transport of the
-user.
+Whoever uses a transport need not know its kind: a websocket, the in-memory pair of the tests, or one of the user's.
 """
 
 from __future__ import annotations

@@ -37,8 +37,10 @@ class Writer:
     def __init__(self, owner: WriterOwner) -> None:
         self.log = FrameLog.wanted()
         self._owner = owner
-        self.waiting = _NONE  # to be read: frames that were taken, and must be sent
-        self.writing = False  # to be read: a task is at it; what the machine has meanwhile it takes itself
+        self.waiting = _NONE  # read-only from outside: frames that were taken, and must be sent
+        self.writing = (
+            False  # read-only from outside: a task is at it; what the machine has meanwhile it takes itself
+        )
         self._left = False  # a task of the writer was started
         self._slice = TimeSlice()
 
