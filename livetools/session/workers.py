@@ -42,7 +42,16 @@ GENERATORS = frozenset(
 
 EAGER = True  # the first step of a handler is taken at once, on asyncio; off, its worker takes it
 
-SERVING: ContextVar[Job | None] = ContextVar("livetools_serving", default=None)
+SERVING: ContextVar[Job | _Asking | None] = ContextVar("livetools_serving", default=None)
+
+
+class _Asking:
+    """A tool's ``approval`` that runs."""
+
+    __slots__ = ("run", "scope")
+
+    def __init__(self, run: int) -> None:
+        self.run, self.scope = run, anyio.CancelScope()
 
 
 class _Worker:
@@ -69,7 +78,7 @@ class Workers:
         self._context: Context = copy_context()
         self._busy: dict[int, _Worker] = {}
         self._idle: list[_Worker] = []
-        self._asking: dict[int, anyio.CancelScope] = {}  # approvals that run
+        self._asking: dict[int, _Asking] = {}  # approvals that run
         self._errands = 0
         self._ended: Wake | None = None  # set when a handler or an errand ends, once somebody waits for that
 
@@ -90,9 +99,11 @@ class Workers:
         return [job.call.name for job in jobs if job is not None and job.future is None]
 
     def serving(self) -> int | None:
-        """The run whose handler asks, from its own task or thread or one that it has started; ``None``:
+        """The run whose handler or ``approval`` asks, from its own task or thread or one that it has started; ``None``:
         nobody's, or it has ended."""
         job = SERVING.get()
+        if isinstance(job, _Asking):
+            return job.run if self._asking.get(job.run) is job else None
         worker = None if job is None else self._busy.get(job.run)
         return job.run if job is not None and worker is not None and worker.job is job else None
 
@@ -139,7 +150,7 @@ class Workers:
     def stop_asking(self, run: int) -> None:
         """Cancel the ``approval`` of this call, if it still runs: what it says is of no account."""
         if (asking := self._asking.get(run)) is not None:
-            asking.cancel()
+            asking.scope.cancel()
 
     def undo(self, run: int, call: Call, tool: Tool, result: object) -> None:
         """Run the tool's ``undo``; what it raises is logged."""
@@ -272,13 +283,14 @@ class Workers:
             return await self._handlers.refused(tool, call, error)
         verdict: bool | str = True
         if tool.options["approval"] is not True:
-            with anyio.CancelScope() as asking:
-                self._asking[run] = asking
+            asking = self._asking[run] = _Asking(run)
+            SERVING.set(asking)  # of this task alone
+            with asking.scope:
                 try:
                     verdict = await self._verdict(tool, run, call, args)
                 finally:
                     del self._asking[run]
-            if asking.cancel_called:
+            if asking.scope.cancel_called:
                 return None
         return await self._desk.approved(run, verdict)
 

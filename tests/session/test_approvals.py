@@ -10,7 +10,16 @@ from typing import Any
 import anyio
 import pytest
 
-from livetools import ApprovalRequested, Call, SessionStarted, Tool, ToolContext, ToolError, tool
+from livetools import (
+    ApprovalRequested,
+    Call,
+    ConcurrencyError,
+    SessionStarted,
+    Tool,
+    ToolContext,
+    ToolError,
+    tool,
+)
 from livetools.session.workers import CLEAN_UP
 
 pytestmark = pytest.mark.anyio
@@ -207,3 +216,32 @@ async def test_leaving_does_not_wait_for_an_approval_in_a_thread(opened: Opened)
         assert anyio.current_time() - left < CLEAN_UP
     finally:
         answer.set()
+
+
+@pytest.mark.parametrize("behavior", ["blocking", "non_blocking"])
+async def test_an_approval_may_use_the_session_and_does_not_wait_for_the_answer_to_its_own_call(
+    opened: Opened, behavior: str
+) -> None:
+    refused: list[Exception] = []
+
+    async def approval(args: Mapping[str, Any]) -> bool:
+        await line.session.send_text("May I?")
+        await line.session.update(instructions="Be careful.")
+        for waits in ([lambda: line.session.ask("May I?")] if behavior == "blocking" else []) + [
+            line.session.park
+        ]:
+            try:
+                await waits()
+            except ConcurrencyError as error:
+                refused.append(error)
+        return False
+
+    async def book() -> str:
+        """Books."""
+        return "booked"
+
+    offered = Tool(book, approval=approval, behavior=behavior)
+    async with opened([offered], model="gemini-2.5-flash-native-audio-latest") as line:
+        line.call(call())
+        assert (await line.responses(1))[0]["response"] == {"output": "booked"}
+    assert len(refused) == (2 if behavior == "blocking" else 1)

@@ -55,7 +55,7 @@ async def test_where_neither_is_possible_it_is_refused(
     opened: Opened, reconnect: bool | ReconnectPolicy
 ) -> None:
     async with opened([one], model="gemini-2.5-flash-native-audio-latest", reconnect=reconnect) as line:
-        with pytest.raises(LocalProtocolError, match="reconnect=False"):
+        with pytest.raises(LocalProtocolError, match="reconnect is off"):
             await line.session.update(tools=[two])
 
 
