@@ -134,17 +134,11 @@ class _Tracing(Hooks):
         self._runs[id(call)] = call, conversation, span, below, token, wall, began
 
     def after(self, call: Call, response: Mapping[str, Any]) -> None:
-        if self._content and (span := self._span_of(call)) is not None:
-            span.set_attribute("gen_ai.tool.call.result", as_json(dict(response)))
-        self._end(call)
+        self._end(call, None, partial(_say_result, as_json(dict(response))) if self._content else None)
 
     def on_error(self, call: Call, error: Exception) -> None:
-        span = self._span_of(call)
-        if span is not None:  # None also where a hook before this one refused the call
-            if self._content:
-                span.record_exception(error)
-            span.set_status(trace.StatusCode.ERROR, str(error) if self._content else None)
-        self._end(call, type(error).__qualname__)
+        say = partial(_say_error, error if self._content else None, time.time_ns())
+        self._end(call, type(error).__qualname__, say)
 
     def on_cancel(self, call: Call) -> None:
         self._end(call, CANCELLED)
@@ -157,21 +151,30 @@ class _Tracing(Hooks):
         propagate.inject(carrier, run[3])  # None: the current one, the session's
         return partial(_below, carrier, function)
 
-    def _span_of(self, call: Call) -> trace.Span | None:
-        run = self._runs.get(id(call))
-        return None if run is None else run[2]
-
-    def _end(self, call: Call, error_type: str | None = None) -> None:
+    def _end(
+        self, call: Call, error_type: str | None = None, say: Callable[[trace.Span], None] | None = None
+    ) -> None:
         run = self._runs.pop(id(call), None)
-        if run is None:
+        if run is None:  # also where a hook before this one refused the call
             return
         _, conversation, span, below, token, wall, began = run
         taken = time.perf_counter_ns() - began
-        ended = span, below, call.name, error_type, wall + taken, taken
+        ended = span, below, call.name, error_type, wall + taken, taken, say
         if conversation is None or not conversation.put_off(ended):
             record(self._instruments, ended)
         if token is not None:
             context.detach(token)
+
+
+def _say_result(result: str, span: trace.Span) -> None:
+    span.set_attribute("gen_ai.tool.call.result", result)
+
+
+def _say_error(error: Exception | None, at: int, span: trace.Span) -> None:
+    """``error``: where its text may be recorded; ``at``: when it was raised, in ns of the epoch."""
+    if error is not None:
+        span.record_exception(error, timestamp=at)
+    span.set_status(trace.StatusCode.ERROR, None if error is None else str(error))
 
 
 def _below(carrier: Mapping[str, str], function: Callable[..., Any], *args: Any, **keywords: Any) -> Any:

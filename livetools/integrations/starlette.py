@@ -235,8 +235,9 @@ class Relay:
         return await self._converse(page, resume, deps)
 
     async def _converse(self, page: Page, resume: Resume | None, deps: object) -> None:
-        for conversation in tuple(self._open.values()):
-            conversation.forget_late()
+        if on_trio():  # elsewhere a task forgets in time
+            for conversation in tuple(self._open.values()):
+                conversation.forget_late()
         known = self._open.get(session_key(resume.token, deps)) if resume is not None else None
         if resume is not None and known is not None:
             return await known.serve(page, resume.after, resumed=True)

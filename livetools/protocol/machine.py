@@ -419,6 +419,7 @@ class Machine:
         if self._contents:
             complete = self.plan.seed == "initial_history"
             self.dispatch.control.append(outgoing.client_content(self._contents, complete))
+            self._contents = []
         if self._moving:
             self._changed(now)
 

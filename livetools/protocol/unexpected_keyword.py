@@ -64,12 +64,13 @@ def _checked(
     own = keywords(target)
     known = {**elsewhere, **{name: f"{name}=" for name in own}}
     listed = "its options are " + ", ".join(own)
+    names = frozenset(own)
 
     @functools.wraps(function)
     def call(*args: Any, **given: Any) -> Any:
-        if given and not given.keys() <= set(own):
+        if given and not given.keys() <= names:
             name = getattr(target, "__name__", "")
-            wrong = [each for each in given if each not in own]
+            wrong = [each for each in given if each not in names]
             raise unexpected_keywords(name, wrong, lambda each: meant(each.lower(), known) or listed)
         return function(*args, **given)
 

@@ -108,8 +108,9 @@ class Host:
 
         Another loop's futures are never woken: what waits would hang, and what is written would stay behind.
         """
-        if (here := self.here()) is self.loop or self.loop is None:
+        if self.here() is self.loop or self.loop is None:
             return
+        here = this_loop()
         used = "where no event loop runs" if here is None else f"in another one, {here!r}"
         raise ConcurrencyError(
             f"the {self._name} belongs to the event loop that opened it, {self.loop!r}, and is used {used}."

@@ -14,6 +14,7 @@ import anyio
 from anyio.abc import TaskStatus
 from pydantic_core import from_json
 
+from livetools.protocol import outgoing
 from livetools.protocol.configuration import plain
 from livetools.protocol.frames import FunctionCall
 from livetools.protocol.outbox import Frame
@@ -197,7 +198,7 @@ class SDKWriter(Writer):
 
     def _answer(self, reply: Reply) -> bool:
         """Always true: of an answer that cannot be sent nobody needs to know."""
-        bodies = reply.bodies()
+        bodies = _lawful(reply.bodies())
         if bodies:
             if self.log is not None:
                 self.log.sent(reply.link, reply.make() or b"")
@@ -205,6 +206,14 @@ class SDKWriter(Writer):
         if reply.write is not None:
             reply.write.handed = True
         return True
+
+
+def _lawful(bodies: list[JSONObject]) -> list[JSONObject]:
+    """Answers that JSON can carry: the model may have named a call with what no UTF-8 can."""
+    if all(f"{body['name']}{body.get('id', '')}".isascii() for body in bodies):
+        return bodies
+    lawful: list[JSONObject] = from_json(outgoing.encode(bodies))
+    return lawful
 
 
 def calls_of(message: Any) -> Sequence[FunctionCall]:

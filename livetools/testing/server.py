@@ -101,9 +101,10 @@ class _Switch(Generic[T]):
     **dict.fromkeys(("ssl", "https", "secure"), "tls="),
     **dict.fromkeys(("handler", "respond", "answer"), "model="),
     **dict.fromkeys(("script", "conversation"), "@server.conversation"),
-    **dict.fromkeys(
-        ("faults", "limits", "pace", "hold", "detector"), "an attribute of the server, before a client comes"
-    ),
+    **{
+        name: f"server.{name} = ..., before a client connects"
+        for name in ("faults", "limits", "pace", "hold", "detector")
+    },
 )
 class FakeLiveServer(Address):
     """The Live service on a local port, with a pretend model.

@@ -135,7 +135,8 @@ class Validator:
     def _second_reading(self, args: dict[str, Any], error: ValidationError) -> dict[str, Any]:
         """The arguments, those that did not fit read leniently: JSON in a text, 3.0 for 3, null for a default."""
         again = dict(args)
-        for name in {detail["loc"][0] for detail in error.errors(include_url=False, include_input=False)}:
+        places = [detail["loc"] for detail in error.errors(include_url=False, include_input=False)]
+        for name in {place[0] for place in places if place}:  # none, where a name is not lawful text
             if not isinstance(name, str) or name not in args:
                 continue
             argument = self._arguments.get(name)

@@ -98,6 +98,19 @@ CALL_2 = {"toolCall": {"functionCalls": [{"id": "c2", "name": "get_weather", "ar
 WORD = {"serverContent": {"modelTurn": {"parts": [{"text": "Hm."}]}}}
 
 
+@pytest.mark.parametrize("field", ["id", "name"])
+async def test_what_no_utf_8_can_carry_is_not_handed_to_the_sdk(field: str) -> None:
+    call = {"id": "c1", "name": "get_weather", "args": {}, field: "odd\ud800"}
+    session = flood({"toolCall": {"functionCalls": [call]}}, CALL_2)
+    async with livetools.attach(session, [IN_LOOP], model=MODEL) as live:
+        await anext(live)
+        await anext(live)
+        while len(session.answers) < 2:
+            await anyio.lowlevel.checkpoint()
+    assert session.answers[0][field] == "odd\ufffd"
+    assert session.answers[1]["response"] == {"output": "rain in Rome"}
+
+
 async def test_calls_are_answered_over_turns_while_the_messages_pass() -> None:
     seen: list[Any] = []
 

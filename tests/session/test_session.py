@@ -11,6 +11,7 @@ from typing import Any
 
 import anyio
 import pytest
+import trio
 
 import livetools
 from livetools import (
@@ -374,6 +375,15 @@ def test_another_loop_of_the_same_thread_is_told_which_one_it_must_be(verb: str)
         with pytest.raises(ConcurrencyError, match="event loop that opened it") as caught:
             other.run_until_complete(use())
         assert repr(home)[:40] in str(caught.value)
+
+
+def test_a_loop_of_trio_is_named_as_well() -> None:
+    async def use() -> None:
+        await session.send_text("hi")
+
+    with another_loop() as (session, _, _):
+        with pytest.raises(ConcurrencyError, match="in another one, <TrioToken"):
+            trio.run(use)
 
 
 def test_a_stream_that_goes_on_in_another_loop_is_told_so_too() -> None:

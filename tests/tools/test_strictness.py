@@ -204,6 +204,12 @@ def test_a_lone_surrogate_is_an_invalid_argument_and_nothing_worse() -> None:
         tool_for(StrictInt).arguments({"x": "\ud800"})
 
 
+@pytest.mark.parametrize("name", ["\ud800", "x\udfff"])
+def test_so_is_an_argument_whose_name_is_one(name: str) -> None:
+    with pytest.raises(InvalidArguments):
+        tool_for(StrictInt).arguments({"x": 1, name: 2})
+
+
 def test_the_users_own_validators_come_before_ours() -> None:
     upper = Annotated[Level, Strict(), BeforeValidator(lambda v: v.lower() if isinstance(v, str) else v)]
     assert tool_for(upper).arguments({"x": "LOW"}) == {"x": Level.low}

@@ -9,6 +9,7 @@ tracer's public methods alone, the first time that it is asked anything; whoever
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from contextvars import copy_context
 from typing import Any, Final, TypeAlias
 
@@ -20,13 +21,16 @@ from livetools.protocol.events import Call
 from .attributes import Attributes, of_call
 from .instruments import Instruments
 
-#: Runs of one turn that have ended and are not recorded yet: each of those behind is recorded at its end.
-LATE: Final = 1024
+#: Runs of one turn that have ended and are not recorded yet, so that what is put off does not hold up the loop (5 ms):
+#: each of those behind is recorded at its end.
+LATE: Final = 64
 
 #: A run that has ended: its span and the context in which that was current (no span: below a turn that is not
-#: recorded); the tool's name, the class of its error; when it ended, in ns of the epoch, and how many it took.
-#: A plain tuple: one with names costs ten times as much to make.
-Ended: TypeAlias = tuple[trace.Span | None, context.Context | None, str, str | None, int, int]
+#: recorded); the tool's name, the class of its error; when it ended, in ns of the epoch, and how many it took; what is
+#: left to say of it (``None``: nothing). A plain tuple: one with names costs ten times as much to make.
+Ended: TypeAlias = tuple[
+    trace.Span | None, context.Context | None, str, str | None, int, int, Callable[[trace.Span], None] | None
+]
 
 
 def attributes_of(call: Call, told: Attributes | None) -> Attributes:
@@ -45,8 +49,10 @@ def begin(
 
 def record(instruments: Instruments, run: Ended) -> None:
     """End the span of a run, and count it."""
-    span, below, tool, error_type, wall, taken = run
+    span, below, tool, error_type, wall, taken, say = run
     if span is not None:
+        if say is not None:
+            say(span)
         if error_type is not None:
             span.set_attribute("error.type", error_type)
         span.end(wall)

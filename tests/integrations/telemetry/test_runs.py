@@ -65,6 +65,33 @@ async def test_the_span_of_a_run_that_nobody_asks_for_is_begun_when_its_turn_end
     assert turn.start_time <= records.tool.start_time <= records.tool.end_time <= turn.end_time  # type: ignore[operator]
 
 
+@pytest.mark.parametrize("capture", [False, True])
+@pytest.mark.parametrize("works", [True, False])
+async def test_what_a_tool_came_to_is_recorded_behind_its_answer_too(capture: bool, works: bool) -> None:
+    records = Records(capture_content=capture)
+    watched = Watched(records)
+
+    async def bake() -> str:
+        if not works:
+            raise ValueError("no flour")
+        return "bread"
+
+    async def model(turn: Any) -> None:
+        await turn.call("bake")
+        watched.told.append("answered")
+        await turn.say("done")
+
+    await asked([bake], model, records.hooks)
+    assert watched.told == ["answered", "begun", "ended"]
+    span = records.tool
+    assert (span.status.status_code is trace.StatusCode.ERROR) == (not works)
+    assert (span.status.description == "no flour") == (capture and not works)
+    assert ("gen_ai.tool.call.result" in (span.attributes or {})) == (capture and works)
+    assert [event.name for event in span.events] == ["exception"] * (capture and not works)
+    for event in span.events:
+        assert span.start_time <= event.timestamp <= span.end_time  # type: ignore[operator]
+
+
 def link() -> trace.SpanContext:
     return trace.SpanContext(1, 2, is_remote=True, trace_flags=trace.TraceFlags(1))
 
