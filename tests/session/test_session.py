@@ -382,7 +382,7 @@ def test_a_loop_of_trio_is_named_as_well() -> None:
         await session.send_text("hi")
 
     with another_loop() as (session, _, _):
-        with pytest.raises(ConcurrencyError, match="in another one, <TrioToken"):
+        with pytest.raises(ConcurrencyError, match=r"in another one, .*TrioToken"):
             trio.run(use)
 
 
