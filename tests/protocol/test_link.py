@@ -1,8 +1,9 @@
-"""The table of the connection, proved: every pair of place and input, every order of inputs; and its arithmetic."""
+"""The table of the connection: what must hold of its lines, and every order of inputs."""
 
 from __future__ import annotations
 
-import re
+import ast
+from collections.abc import Iterator
 from itertools import product
 from pathlib import Path
 
@@ -50,11 +51,22 @@ def test_wherever_something_is_decided_the_table_goes_on_with_either(
 
 
 def test_the_state_is_set_in_one_place() -> None:
-    folder = Path(livetools.__file__).parent
-    sources = [path.read_text(encoding="utf-8") for path in folder.joinpath("protocol").glob("*.py")]
-    assert sum(source.count("self.state, self.due = ") for source in sources) == 1
-    source = folder.joinpath("protocol/connection.py").read_text(encoding="utf-8")
-    assert len(re.findall(r"\.state\b[^=\n]*=(?!=)", source)) == 2, "the first one, and that of the table"
+    """Beside the first state, only the move by the table sets it, whoever holds the connection."""
+    package = Path(livetools.__file__).parent
+    found = [(path.stem, *place) for path in sorted(package.rglob("*.py")) for place in states_set(path)]
+    assert found == [("connection", "__init__", "self.state"), ("connection", "_move", "self.state")]
+
+
+def states_set(path: Path) -> Iterator[tuple[str, str]]:
+    """Where a file sets the state of a connection: the function, and what it sets."""
+    own = path.parts[-2:] == ("protocol", "connection.py")
+    for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
+            for node in ast.walk(function):
+                if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store | ast.Del):
+                    target = ast.unparse(node)
+                    if target.endswith("connection.state") or (own and node.attr == "state"):
+                        yield function.name, target
 
 
 def test_from_everywhere_but_the_end_a_close_ends_it() -> None:

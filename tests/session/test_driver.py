@@ -131,6 +131,29 @@ async def test_what_comes_while_somebody_writes_is_written_behind_it() -> None:
         assert line.recorder.answers == [("c0", 0), ("later", 10)]
 
 
+async def test_no_frames_are_taken_from_the_machine_while_somebody_writes(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """They stay where they are bounded, and where they can still be taken back."""
+    async with driven(double) as line:
+        line.recorder.full = Latch()
+        line.calls("double")
+        await anyio.wait_all_tasks_blocked()
+        assert line.writer.writing
+        taken: list[bool] = []  # whether somebody wrote when frames were taken
+        frames = line.machine.frames
+        monkeypatch.setattr(line.machine, "frames", lambda: taken.append(line.writer.writing) or frames())
+        line.calls("double", "double")
+        await anyio.wait_all_tasks_blocked()
+        assert line.machine.calls.replies
+        assert taken == []
+        line.recorder.full.set()
+        await anyio.wait_all_tasks_blocked()
+        assert taken
+        assert not any(taken)
+        assert sorted(line.recorder.answers) == [("c0", 0), ("c1", 2), ("c2", 4)]
+
+
 async def test_a_call_whose_time_is_up_is_answered_and_a_needless_alarm_does_nothing() -> None:
     clock = FakeClock()
 

@@ -312,7 +312,7 @@ class World:
         line = self.connection.state
         assert line is not LinkState.CLOSED
         assert (line in USABLE) == self.stands == self.connection.usable or line is LinkState.SWAPPING
-        if not self.stands or line in (LinkState.MOVING, LinkState.SWAPPING):
+        if not self.stands or line in (LinkState.MOVING, LinkState.FORCED, LinkState.SWAPPING):
             assert self.wake_at() < inf, "something is awaited for ever"
         current = self.socket(self.connection.current)
         assert line is not LinkState.SETUP or current.shown < inf, "a setup is awaited that was not sent"
