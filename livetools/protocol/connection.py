@@ -32,9 +32,9 @@ AT_LEAST = 0.05
 CLOSING = 1.0
 #: Seconds that a planned move waits for a pong, and how often it looks.
 PONG, LOOK = 10.0, 0.25
-#: How a socket ended that nobody knows more of.
+#: The close of a socket about whose end nothing is known.
 DROPPED = Close()
-#: What a socket that is not answered for ``setup_timeout`` comes to.
+#: The close of a socket that did not stand within ``setup_timeout``.
 LATE = Close(1006, "no answer in time")
 
 
@@ -102,7 +102,7 @@ class Connection:
         self.due = inf  # the deadline of the state
         self.attempts = Attempts(policy, random)
         self.current = 0  # the socket in use
-        self.next = 0  # the last one that was to succeed it
+        self.next = 0  # number of the last successor that was dialled; 0: none
         self.handle = plan.handle
         self.handle_at = -inf
         self.advanced_at = -inf  # something was written, or a turn has ended
@@ -155,7 +155,7 @@ class Connection:
     def go_away(self, time_left: float | None, now: float) -> None:
         """The service will cut this connection; ``inf``: we want another one, at the next quiet moment.
 
-        That entails nothing by itself: ``tick`` and ``move_if_quiet`` do.
+        This does nothing by itself; ``tick`` and ``move_if_quiet`` do.
         """
         self._away_at = now
         self._move(LinkEvent.GO_AWAY, Step(now, time_left=time_left))
@@ -198,7 +198,9 @@ class Connection:
         return current if link == self.current else next if link == self.next else None
 
     def _move(self, event: LinkEvent | None, step: Step) -> list[Consequence]:
-        """Move as the table says, and on with what is decided on the way. What is not in the table does nothing."""
+        """Apply the table to the event, then to each event that an effect decides. A pair that is not in the table
+        does nothing.
+        """
         while event is not None and (line := MOVES.get((self.state, event))) is not None:
             event = None
             state, effects = line

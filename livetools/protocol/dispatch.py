@@ -25,7 +25,7 @@ from .turns import Turns
 
 
 class Dispatch:
-    """The frames of a session. ``frames`` empties the queues: what is taken is the writer's."""
+    """The frames of a session. ``frames`` empties the queues: the writer is responsible for what was taken."""
 
     def __init__(
         self,

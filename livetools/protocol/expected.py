@@ -46,7 +46,9 @@ class Expected:
 
     @property
     def shares(self) -> bool:
-        """Whether its turn may be that of others too: a turn about function responses is only that, if it comes."""
+        """Whether the turn before it may have covered this one too. Not so for a turn about function responses that
+        certainly comes.
+        """
         may_not_come = not self.wanted or (self.doubtful and not self.prompt)
         return may_not_come or (self.prompt and not self.answer)
 

@@ -92,7 +92,7 @@ class Item(Entry):
 
 
 class InputQueue:
-    """The queue of what the user sends. ``take`` empties it: what is taken is the writer's.
+    """The queue of what the user sends. ``take`` empties it: the writer is responsible for what was taken.
 
     ``manual``: the user marks speech (``activity``). ``realtime``: texts are realtime input, and may be a part of it.
     """

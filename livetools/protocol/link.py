@@ -11,7 +11,7 @@ NEW         nothing yet
 DIALING     is being opened; there is no other                          no session in time
 SETUP       is open; the setup was sent, setupComplete is awaited       no session in time
 LIVE        is open and usable
-LEAVING     live, but will be cut: a quiet moment is awaited            no more time to wait for one
+LEAVING     live, but will be cut: moves when quiet, if a dial is left  no more time to wait for one
 MOVING      still live; the next is being opened, in a quiet moment     the next did not open in time
 FORCED      the same where no quiet moment came                         the next did not open in time
 SWAPPING    is closing; the next is open                                it did not close in time
@@ -55,10 +55,10 @@ class LinkEvent(Enum):
     NEXT_OPENED = auto()  # the successor's socket is open
     NEXT_GONE = auto()  # the successor's socket has closed, or could not be opened
     GO_AWAY = auto()  # the service will cut the connection, or the user wants another one
-    QUIET = auto()  # a move would take nothing from anybody: no call is open, nothing is expected
-    SPOKEN = auto()  # it would: somebody has spoken while the successor's socket was opened
-    AGAIN = auto()  # another dial is worth it, and allowed
-    GIVE_UP = auto()  # it is not
+    QUIET = auto()  # no call is open and no turn is expected: moving loses nothing
+    SPOKEN = auto()  # a call is open or a turn is expected, since the successor was dialled
+    AGAIN = auto()  # dial again: the close and the policy allow it
+    GIVE_UP = auto()  # no other dial: the close or the policy rules it out
     DUE = auto()  # the deadline of the state has passed
     CLOSE = auto()  # the user closes the session
 

@@ -1,8 +1,8 @@
 """The machine of a session: inputs, outputs, and the wiring between the tables. Pure and synchronous.
 
 Every input carries the time. Inputs from the network carry the number of their link; an input from a link that was
-replaced does nothing. After each input the shell drains what follows: ``actions`` (what must be done at once),
-``frames`` (what is written: the one await), ``events`` (what the user sees).
+replaced does nothing. After each input the shell takes what follows, in this order: ``actions`` (what must be done
+at once), ``frames`` (what is written, once the events are shown: the one await), ``events`` (what the user sees).
 
 Beside the invariants of the ledger:
 
@@ -348,7 +348,7 @@ class Machine:
     # Outputs
 
     def frames(self) -> list[Frame]:
-        """What is written now, in this order. What is taken is the writer's; the outbox knows what a socket has."""
+        """What is written now, in this order. The writer is responsible for what was taken."""
         return [] if self.closed else self.dispatch.frames(self._now)
 
     def events(self) -> list[Event]:

@@ -65,7 +65,7 @@ class ModelProfile:
     needs_name: bool = False  # an answer without a name is a failed call
     call_ids: Literal["function-call", "uuid", "call", "none"] = "function-call"  # what its ids look like
     answers_lost: bool = True  # a resumed session waits for an error for each call that was lost
-    closes_lost: bool = False  # it ends an empty turn when it has those errors
+    closes_lost: bool = False  # after the errors for all lost calls it sends an empty turn
     builtin_tools: frozenset[str] = frozenset({"googleSearch", "codeExecution", "urlContext", "googleMaps"})
     idle_tools: frozenset[str] = frozenset()  # of those it does not have, the ones it takes and never uses
     mixes_search: bool = True  # googleSearch beside function declarations

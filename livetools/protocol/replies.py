@@ -90,7 +90,7 @@ def _taken_back(record: Record) -> bool:
 
 
 class Replies:
-    """The queue of answers. ``frames`` empties it: what is taken is the writer's."""
+    """The queue of answers. ``frames`` empties it: the writer is responsible for what was taken."""
 
     def __init__(self, plan: Plan, ledger: Ledger) -> None:
         self.grouped = plan.reply_format == "client_content" or plan.reply_batching == "batch"

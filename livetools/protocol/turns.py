@@ -12,8 +12,8 @@ THINKING    it said that it goes on by itself (IN_PROGRESS)
 ==========  ==========================================================================================
 
 A turn that ends is the first of the queue. Some turns may never come: of a question that was given up or has stalled,
-of a text that may start none, on the answer to a call where it was spoken of already, of one of two texts that are
-answered together. Nobody waits for any but the last kind (``until``). Where several questions were written before a
+of a text that may start none, about a response that the model has perhaps spoken of already, of one of two texts that
+are answered together. Nobody waits for any but the last kind (``until``). Where several questions were written before a
 turn began, its end may be that of all (``doubtful``): if it is quiet behind it, they are over, and the whole turn was
 the answer. If not, the next turn is the next question's: a late answer to what was given up is never another's.
 """
@@ -30,7 +30,7 @@ from .events import Call, Stalled
 from .expected import Exchange, Expected, no_answer
 from .stale import Stale
 
-#: Seconds of quiet behind a turn after which no other is expected, where it is in doubt whether one comes.
+#: If another turn may or may not come: seconds of silence after which it is no longer expected.
 QUIET_SETTLES = 2.0
 #: The same where two questions are waited for: a model may think for longer between two answers.
 PAUSE = 3.0

@@ -256,8 +256,8 @@ class Attached:
     async def _receive(self) -> bool:
         """Take a message from the SDK, whose ``receive`` ends with each turn. Whether that had to wait.
 
-        A close with 1000 is the end, and so is a turn without a message: whoever asked for another one would ask for
-        ever.
+        A close with 1000 is the end. A ``receive()`` that yields nothing is the end too: asking again would loop
+        forever.
         """
         fresh = False
         while True:

@@ -30,7 +30,7 @@ from .writer import Writer
 
 
 class Driven(Protocol):
-    """What a driver asks of its machine. Every input is followed by ``actions``, ``frames`` and ``events``."""
+    """What a driver asks of its machine. After every input it takes ``actions``, ``frames``, ``events``."""
 
     actions: deque[Action]
 
@@ -92,7 +92,7 @@ class Driver(ABC, Generic[M]):
     # What the machine wants
 
     def step(self) -> None:
-        """What follows from an input: perform the actions, show the events, take the frames. Never waits."""
+        """Perform the actions, take the frames, show the events, write the frames. Never waits."""
         if self._stepping:  # by a handler that runs at once, as a part of this very step
             self._again = True
             return

@@ -203,9 +203,9 @@ class Session(SessionInput):
 
         By ``contextUpdate`` where the model takes it (its cache is lost: the next turn costs more), else with
         another connection at the next quiet moment; until then the model goes on as it was. Model and voice stay,
-        and so does the conversation. Returns when it is sent, inside a tool at once where that has to wait for the
-        answer; of an agent ``HandedOff`` is told then. Raises ``LocalProtocolError`` where neither is possible,
-        ``ConfigError`` for what the model would refuse. Open calls go on.
+        and so does the conversation. Returns when it is sent; inside a tool at once, if sending has to wait for that
+        tool's answer. For an agent, ``HandedOff`` follows when it is sent. Raises ``LocalProtocolError`` where neither
+        is possible, ``ConfigError`` for what the model would refuse. Open calls go on.
         """
         driver, handed_off = self._live(), None
         if isinstance(instructions, Agent):

@@ -4,8 +4,9 @@ pydantic reads ``Literal[Color.RED]`` from the member alone, and an enum from it
 annotation of a parameter is made fit for that (:mod:`.fitting`). What stands inside a class of the user's cannot be, so
 there the arguments are: by pydantic's core schema, when they have not been accepted as they are.
 
-What holds a member is not JSON any more. Where something beside it is strict, that is made of its JSON here, by its own
-schema: among values of Python a strict date is not read from a text, a set from a list, a dataclass from an object.
+Arguments that contain enum members are validated as Python values, not as JSON. In strict mode pydantic then refuses
+what JSON has no type for (a date as text, a set as an array, a dataclass as an object). So those values are converted
+first, each by its own schema.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ Read: TypeAlias = tuple[Any, int]  # a value, and how many members were put into
 def with_members(schema: CoreSchema, args: dict[str, Any], strict: bool = False) -> dict[str, Any]:
     """``args`` with a member of an enum wherever ``schema`` takes one and its value or its name stands.
 
-    ``strict``: everything else is made of its JSON, where its schema reads it strictly.
+    ``strict``: every other value is converted from JSON first, by its own schema.
     """
     schema, definitions = opened(schema)
     read: dict[str, Any] = _Reader(definitions, strict).read(schema, args)[0]
@@ -73,6 +74,9 @@ class _Reader:
         return SchemaValidator(cast(Any, whole if self._definitions else schema), config)
 
     def _dataclass(self, schema: CoreSchema, value: Any) -> Read:
+        """An object as the dataclass that strict mode wants. This may construct the user's dataclass although the call
+        is refused in the end.
+        """
         made, found = self.read(schema["schema"], value)
         if not self._strict or not isinstance(made, dict):
             return made, found

@@ -148,7 +148,7 @@ class Conversation:
             self._on_over()
 
     def forget_late(self) -> None:
-        """Let go of what a page has missed that comes no more: ``linger`` seconds since it left are over."""
+        """Forget the missed events of a page that did not come back within ``linger`` seconds."""
         if self.over.is_set() and self._awaited and self._clock.now() >= self._until():
             self._on_over()
 
