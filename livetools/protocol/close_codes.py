@@ -180,8 +180,8 @@ def classify(code: int, reason: str, *, phase: str) -> Verdict:
 def error(code: int, reason: str, phase: str, note: str = "") -> LiveToolsError:
     """The error of this close, with its reason, from which secrets are removed; ``note`` is added, and judges
     nothing."""
-    told = f"{reason} ({note})".strip() if note else reason
-    return _error(classify(code, reason, phase=phase), code, scrub(told), phase)
+    text = f"{reason} ({note})".strip() if note else reason
+    return _error(classify(code, reason, phase=phase), code, scrub(text), phase)
 
 
 def judge(close: Close, phase: str, *, planned: bool) -> tuple[LiveToolsError | None, Retry]:
@@ -196,10 +196,10 @@ def judge(close: Close, phase: str, *, planned: bool) -> tuple[LiveToolsError | 
         final = isinstance(raised, (RemoteProtocolError, SetupRejected))
         final = final or (isinstance(raised, SessionClosed) and not raised.retryable)
         return raised, "no" if final else "yes"
-    told = error(close.code, close.reason, phase, close.note)
+    ended = error(close.code, close.reason, phase, close.note)
     if close.code == 1000 and phase not in ("connect", "setup"):
-        return (told, "yes") if planned else (None, "no")
-    return told, classify(close.code, close.reason, phase=phase).retry
+        return (ended, "yes") if planned else (None, "no")
+    return ended, classify(close.code, close.reason, phase=phase).retry
 
 
 def crossed(code: int, reason: str) -> bool:

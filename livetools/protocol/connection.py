@@ -71,19 +71,18 @@ class Begin:
 
 @dataclass(frozen=True, slots=True)
 class Lose:
-    """Everything on this link is gone; a generation that was under way never continues."""
+    """Everything on the current link is gone; a generation that was under way never continues."""
 
-    link: int
     close: Close
 
 
-#: What an input entails, for whoever owns the connection to do.
+#: What an input leads to; the machine carries it out.
 Consequence: TypeAlias = Dial | Hangup | SendSetup | Begin | Lose | Reconnecting | End
 
 
 @dataclass(slots=True)
-class Step:
-    """One input on its way through the table, and what it entails."""
+class Transition:
+    """One input on its way through the table, and what it leads to."""
 
     now: float
     snapshot: Snapshot = Snapshot()
@@ -91,7 +90,7 @@ class Step:
     time_left: float | None = None
     error: Exception | None = None  # what the close comes to
     stale: bool = False  # the handle is not known any more: another dial shows none
-    entails: list[Consequence] = field(default_factory=list)
+    consequences: list[Consequence] = field(default_factory=list)
 
 
 class Connection:
@@ -135,22 +134,22 @@ class Connection:
 
     def connect(self, now: float) -> list[Consequence]:
         """The user wants a session."""
-        return self._move(LinkEvent.CONNECT, Step(now))
+        return self._move(LinkEvent.CONNECT, Transition(now))
 
     def opened(self, link: int, snapshot: Snapshot, now: float) -> list[Consequence]:
         """A socket stands, its upgrade done."""
         on = self._of(link, LinkEvent.OPENED, LinkEvent.NEXT_OPENED)
-        return self._move(on, Step(now, snapshot))
+        return self._move(on, Transition(now, snapshot))
 
     def completed(self, now: float) -> list[Consequence]:
         """The service has completed the setup."""
-        return self._move(LinkEvent.COMPLETE, Step(now))
+        return self._move(LinkEvent.COMPLETE, Transition(now))
 
     def gone(self, link: int, close: Close, snapshot: Snapshot, now: float) -> list[Consequence]:
         """A socket ended, or could not be opened."""
         self._alive.discard(link)
         on = self._of(link, LinkEvent.GONE, LinkEvent.NEXT_GONE)
-        return self._move(on, Step(now, snapshot, close))
+        return self._move(on, Transition(now, snapshot, close))
 
     def go_away(self, time_left: float | None, now: float) -> None:
         """The service will cut this connection; ``inf``: we want another one, at the next quiet moment.
@@ -158,11 +157,11 @@ class Connection:
         This does nothing by itself; ``tick`` and ``move_if_quiet`` do.
         """
         self._away_at = now
-        self._move(LinkEvent.GO_AWAY, Step(now, time_left=time_left))
+        self._move(LinkEvent.GO_AWAY, Transition(now, time_left=time_left))
 
     def tick(self, snapshot: Snapshot, now: float) -> list[Consequence]:
         """Act on the time: what was to happen by now."""
-        late = self._move(LinkEvent.DUE, Step(now, snapshot, LATE)) if self.due <= now else []
+        late = self._move(LinkEvent.DUE, Transition(now, snapshot, LATE)) if self.due <= now else []
         return late + self.move_if_quiet(snapshot, now)
 
     def move_if_quiet(self, snapshot: Snapshot, now: float) -> list[Consequence]:
@@ -172,11 +171,11 @@ class Connection:
         if snapshot.asked and now < self._away_at + PONG:
             self._not_before = now + LOOK
             return []
-        return self._move(LinkEvent.QUIET, Step(now, snapshot))
+        return self._move(LinkEvent.QUIET, Transition(now, snapshot))
 
     def close(self, now: float) -> list[Consequence]:
         """The user closes the session."""
-        return self._move(LinkEvent.CLOSE, Step(now))
+        return self._move(LinkEvent.CLOSE, Transition(now))
 
     # Facts
 
@@ -197,7 +196,7 @@ class Connection:
     def _of(self, link: int, current: LinkEvent, next: LinkEvent) -> LinkEvent | None:
         return current if link == self.current else next if link == self.next else None
 
-    def _move(self, event: LinkEvent | None, step: Step) -> list[Consequence]:
+    def _move(self, event: LinkEvent | None, transition: Transition) -> list[Consequence]:
         """Apply the table to the event, then to each event that an effect decides. A pair that is not in the table
         does nothing.
         """
@@ -205,9 +204,9 @@ class Connection:
             event = None
             state, effects = line
             for effect in effects:  # they see the state that is left
-                event = DO[effect](self, step)
-            self.state, self.due = state, self._deadline(state, step.now)
-        return step.entails
+                event = DO[effect](self, transition)
+            self.state, self.due = state, self._deadline(state, transition.now)
+        return transition.consequences
 
     def _deadline(self, state: LinkState, now: float) -> float:
         """Until when it stays in this state, at most."""
@@ -226,73 +225,73 @@ class Connection:
         follows = not self._resumption or self.handle_at >= snapshot.ended_at
         return max(self._not_before, -inf if follows else snapshot.ended_at + HANDLE)
 
-    def _dial(self, step: Step) -> None:
-        self.current = self._another(step)
+    def _dial(self, transition: Transition) -> None:
+        self.current = self._another(transition)
 
-    def _dial_next(self, step: Step) -> None:
-        self.next = self._another(step)
+    def _dial_next(self, transition: Transition) -> None:
+        self.next = self._another(transition)
 
-    def _another(self, step: Step) -> int:
+    def _another(self, transition: Transition) -> int:
         link = self.attempts.dial()
-        self._set_up_by = step.now + self._patience
+        self._set_up_by = transition.now + self._patience
         self._alive.add(link)
-        step.entails.append(Dial(link))
+        transition.consequences.append(Dial(link))
         return link
 
-    def _send_setup(self, step: Step) -> None:
+    def _send_setup(self, transition: Transition) -> None:
         self._shown = self.handle if self._resumption or not self.stood else None
-        step.entails.append(SendSetup(self.current, self._shown))
+        transition.consequences.append(SendSetup(self.current, self._shown))
 
-    def _begin(self, step: Step) -> None:
-        step.entails.append(Begin(not self.stood, self._shown is not None))
+    def _begin(self, transition: Transition) -> None:
+        transition.consequences.append(Begin(not self.stood, self._shown is not None))
         self.stood = True
         self._leave_by, self._not_before = inf, -inf
         self.attempts.stood()
 
-    def _plan(self, step: Step) -> None:
-        left = UNSAID if step.time_left is None else max(0.0, step.time_left)
-        delay = self.attempts.leave(self.current, step.time_left)
-        self._not_before = max(self._not_before, step.now + delay)
-        self._leave_by = min(self._leave_by, step.now + left)
+    def _plan(self, transition: Transition) -> None:
+        left = UNSAID if transition.time_left is None else max(0.0, transition.time_left)
+        delay = self.attempts.go_away_delay(self.current, transition.time_left)
+        self._not_before = max(self._not_before, transition.now + delay)
+        self._leave_by = min(self._leave_by, transition.now + left)
 
-    def _put_off(self, step: Step) -> None:
-        self._not_before = step.now + max(AT_LEAST, self.attempts.again())
+    def _put_off(self, transition: Transition) -> None:
+        self._not_before = transition.now + max(AT_LEAST, self.attempts.retry_delay())
 
-    def _wait(self, step: Step) -> None:
-        self._not_before = step.now + AT_LEAST
+    def _wait(self, transition: Transition) -> None:
+        self._not_before = transition.now + AT_LEAST
 
-    def _hangup(self, step: Step) -> None:
-        self._drop(self.current, step)
-        self._not_before = step.now + CLOSING  # until it is closed no other socket may show the handle
+    def _hangup(self, transition: Transition) -> None:
+        self._drop(self.current, transition)
+        self._not_before = transition.now + CLOSING  # until it is closed no other socket may show the handle
 
-    def _hangup_next(self, step: Step) -> None:
-        self._drop(self.next, step)
+    def _hangup_next(self, transition: Transition) -> None:
+        self._drop(self.next, transition)
 
-    def _drop(self, link: int, step: Step) -> None:
+    def _drop(self, link: int, transition: Transition) -> None:
         if link in self._alive:
             self._alive.discard(link)
-            step.entails.append(Hangup(link))
+            transition.consequences.append(Hangup(link))
 
-    def _lose(self, step: Step) -> None:
-        step.entails.append(Lose(self.current, step.close))
+    def _lose(self, transition: Transition) -> None:
+        transition.consequences.append(Lose(transition.close))
 
-    def _adopt(self, step: Step) -> None:
-        self.current, self._set_up_by = self.next, step.now + self._patience
+    def _adopt(self, transition: Transition) -> None:
+        self.current, self._set_up_by = self.next, transition.now + self._patience
 
-    def _check(self, step: Step) -> LinkEvent:
+    def _check(self, transition: Transition) -> LinkEvent:
         """Whoever has spoken while the socket was opened would lose the answer, and the model its calls."""
-        return LinkEvent.QUIET if step.snapshot.calm else LinkEvent.SPOKEN
+        return LinkEvent.QUIET if transition.snapshot.calm else LinkEvent.SPOKEN
 
-    def _judge(self, step: Step) -> LinkEvent:
+    def _judge(self, transition: Transition) -> LinkEvent:
         """Whether another dial is worth it, by the close, and allowed, by the policy."""
-        error, retry = self._verdict(step)
+        error, retry = self._verdict(transition)
         if retry == "fresh" and self.handle is not None:
-            self.handle, step.stale = None, True
+            self.handle, transition.stale = None, True
         if retry == "once":
-            retry = "no" if (step.close.code, step.close.reason) in self._reasons else "yes"
-            self._reasons += ((step.close.code, step.close.reason),)
-        step.error = error
-        if error is None or retry == "no" or not (self.stood or step.stale):
+            retry = "no" if (transition.close.code, transition.close.reason) in self._reasons else "yes"
+            self._reasons += ((transition.close.code, transition.close.reason),)
+        transition.error = error
+        if error is None or retry == "no" or not (self.stood or transition.stale):
             return LinkEvent.GIVE_UP
         if self.attempts.may_dial():
             return LinkEvent.AGAIN
@@ -300,11 +299,11 @@ class Connection:
             error.add_note(f"gave up after {made} attempts and {self.attempts.dials} dials in all")
         return LinkEvent.GIVE_UP
 
-    def _verdict(self, step: Step) -> tuple[LiveToolsError | None, close_codes.Retry]:
-        if step.close is LATE and not self.stood:
+    def _verdict(self, transition: Transition) -> tuple[LiveToolsError | None, close_codes.Retry]:
+        if transition.close is LATE and not self.stood:
             return self._too_late(), "no"
-        planned = self.state is not LinkState.LIVE or step.snapshot.calls
-        return close_codes.judge(step.close, self._phase(step.snapshot), planned=planned)
+        planned = self.state is not LinkState.LIVE or transition.snapshot.calls
+        return close_codes.judge(transition.close, self._phase(transition.snapshot), planned=planned)
 
     def _phase(self, snapshot: Snapshot) -> str:
         """What was going on, for errors."""
@@ -321,18 +320,18 @@ class Connection:
             "setup_timeout= gives it longer"
         )
 
-    def _retry(self, step: Step) -> None:
-        delay = max(self.attempts.again(at_once=step.stale), self._not_before - step.now)
-        self._not_before = step.now + delay
-        step.entails.append(Reconnecting(self.attempts.made, delay, str(step.error)))
+    def _retry(self, transition: Transition) -> None:
+        delay = max(self.attempts.retry_delay(at_once=transition.stale), self._not_before - transition.now)
+        self._not_before = transition.now + delay
+        transition.consequences.append(Reconnecting(self.attempts.made, delay, str(transition.error)))
 
-    def _end(self, step: Step) -> None:
+    def _end(self, transition: Transition) -> None:
         for link in sorted(self._alive):
-            self._drop(link, step)
-        step.entails.append(End(step.error))
+            self._drop(link, transition)
+        transition.consequences.append(End(transition.error))
 
 
-DO: Mapping[LinkEffect, Callable[[Connection, Step], LinkEvent | None]] = {
+DO: Mapping[LinkEffect, Callable[[Connection, Transition], LinkEvent | None]] = {
     LinkEffect.DIAL: Connection._dial,
     LinkEffect.DIAL_NEXT: Connection._dial_next,
     LinkEffect.SEND_SETUP: Connection._send_setup,

@@ -79,7 +79,7 @@ class Machine:
         self.left: Sequence[Call] = ()  # calls that an earlier process of this conversation has not finished
         self.closed = False
         self._seed = seed
-        self._wanted = self._told = plan  # of the next setup, and of the last that was sent
+        self._next_plan = self._sent_plan = plan  # of the next setup, and of the one that was sent last
         self._contents: list[Mapping[str, Any]] = []  # what follows the setup that was sent last
         self._now = 0.0
         self._ending = False  # a tool said that the session ends
@@ -254,7 +254,7 @@ class Machine:
         """
         receipt = Receipt()
         item = Item("update", frame or b"", receipt, event=event)
-        self._wanted = plan
+        self._next_plan = plan
         if frame is not None or self.closed:
             self._adopt(plan)
             return self._put(item, now)
@@ -262,6 +262,10 @@ class Machine:
         self.connection.go_away(inf, now)
         self._after(now)
         return receipt
+
+    def may_move(self) -> bool:
+        """Whether the policy allows another connection."""
+        return self.connection.attempts.may_dial()
 
     def waits_for_move(self, receipt: Receipt) -> bool:
         """Whether this change waits for another connection, and so for every call that is open."""
@@ -361,7 +365,7 @@ class Machine:
         events, self._events = self._events, []
         return events
 
-    # What the connection is told, and what it entails
+    # What the connection is told, and what it decides
 
     def snapshot(self) -> Snapshot:
         """What the session is in the middle of."""
@@ -370,6 +374,7 @@ class Machine:
         return Snapshot(bool(self.calls.pending), idle, self.turns.ended_at, self.outbox.awaited)
 
     def _do(self, consequences: Iterable[Consequence], now: float) -> None:
+        """Carry out what the connection decided."""
         for what in consequences:
             match what:
                 case Dial() | Hangup():
@@ -378,7 +383,7 @@ class Machine:
                     self._send_setup(link, handle)
                 case Begin(first, restored):
                     self._began(first, restored, now)
-                case Lose(_, close):
+                case Lose(close):
                     self._lost(close, now)
                 case Reconnecting():
                     self._tell(what)
@@ -387,7 +392,7 @@ class Machine:
                     self.actions.append(what)
 
     def _send_setup(self, link: int, handle: str | None) -> None:
-        plan = self._told = self._wanted
+        plan = self._sent_plan = self._next_plan
         self._contents = self._new_session() if handle is None else []
         message = plan.setup_message(handle, fresh=bool(self._contents))
         self.dispatch.setups.append((link, outgoing.encode(message)))
@@ -425,8 +430,8 @@ class Machine:
 
     def _changed(self, now: float) -> None:
         """The connection that a change was waiting for stands."""
-        self._adopt(self._told)
-        if self._told is not self._wanted:
+        self._adopt(self._sent_plan)
+        if self._sent_plan is not self._next_plan:
             return self.connection.go_away(inf, now)  # it was changed again after the setup had gone out
         for item in self._moving:
             if item.event is not None:

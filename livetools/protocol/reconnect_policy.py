@@ -71,7 +71,7 @@ class Attempts:
         """Whether the policy allows another dial."""
         return self.made < self._policy.attempts and self.dials <= self._policy.budget
 
-    def again(self, *, at_once: bool = False) -> float:
+    def retry_delay(self, *, at_once: bool = False) -> float:
         """Count another attempt; its delay in seconds.
 
         ``at_once``: a stale handle is dropped without a delay, but only within the first two attempts: later ones
@@ -81,7 +81,7 @@ class Attempts:
         self._streak += 1
         return 0.0 if at_once and self._streak <= 2 else self._policy.delay(self._streak, self._random())
 
-    def leave(self, link: int, time_left: float | None) -> float:
+    def go_away_delay(self, link: int, time_left: float | None) -> float:
         """A goAway on this socket (``inf``: the user's own wish); the delay in seconds before the next dial.
 
         A service that says goAway on one new connection after another is dialled less and less often.

@@ -128,7 +128,7 @@ class Assembly:
             instructions = None if agent.instructions is None else plan.setup["systemInstruction"]
             tools = None if made is None else plan.setup.get("tools", [])
             frame = outgoing.context_update(instructions, tools)
-        elif not driver.machine.connection.attempts.may_dial():
+        elif not driver.machine.may_move():
             raise LocalProtocolError(
                 f"{plan.model} takes no change within a connection, and no other can be opened: reconnect is off, or "
                 "its budget of dials is used up"

@@ -129,7 +129,7 @@ class SessionFacts:
         driver = self._running()
         await driver.follow()
         while not receipt.done:
-            if driver.held_up_by_whoever_waits(receipt):
+            if driver.would_deadlock(receipt):
                 return
             await wake.wait()
         if receipt.error is not None:

@@ -171,14 +171,18 @@ class SessionDriver(Driver[Machine]):
     # What the verbs ask
 
     def awaited(self) -> Call | None:
-        """The call whose handler asks, if the model waits for its answer: waiting for the model would deadlock."""
+        """The call whose handler or approval asks, if the model waits for its answer: waiting for the model would
+        deadlock.
+        """
         run = self.workers.serving()
         record = None if run is None else self.machine.calls.pending.get(run)
         blocks = record is not None and record.policy is not None and record.policy.behavior == "BLOCKING"
         return record.call if record is not None and blocks else None
 
-    def held_up_by_whoever_waits(self, receipt: Receipt) -> bool:
-        """Whether it may be held until this very tool has returned, or this very block is left."""
+    def would_deadlock(self, receipt: Receipt) -> bool:
+        """True if the caller would wait for something that waits for the caller: its own tool's answer, or the end of
+        its activity.
+        """
         machine = self.machine
         if self.awaited() is not None or machine.input.held_back(receipt):
             return True

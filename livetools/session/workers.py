@@ -101,11 +101,11 @@ class Workers:
     def serving(self) -> int | None:
         """The run whose handler or ``approval`` asks, from its own task or thread or one that it has started; ``None``:
         nobody's, or it has ended."""
-        job = SERVING.get()
-        if isinstance(job, _Asking):
-            return job.run if self._asking.get(job.run) is job else None
-        worker = None if job is None else self._busy.get(job.run)
-        return job.run if job is not None and worker is not None and worker.job is job else None
+        serving = SERVING.get()
+        if isinstance(serving, _Asking):
+            return serving.run if self._asking.get(serving.run) is serving else None
+        worker = None if serving is None else self._busy.get(serving.run)
+        return serving.run if serving is not None and worker is not None and worker.job is serving else None
 
     def start(self, run: int, call: Call, tool: Tool) -> None:
         """Run the handler of this call; its outcome is reported once."""

@@ -1,4 +1,4 @@
-"""What one message entails, whatever stands beside what: each field is taken, in the order in which it must be."""
+"""What one message leads to, whatever stands beside what: each field is taken, in the order in which it must be."""
 
 from __future__ import annotations
 

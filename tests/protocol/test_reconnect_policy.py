@@ -41,17 +41,17 @@ def test_a_policy_that_makes_no_sense_is_refused(field: dict[str, float]) -> Non
 
 def test_a_failed_attempt_counts_and_a_session_that_stood_begins_the_count_anew() -> None:
     one = attempts(ReconnectPolicy(attempts=2, initial=1.0, jitter=0.0))
-    assert [one.again(), one.may_dial(), one.again(), one.may_dial()] == [1.0, True, 2.0, False]
+    assert [one.retry_delay(), one.may_dial(), one.retry_delay(), one.may_dial()] == [1.0, True, 2.0, False]
     one.stood()
     assert one.may_dial()
-    assert one.again() == 4.0, "but not the delay: a server that flaps is not dialled at once"
+    assert one.retry_delay() == 4.0, "but not the delay: a server that flaps is not dialled at once"
     one.proved()
-    assert one.again() == 1.0
+    assert one.retry_delay() == 1.0
 
 
 def test_a_stale_handle_is_dialled_without_at_once_but_not_for_ever() -> None:
     one = attempts(ReconnectPolicy(initial=1.0, jitter=0.0))
-    assert [one.again(at_once=True) for _ in range(3)] == [0.0, 0.0, 4.0]
+    assert [one.retry_delay(at_once=True) for _ in range(3)] == [0.0, 0.0, 4.0]
 
 
 def test_without_a_policy_or_past_its_budget_nothing_is_dialled_again() -> None:
@@ -63,11 +63,16 @@ def test_without_a_policy_or_past_its_budget_nothing_is_dialled_again() -> None:
 
 def test_a_service_that_leaves_one_connection_after_another_is_dialled_less_and_less_often() -> None:
     one = attempts(ReconnectPolicy(initial=1.0, jitter=0.0))
-    assert [one.leave(link, 50.0) for link in (1, 1, 2, 2, 3)] == [0.0, 0.0, 1.0, 0.0, 2.0]
+    assert [one.go_away_delay(link, 50.0) for link in (1, 1, 2, 2, 3)] == [0.0, 0.0, 1.0, 0.0, 2.0]
     one.proved()
-    assert one.leave(4, 50.0) == 0.0
+    assert one.go_away_delay(4, 50.0) == 0.0
 
 
 def test_a_move_that_the_user_wants_is_none_of_the_services() -> None:
     one = attempts(ReconnectPolicy(initial=1.0, jitter=0.0))
-    assert [one.leave(1, inf), one.leave(2, inf), one.leave(3, None), one.leave(4, None)] == [0, 0, 0, 1]
+    assert [
+        one.go_away_delay(1, inf),
+        one.go_away_delay(2, inf),
+        one.go_away_delay(3, None),
+        one.go_away_delay(4, None),
+    ] == [0, 0, 0, 1]

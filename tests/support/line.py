@@ -199,7 +199,7 @@ class World:
         self.do(self.connection.close(self.now))
         assert self.ended, "closed, and no end"
 
-    # What the connection entails
+    # What the connection decides
 
     def wake_at(self) -> float:
         return self.connection.wake_at(self.standing_now)
@@ -215,8 +215,8 @@ class World:
                     self.send_setup(self.socket(link), handle)
                 case Begin(first, restored):
                     self.begin(first, restored)
-                case Lose(link):
-                    self.lose(self.socket(link))
+                case Lose():
+                    self.lose()
                 case Reconnecting(_, delay):
                     assert not self.ended, "another dial is told after the end"
                     self.told = len(self.sockets)
@@ -238,9 +238,10 @@ class World:
         current.stood = self.stands = self.began_before = True
         self.since_began = 0
 
-    def lose(self, one: Socket) -> None:
-        assert one.shown < inf, "something was lost with a socket on which nothing began"
-        assert not one.lost, "lost twice"
+    def lose(self) -> None:
+        begun = [s for s in self.sockets if s.shown < inf and not s.lost]
+        assert begun, "something was lost twice, or with a socket on which nothing began"
+        [one] = begun
         one.lost = True
         self.stands, self.failed_at = False, -inf
         self.leave_by = self.dial_by = inf
