@@ -57,6 +57,7 @@ class Calls:
         self.partial = PartialCalls()
         self.counted = 0
         self.closed = False
+        self.queued: list[Callable[[], None]] = []  # each is called when a call has to wait for a slot
         self._slots = Slots()
         self._shared = SharedRuns()
         self.deadlines = Deadlines(self.records)
@@ -246,6 +247,10 @@ class Calls:
         """Whether a BLOCKING call is open."""
         return self.ledger.blocking > 0
 
+    def keeps_out(self, run: int) -> bool:
+        """Whether this handler holds a slot that a BLOCKING call waits for: the model waits for both."""
+        return self._slots.keeps_out(run, self.plan.max_concurrency)
+
     def run_of(self, id: str) -> int | None:
         """The run of a call that may still settle, by its id."""
         return self.ledger.run_of(id)
@@ -317,6 +322,8 @@ class Calls:
         else:
             self.deadlines.set(record, inf)
             self._slots.wait(record)
+            for tell in self.queued:
+                tell()
 
     def _start(self, record: Record, now: float) -> None:
         """Start the handler, which has its slot."""

@@ -47,6 +47,12 @@ class Slots:
         self.held.discard(record.run)
         return held
 
+    def keeps_out(self, run: int, most: int | None) -> bool:
+        """Whether this handler holds a slot, in a session of ``most``, that a BLOCKING call waits for."""
+        if run not in self.held or most is None or len(self.held) < most:
+            return False
+        return any(record.blocks and _waits(record) for queue in self.waiting.values() for _, record in queue)
+
     def end(self, record: Record) -> None:
         """The handler has ended."""
         self.held.discard(record.run)

@@ -128,10 +128,8 @@ class SessionFacts:
         receipt.notify = wake.set
         driver = self._running()
         await driver.follow()
-        while not receipt.done:
-            if driver.would_deadlock(receipt):
-                return
-            await wake.wait()
+        if not receipt.done:
+            await driver.handed_over(receipt, wake)
         if receipt.error is not None:
             driver.seen(receipt.error)
             raise receipt.error

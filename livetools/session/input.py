@@ -28,7 +28,8 @@ class SessionInput(SessionFacts):
         """Send a user turn. Returns when its frame was handed to a socket; it waits while the line is away.
 
         Never lost: it is sent, or this raises what ended the session. Cancelling does not take it back.
-        Inside a tool that the model waits for, it returns at once where the text has to wait for the answer.
+        Inside a tool that the model waits for, or whose slot (``max_concurrency``) a blocking call waits for, it
+        returns at once where the text has to wait for the answer.
         """
         driver = self._live()
         checked_text(text)
@@ -44,7 +45,8 @@ class SessionInput(SessionFacts):
         them nothing is said to the model where that is enough to make it speak (3.8).
 
         Returns when it was handed to a socket; what the model says comes as events. Cancelling takes it back if
-        it still waits. Inside a tool that the model waits for, it returns at once.
+        it still waits. Inside a tool that the model waits for, or whose slot (``max_concurrency``) a blocking call
+        waits for, it returns at once.
 
         ::
 

@@ -24,7 +24,7 @@ from .inbox import Inbox
 from .loop_lag import LagMonitor, watch_loop
 from .sockets import Sockets
 from .transport import Transport
-from .wake import Latch
+from .wake import Latch, Wake
 
 log = logging.getLogger("livetools.session")
 
@@ -180,13 +180,25 @@ class SessionDriver(Driver[Machine]):
         return record.call if record is not None and blocks else None
 
     def would_deadlock(self, receipt: Receipt) -> bool:
-        """True if the caller would wait for something that waits for the caller: its own tool's answer, or the end of
-        its activity.
+        """True if the caller would wait for something that waits for the caller: its own tool's answer, the slot that
+        its tool holds, or the end of its activity.
         """
-        machine = self.machine
+        machine, run = self.machine, self.workers.serving()
         if self.awaited() is not None or machine.input.held_back(receipt):
             return True
-        return machine.waits_for_move(receipt) and self.workers.serving() in machine.calls.pending
+        if run is not None and machine.calls.keeps_out(run):
+            return True
+        return machine.waits_for_move(receipt) and run in machine.calls.pending
+
+    async def handed_over(self, receipt: Receipt, wake: Wake) -> None:
+        """Wait until the receipt, which sets ``wake``, is done, or until waiting on would be a deadlock."""
+        queued = self.machine.calls.queued
+        queued.append(wake.set)  # a call that comes later may want the very slot of this handler
+        try:
+            while not (receipt.done or self.would_deadlock(receipt)):
+                await wake.wait()
+        finally:
+            queued.remove(wake.set)
 
     async def park(self, within: float, ended: Callable[[], Awaitable[None]]) -> str | None:
         """Close when nothing is owed, or after so many seconds; wait for the end of it all, and return the handle."""

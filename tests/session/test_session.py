@@ -105,6 +105,44 @@ async def test_a_text_inside_an_activity_does_not_wait_for_the_end_of_its_own_bl
     assert "clientContent" in frames[3]
 
 
+@pytest.mark.parametrize(
+    ("verb", "verb_first"), [("send_text", False), ("generate_reply", False), ("generate_reply", True)]
+)
+async def test_a_tool_does_not_wait_for_a_call_that_waits_for_the_slot_of_that_tool(
+    opened: Opened, verb: str, verb_first: bool
+) -> None:
+    go_on = anyio.Event()
+
+    async def job() -> str:
+        """Work beside the conversation."""
+        await go_on.wait()
+        await getattr(line.session, verb)("hi")
+        return "done"
+
+    def greet() -> str:
+        """Greet."""
+        return "hello"
+
+    tools = [livetools.Tool(job, behavior="non_blocking"), livetools.Tool(greet, behavior="blocking")]
+    async with opened(tools, model="gemini-2.5-flash-native-audio-latest", max_concurrency=1) as line:
+        line.call({"name": "job", "id": "c1", "args": {}})
+        await line.quiet()
+        if verb_first:
+            go_on.set()
+            await line.quiet()
+        line.call({"name": "greet", "id": "c2", "args": {}})
+        await line.quiet()
+        go_on.set()
+        answers = [answer["response"] for answer in await line.responses(2)]
+        if verb == "send_text":
+            assert (await line.receive("clientContent"))["clientContent"]["turns"][0]["parts"] == [
+                {"text": "hi"}
+            ]
+        else:  # it still waits for a quiet moment
+            assert len(line.session._driver.machine.dispatch.unasked) == 1
+    assert answers == [{"output": "done"}, {"output": "hello"}]
+
+
 async def test_a_changed_sample_rate_is_refused_before_the_service_closes_for_it(opened: Opened) -> None:
     async with opened() as line:
         await line.session.send_audio(b"\0\0", rate=24000)
