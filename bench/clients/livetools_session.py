@@ -60,16 +60,18 @@ async def ask(url: str, n: int, p: int, meter: Meter) -> None:
 
 
 async def answers(url: str, n: int, p: int, meter: Meter) -> None:
-    """Calls, until the last is answered."""
+    """Calls, until the last of each turn is answered."""
     async with opened(url) as session:
         await answer(session, n, p, meter)
 
 
 async def answer(session: livetools.Session, n: int, p: int, meter: Meter) -> None:
-    with meter:
-        await say(session, "calls", n, p)
-        await answered(session, n)
-    await listen(session)
+    """In turns of 50 calls: what is put off until a turn ends is bounded."""
+    for _ in range(0, n, 50):
+        with meter:
+            await say(session, "calls", min(n, 50), p)
+            await answered(session, min(n, 50))
+        await listen(session)
 
 
 def traced(hooks: Callable[[Any, Any], Any], metrics: bool = True, turn: bool = True) -> Job:
