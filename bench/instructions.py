@@ -56,19 +56,19 @@ def _counted(
         if job not in worker.jobs:
             continue
         worker.do(job, n, p)  # what is done the first time is not counted
-        _newest(folder)
+        _total(folder)
         totals = []
         for times in (1, 2):
             worker.do(job, n * times, p)
-            totals.append(_newest(folder))
+            totals.append(_total(folder))
         yield name, (totals[1] - totals[0]) / n
 
 
-def _newest(folder: Path) -> int:
-    """The total of the one dump there is, which is removed."""
+def _total(folder: Path) -> int:
+    """The sum of the dumps there are, one for each block that was measured. They are removed."""
     total = 0
     for dump in folder.glob("out.*"):
         if (found := TOTAL.search(dump.read_text(errors="replace"))) is not None:
-            total = int(found[1])
+            total += int(found[1])
         dump.unlink()
     return total
