@@ -183,11 +183,11 @@ class Session(SessionInput):
         await driver.settled(run, done)
 
     async def approve(self, call: Call) -> None:
-        """Let a call run that waits (``ApprovalRequested``); ``LocalProtocolError`` if it does not wait."""
+        """Let a call run that waits. ``LocalProtocolError`` if it does not, or has been taken back meanwhile."""
         await self._decide(call, None)
 
     async def refuse(self, call: Call, reason: str = "") -> None:
-        """Refuse a call that waits; the model reads ``reason``. ``LocalProtocolError`` if it does not wait."""
+        """Refuse a call that waits; the model reads ``reason``. ``LocalProtocolError`` as of :meth:`approve`."""
         await self._decide(call, reason)
 
     @overload
