@@ -103,7 +103,7 @@ class AttachedMachine:
                 frames[-1].write = write
         if calls.texts:
             build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
-            frames += [Frame(LINK, build(text)) for text in calls.late()]
+            frames += [Frame(LINK, build(text)) for _, text in calls.late()]
         return frames
 
     def events(self) -> Sequence[Event]:

@@ -173,10 +173,11 @@ class Calls:
             if isinstance(entry, Answer):
                 self._move(entry.record, _HEARD)
 
-    def late(self) -> list[str]:
-        """The results that go as text; each is taken once."""
+    def late(self) -> list[tuple[Call, str]]:
+        """The results that go as text, each with its call; each is taken once."""
         records, self.texts = self.texts, []
-        return [text for r in records if (text := self.replies.late(r, self.plan.response_key))]
+        texts = [(r.call, self.replies.late(r, self.plan.response_key)) for r in records]
+        return [(call, text) for call, text in texts if text]
 
     def lose(self, now: float, unread: Iterable[Entry]) -> None:
         """The link is gone, and every debt on it; ``unread`` is what it may have swallowed."""

@@ -131,7 +131,9 @@ class Dispatch:
             return False
         self.since = inf
         if late := self.calls.late():
-            self.input.put(self.text("\n".join(late), None))
+            item = self.text("\n".join(text for _, text in late), None)
+            item.results = tuple(call for call, _ in late)
+            self.input.put(item)
         elif self.unasked:
             self.input.put(self.unasked.pop(0))
         return bool(self.input)

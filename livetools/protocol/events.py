@@ -285,6 +285,8 @@ class ToolCancelled:
 class ToolLost:
     """The connection that asked is gone. ``delivery`` is ``"text"`` (the result follows as text) or ``"dropped"``.
 
+    It is told again, with ``"dropped"``, in the rare case that five connections in a row end on that text.
+
     ::
 
         case ToolLost(call, delivery="dropped"):

@@ -22,7 +22,7 @@ from typing import Any
 
 from . import close_codes
 from .actions import Close
-from .events import Event, InputDropped
+from .events import Call, Event, InputDropped, ToolLost
 from .expected import Exchange
 from .outbox import MEDIA, STREAM, Entry, Fate, Outbox, Receipt
 
@@ -55,6 +55,7 @@ class Item(Entry):
     inside: bool = False  # sent while an activity was open
     again: bool = False  # the lost connection may not have delivered it
     event: Event | None = None  # told when it is handed to a socket for the first time
+    results: tuple[Call, ...] = ()  # the calls whose results it carries
 
     @property
     def media(self) -> bool:
@@ -337,6 +338,8 @@ class InputQueue:
                 kept.append(item)
             else:
                 self._tell(InputDropped(1, FATAL))
+                for call in item.results:
+                    self._tell(ToolLost(call, "dropped"))
         return kept
 
     def _remember(self, item: Item) -> None:

@@ -321,7 +321,7 @@ def test_a_background_call_that_shares_a_run_is_answered_at_once_too() -> None:
     b.offer(Asked("a"), Asked("b"))
     assert [r["id"] for r in b.answers()] == ["a", "b"]
     b.calls.settled(1, Outcome({"output": 7}), 0.0)
-    assert [text.count("7") for text in b.calls.late()] == [1, 1]
+    assert [text.count("7") for _, text in b.calls.late()] == [1, 1]
 
 
 @pytest.mark.parametrize("policy", [CallPolicy("tool"), CallPolicy("tool", join=True)], ids=["plain", "join"])

@@ -941,6 +941,20 @@ def test_a_text_that_ends_every_connection_is_given_up_and_told() -> None:
     ]
 
 
+def test_late_results_that_end_every_connection_are_given_up_and_told_of_each_call() -> None:
+    d = Driver(plan(ECHO, CallPolicy("task", background=True)), PATIENT).live()
+    d.call(("c1", ECHO.name), ("c2", "task")).turn_complete().drop(1006).settle("c1").settle("c2")
+    d.later(0.3).establish().later(2.0)
+    assert len(d.texts()) == 1
+    for _ in range(4):
+        d.drop(1006).later(9).establish().later(2.0)
+    assert [(e.call.id, e.delivery) for e in d.events if isinstance(e, ToolLost)] == [("c1", "text")]
+    d.drop(1006).later(9).establish().later(60)
+    told = [(e.call.id, e.delivery) for e in d.events if isinstance(e, ToolLost)]
+    assert told[1:] == [("c1", "dropped"), ("c2", "dropped")]
+    assert len(d.texts()) == 5
+
+
 def test_a_generation_that_the_dead_socket_was_in_the_middle_of_ends_as_interrupted() -> None:
     d = Driver(plan(), PATIENT).live()
     exchange = asked(d)

@@ -272,7 +272,7 @@ class World:
             book.stopped += isinstance(action, Stop)
             book.undone += isinstance(action, Undo)
         self.actions.clear()
-        for text in self.calls.late():
+        for _, text in self.calls.late():
             told = [b for b in self.books if f'"n": {b.n}}}' in text]
             min(told, key=lambda b: len(b.texts)).texts.append(text)
 
