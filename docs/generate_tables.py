@@ -24,10 +24,10 @@ from livetools.protocol import close_codes, errors, events, outbox
 RETRIES = {
     "yes": "yes",
     "no": "no",
-    "once": "once; not if the same reason comes back",
+    "once": "once; not again for the same reason",
     "fresh": "yes, as a new session",
 }
-WHEN = {"always": "", "setup": "while the session is opened", "session": "in a session that was open"}
+WHEN = {"always": "always", "setup": "during the setup", "session": "after the setup"}
 
 
 def row(*cells: str) -> str:
@@ -104,7 +104,7 @@ def bases(error: type[BaseException]) -> str:
 
 
 def close_table() -> str:
-    """What each code means where its reason is not known."""
+    """What each code means if its reason is not known."""
     lines = []
     for code, verdict in sorted(close_codes._CODES.items()):
         lines.append(
@@ -114,24 +114,24 @@ def close_table() -> str:
     lines.append(
         row("any other", f"`{other.error_class.__name__}`", RETRIES[other.retry], upper(other.advice))
     )
-    return table(["Code", "Error", "Dialled again", "What to do"], lines)
+    return table(["Code", "Error", "Reconnects", "What to do"], lines)
 
 
 def reason_table() -> str:
-    """What each reason means, whatever the code: the first that fits holds."""
+    """What each reason means, whatever the code: the first rule that matches applies."""
     lines = []
     for rule in close_codes.RULES:
         retry = RETRIES[rule.retry]
         lines.append(
             row(
                 f"… {rule.text} …",
-                WHEN[rule.when] or "always",
+                WHEN[rule.when],
                 f"`{rule.error_class.__name__}`",
                 retry,
                 upper(rule.advice),
             )
         )
-    return table(["The reason holds", "When", "Error", "Dialled again", "What to do"], lines)
+    return table(["Reason contains", "When", "Error", "Reconnects", "What to do"], lines)
 
 
 # The command

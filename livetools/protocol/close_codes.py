@@ -56,7 +56,7 @@ class Rule:
 
 _KEY = "check the API key: GEMINI_API_KEY, GOOGLE_API_KEY or connect(api_key=...)"
 _CREDENTIALS = "check the credentials: they are not accepted"
-_TOKEN = "mint a new ephemeral token: it has a number of uses and two times of expiry"
+_TOKEN = "create a new ephemeral token: this one has expired or has no uses left"
 _PROJECT = "check the project: the API must be enabled, and the project allowed to use it"
 _MODEL = "check the model's name and region: live models list bidiGenerateContent as a method"
 _BILLING = "check quota and billing of the project, or wait until the quota is renewed"
@@ -64,8 +64,8 @@ _HANDLE = "connect without a handle: this one is unknown, expired, or of another
 _AUDIO = "set response_modalities to AUDIO: this model speaks"
 _THINKING = "set thinking_level where the model wants it, thinking_budget on 2.5, neither on 3.8"
 _GATE = "send no audio while a blocking call is open: leave input_gate at 'auto'"
-_LACKS = "leave out what this model does not have"
-_PREVIEW = "try a newer model if this comes back: preview models refuse audio that they took before"
+_LACKS = "leave out what this model does not support"
+_PREVIEW = "try a newer model if this comes back: preview models come to refuse audio that they accepted before"
 _FORMAT = "send 16-bit little-endian mono PCM"
 _MESSAGE = "raise the limit, connect(transport=WebSocket(max_message=...)), or ask the model for less at once"
 _FRAGMENTS = (
@@ -121,7 +121,7 @@ RULES: tuple[Rule, ...] = (
     Rule("combination of response modalities", InvalidRequest, "no", _AUDIO),
     Rule("voice api_name", InvalidRequest, "no", "choose one of the prebuilt voices of this model"),
     Rule("unsupported language code", InvalidRequest, "no", "leave the language code out"),
-    Rule("user location", InvalidRequest, "no", "the service is not offered where this machine is"),
+    Rule("user location", InvalidRequest, "no", "the service is not available where this machine is"),
     Rule("setup must be the first message", InvalidRequest, "no", "send the setup first, and once"),
     Rule("invalid function name", InvalidRequest, "no", "rename the tool: letters, digits and _, at most 64"),
     Rule("system instruction has", InvalidRequest, "no", "shorten the instructions"),
@@ -229,7 +229,7 @@ def http_error(status: int, body: str = "") -> LiveToolsError:
     if status >= 500:
         return _error(Verdict(ServerError, "yes", "try again later"), status, reason, "connect")
     if status == 407:
-        return ConnectFailed(f"the proxy wants credentials: {reason}. Put them into the proxy's URL")
+        return ConnectFailed(f"the proxy asks for credentials: {reason}. Put them into the proxy's URL")
     if status < 400 or status in (404, 405, 426):
         return RemoteProtocolError(f"no Live API at this address: {reason}. Check base_url and api_version")
     return _error(_REFUSED, status, reason, "connect")

@@ -5,23 +5,23 @@
     LiveToolsError
     ├── ConfigError (ValueError)            what you passed cannot work
     │   └── ToolDefinitionError             a function that cannot be declared as a tool
-    ├── NoAnswer (TimeoutError)             a question of which nothing came until the stall timeout
-    ├── ConnectFailed                       no session came to be
+    ├── NoAnswer (TimeoutError)             the model did not answer within the stall timeout
+    ├── ConnectFailed                       the session could not be opened
     │   ├── SetupTimeout                    the service did not complete the setup in time
-    │   └── SetupRejected                   it refused, for a reason that no class below fits
+    │   └── SetupRejected                   the service refused it, for a reason that no class below names
     ├── SessionClosed                       the connection ended (1006, 1001 and the like: this class itself)
     │   ├── AuthenticationError             the key, the token, the project
     │   ├── QuotaExceeded                   quota, billing
     │   ├── InvalidRequest                  what was sent is not accepted
-    │   ├── ModelNotFound                   no such model, or none that is live
+    │   ├── ModelNotFound                   no such model, or not a Live model
     │   └── ServerError                     the service failed
     ├── LocalProtocolError                  you sent what the protocol forbids at this moment
     ├── RemoteProtocolError                 the other end does not speak the protocol
     ├── ToolError                           raise it in a tool: its text goes to the model
     │   └── ToolTimeout
-    └── ConcurrencyError (RuntimeError)     two exchanges at once, the wrong event loop
+    └── ConcurrencyError (RuntimeError)     two exchanges at once, or the wrong event loop
 
-No text of these holds an API key, a token or a header.
+No error text holds an API key, a token or a header.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class LiveToolsError(Exception):
 
 
 class ConfigError(LiveToolsError, ValueError):
-    """What was passed cannot work; raised before anything is dialled.
+    """An argument cannot work. Raised before anything is sent.
 
     ::
 
@@ -53,7 +53,7 @@ class ConfigError(LiveToolsError, ValueError):
 
 
 class ToolDefinitionError(ConfigError):
-    """A function that cannot be declared as a tool; the text names the file, the function and the parameter.
+    """A function cannot be declared as a tool. The text names the file, the function and the parameter.
 
     ::
 
@@ -71,7 +71,7 @@ class ToolDefinitionError(ConfigError):
 
 
 class NoAnswer(LiveToolsError, TimeoutError):
-    """Nothing was said and no call was made in answer to a question, until ``stall_timeout``.
+    """The model neither spoke nor made a call within ``stall_timeout`` seconds of a question.
 
     ::
 
@@ -83,7 +83,7 @@ class NoAnswer(LiveToolsError, TimeoutError):
 
 
 class ConnectFailed(LiveToolsError):
-    """No session came to be: nobody listens, the name does not resolve, TLS fails, the proxy refuses.
+    """The session could not be opened: nothing listens, the name does not resolve, TLS fails, the proxy refuses.
 
     ::
 
@@ -96,7 +96,7 @@ class ConnectFailed(LiveToolsError):
 
 
 class SetupTimeout(ConnectFailed):
-    """``setup_timeout`` passed between the first TCP packet and ``setupComplete``.
+    """The setup, from the first TCP packet to ``setupComplete``, took longer than ``setup_timeout``.
 
     ::
 
@@ -109,7 +109,7 @@ class SetupTimeout(ConnectFailed):
 
 
 class SetupRejected(ConnectFailed):
-    """The service refused the session for a reason that no narrower class names (an HTTP status, an unknown text).
+    """The service refused the session for a reason that no other class names (an HTTP status, an unknown text).
 
     ::
 
@@ -124,10 +124,10 @@ class SetupRejected(ConnectFailed):
 class SessionClosed(LiveToolsError):
     """The connection ended, and the session with it.
 
-    ``code`` is the websocket close code (1006 when the line broke without one; below 1000, the HTTP status
-    that answered in place of an upgrade), ``reason`` the service's own
-    text, ``phase`` what was going on (``"connect"``, ``"setup"``, ``"idle"``, ``"turn"``, ``"tool"``),
-    ``retryable`` whether another attempt may succeed, ``advice`` what to do next.
+    ``code``: the websocket close code (1006 if the connection broke without one; below 1000, the HTTP status that
+    came instead of the upgrade). ``reason``: the service's own text. ``phase``: what was going on (``"connect"``,
+    ``"setup"``, ``"idle"``, ``"turn"``, ``"tool"``). ``retryable``: whether another attempt may succeed. ``advice``:
+    what to do next.
 
     ::
 
@@ -154,7 +154,7 @@ class SessionClosed(LiveToolsError):
 
 
 class AuthenticationError(SessionClosed):
-    """The key, the token or the project is not accepted.
+    """The service does not accept the key, the token or the project.
 
     ::
 
@@ -167,7 +167,7 @@ class AuthenticationError(SessionClosed):
 
 
 class QuotaExceeded(SessionClosed):
-    """Quota, rate or billing.
+    """The project is out of quota, over a rate limit, or has a billing problem.
 
     ::
 
@@ -180,7 +180,7 @@ class QuotaExceeded(SessionClosed):
 
 
 class InvalidRequest(SessionClosed):
-    """Something that was sent is not accepted by the service or by this model.
+    """The service or this model does not accept something that was sent.
 
     ::
 
@@ -193,7 +193,7 @@ class InvalidRequest(SessionClosed):
 
 
 class ModelNotFound(SessionClosed):
-    """The model does not exist, is not live, or this project may not use it.
+    """The model does not exist, is not a Live model, or is not open to this project.
 
     ::
 
@@ -219,7 +219,7 @@ class ServerError(SessionClosed):
 
 
 class LocalProtocolError(LiveToolsError):
-    """What you asked for is against the protocol at this moment (another sample rate, content in the middle on 3.1).
+    """The protocol does not allow this now (another sample rate, ``send_content`` after the first turn on 3.1).
 
     ::
 
@@ -232,7 +232,7 @@ class LocalProtocolError(LiveToolsError):
 
 
 class RemoteProtocolError(LiveToolsError):
-    """The other end does not speak the protocol (no websocket, no setupComplete).
+    """The other end does not speak the protocol (no websocket, no ``setupComplete``).
 
     ::
 
@@ -245,7 +245,7 @@ class RemoteProtocolError(LiveToolsError):
 
 
 class ToolError(LiveToolsError):
-    """Raise it in a tool: its text goes to the model, as no other exception's text does.
+    """Raise it in a tool to tell the model what went wrong. The text of any other exception does not reach the model.
 
     ::
 
@@ -275,7 +275,7 @@ class ToolTimeout(ToolError):
 
 
 class ConcurrencyError(LiveToolsError, RuntimeError):
-    """Two exchanges at once, two readers, or a session used from another event loop than its own.
+    """Two exchanges ran at once, two loops read one session, or it was used from another event loop than its own.
 
     ::
 
