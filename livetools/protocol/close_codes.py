@@ -65,7 +65,7 @@ _AUDIO = "set response_modalities to AUDIO: this model speaks"
 _THINKING = "set thinking_level where the model wants it, thinking_budget on 2.5, neither on 3.8"
 _GATE = "send no audio while a blocking call is open: leave input_gate at 'auto'"
 _LACKS = "leave out what this model does not support"
-_PREVIEW = "try a newer model if this comes back: preview models come to refuse audio that they accepted before"
+_PREVIEW = "try a newer model if this comes back: some preview models stop accepting audio"
 _FORMAT = "send 16-bit little-endian mono PCM"
 _MESSAGE = "raise the limit, connect(transport=WebSocket(max_message=...)), or ask the model for less at once"
 _FRAGMENTS = (
