@@ -63,7 +63,10 @@ def options(
         typer.Option("--version", help="Show the version and exit.", is_eager=True, callback=_tell_version),
     ] = False,
 ) -> None:
-    """Give a Gemini Live agent Python functions for hands."""
+    """Develop and test Gemini Live agents that call Python functions.
+
+    Without a key in the environment (GEMINI_API_KEY) the commands use a pretend model on this machine.
+    """
 
 
 for command in (chat, voice, web, eval, serve, tools, check, record, replay, doctor):

@@ -70,14 +70,15 @@ def chat(
     file: Annotated[Path | None, SAVE] = None,
     force: Annotated[bool, FORCE] = False,
     follow: Annotated[
-        bool, typer.Option("--reload", help="Take on the tools of a file that is saved.")
+        bool,
+        typer.Option("--reload", help="Reload the tools whenever a file of the target's folder is saved."),
     ] = False,
 ) -> None:
-    """Type, see the answer stream in, and see every call with its arguments, result and time.
+    """Type to an agent, and see its answers and every call with arguments, result and time.
 
-    From a pipe it reads a question a line. With a key in the environment (GEMINI_API_KEY) it talks to the
-    service; without one, or with --fake, to a pretend model on this machine. Ctrl-C interrupts an answer, a
-    second one ends the conversation; so does Ctrl-D.
+    With a key in the environment (GEMINI_API_KEY) it talks to the service; without one, or with --fake, to a
+    pretend model on this machine. From a pipe it reads one question per line. Ctrl-C interrupts an answer. A
+    second Ctrl-C or Ctrl-D ends the conversation.
     """
     choices = Choices(model, instructions, voice, language, thinking, config)
     if follow and target is None:

@@ -20,16 +20,16 @@ COLORS = {"✔": typer.colors.GREEN, "✘": typer.colors.RED, "!": typer.colors.
 def check(
     file: Annotated[str, typer.Argument(help="A file of JSON or JSON lines; - for standard input.")] = "-",
     kind: Annotated[
-        str | None, typer.Option(help=f"What it is, if not told by its keys: {', '.join(KINDS)}.")
+        str | None, typer.Option(help=f"What the file holds, if its keys do not say: {', '.join(KINDS)}.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     rule: Annotated[
-        str | None, typer.Option("--explain", help="Tell this rule in full, and check nothing.")
+        str | None, typer.Option("--explain", help="Explain this rule, and check nothing.")
     ] = None,
 ) -> None:
-    """Check function calls and responses, conversations, responses, tools, Live frames and recordings.
+    """Find faults in function calls and responses, conversations, tools, Live frames and recordings.
 
-    Exits with 1 if there is a fault, with 2 if there is nothing to check; advice alone is 0.
+    Exits with 1 if there is a fault, with 2 if there is nothing to check, and with 0 if there is only advice.
     """
     if rule is not None:
         _explain(rule)

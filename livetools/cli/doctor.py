@@ -56,12 +56,12 @@ def doctor(
     model: Annotated[str, MODEL] = DEFAULT_MODEL,
     base_url: Annotated[str | None, BASE_URL] = None,
     thinking: Annotated[str | None, THINKING] = None,
-    timeout: Annotated[float, typer.Option(help="Seconds that an answer may take.")] = 30.0,
+    timeout: Annotated[float, typer.Option(help="How many seconds an answer may take.")] = 30.0,
 ) -> None:
-    """Say what is set, whether the endpoint, the key and the model are good, and whether a call comes back.
+    """Check the environment, the endpoint, the key and the model, and whether a function call works.
 
-    A function call is tried in both reply formats and with each response key. Exits with 1 if something is
-    wrong; each fault comes with the next thing to try.
+    It tries a call in both reply formats and with each response key. Exits with 1 if something is wrong, and says
+    for each fault what to try next.
     """
     options = {"base_url": base_url, "config": thinking_config(thinking)}
     faults = 0

@@ -27,16 +27,16 @@ def eval(
     ],
     repeat: Annotated[int, typer.Option(help="How often each conversation is played.", min=1)] = 1,
     report: Annotated[
-        Path | None, typer.Option(help="Write a page with every conversation.", show_default=False)
+        Path | None, typer.Option(help="Write an HTML page with every conversation.", show_default=False)
     ] = None,
     fake: Annotated[bool, typer.Option("--fake", help="Play against a pretend model, offline.")] = False,
     base_url: Annotated[str | None, BASE_URL] = None,
 ) -> None:
-    """Play conversations with an agent and judge them: calls, words, latency, price, and a judge's rubric.
+    """Play conversations with an agent and judge its calls, words, latency and price, or with a judge model.
 
-    Prints a pass rate for each, with its 95 % interval. Exits with 1 if a conversation failed, with 2 if FILE or
-    the agent that it names cannot be read. Without a key, or with --fake, the model is a pretend one on this
-    machine, and so is the judge: a rubric that it gives no score for is skipped, and named.
+    Prints a pass rate for each eval, with its 95 % interval. Exits with 1 if a conversation failed, with 2 if FILE or
+    its agent cannot be read. Without a key, or with --fake, both the model and the judge are pretend ones on this
+    machine; rubrics that this judge cannot score are skipped and listed.
     """
     try:
         found = _read(file)

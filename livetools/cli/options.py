@@ -8,22 +8,22 @@ DEFAULT_MODEL = "gemini-3.8-live"
 
 TARGET = typer.Argument(
     metavar="MODULE[:NAMES] | FILE.py[:NAMES]",
-    help="An agent (a partial of connect, or a function annotated -> Session), or tools: functions, Tools, "
-    "Toolsets, with commas between their names. Without names: the module's agent, its `tools`, whatever bears "
-    "@tool, or its functions.",
+    help="An agent (a partial of connect, or a function annotated -> Session), or tools (functions, Tools, "
+    "Toolsets) by their names, separated by commas. Without names: the module's agent, or its `tools`, or the "
+    "functions with @tool, or all its functions.",
     show_default=False,
 )
-MODEL = typer.Option(help=f"The model, as google-genai names it ({DEFAULT_MODEL}).", show_default=False)
-INSTRUCTIONS = typer.Option(help="The system instruction, in place of the agent's.", show_default=False)
-VOICE = typer.Option(help="The voice, in place of the agent's: Puck, Kore, …", show_default=False)
-LANGUAGE = typer.Option(help="The language to speak, in place of the agent's: de-DE, …", show_default=False)
+MODEL = typer.Option(help=f"The model's name ({DEFAULT_MODEL} by default).", show_default=False)
+INSTRUCTIONS = typer.Option(help="The system instruction, instead of the agent's.", show_default=False)
+VOICE = typer.Option(help="The voice, instead of the agent's: Puck, Kore, …", show_default=False)
+LANGUAGE = typer.Option(help="The language to speak, instead of the agent's: de-DE, …", show_default=False)
 CONFIG = typer.Option(
     help="A TOML file with the fields of google-genai's LiveConnectConfig.", show_default=False
 )
-BASE_URL = typer.Option(help="Another endpoint: http(s):// or ws(s)://.", show_default=False)
-PORT = typer.Option(help="The port to listen on; 0 takes a free one.", min=0, max=65535)
+BASE_URL = typer.Option(help="The endpoint, instead of Google's: http(s):// or ws(s)://.", show_default=False)
+PORT = typer.Option(help="The port to listen on; 0 chooses a free one.", min=0, max=65535)
 THINKING = typer.Option(
-    help="The thinking level, where the model has one: low, medium, high.", show_default=False
+    help="The thinking level, if the model has one: low, medium, high.", show_default=False
 )
 
 

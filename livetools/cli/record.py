@@ -18,23 +18,23 @@ from .serve import announcement, authority_place
 from .waiting import explained, refuse, until_stopped, usable
 
 EXISTS = "--force overwrites it, --append goes on with it"
-TLS = typer.Option("--tls", help="wss:// with a certificate of its own; google-genai needs it.")
+TLS = typer.Option("--tls", help="Serve wss:// with a self-made certificate; google-genai's client needs it.")
 
 
 def record(
-    file: Annotated[Path, typer.Argument(help="Where to write: JSON lines, a frame a line.")],
+    file: Annotated[Path, typer.Argument(help="The file to write: JSON lines, one frame per line.")],
     upstream: Annotated[
-        str, typer.Option(help="Whom to pass it on to.")
+        str, typer.Option(help="The service to pass everything on to.")
     ] = "https://generativelanguage.googleapis.com",
     port: Annotated[int, PORT] = 8766,
     tls: Annotated[bool, TLS] = False,
-    media: Annotated[bool, typer.Option(help="Keep sound and pictures.")] = True,
+    media: Annotated[bool, typer.Option(help="Record audio and images.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a file that exists.")] = False,
-    append: Annotated[bool, typer.Option("--append", help="Go on with a recording that exists.")] = False,
+    append: Annotated[bool, typer.Option("--append", help="Append to a recording that exists.")] = False,
 ) -> None:
-    """Stand between a client and the service, and write down what they say.
+    """Record what a client and the service send each other, as a proxy between them.
 
-    Point the client at the address that is shown. Keys pass through and are never written, session handles are
+    Point the client at the address that it prints. Keys pass through and are never written; session handles are
     written as handle-1, handle-2 and so on. Only you may read the file. Ctrl-C stops it.
     """
     from livetools.testing import Recording, RecordingProxy
@@ -80,19 +80,16 @@ def replay(
     ] = None,
     port: Annotated[int, PORT] = 8767,
     tls: Annotated[bool, TLS] = False,
-    pace: Annotated[
-        float, typer.Option(help="1 keeps the recorded times, 0 waits for nothing.", min=0.0)
-    ] = 0.0,
+    pace: Annotated[float, typer.Option(help="1 keeps the recorded times, 0 does not wait.", min=0.0)] = 0.0,
     test: Annotated[
-        bool, typer.Option("--as-test", help="Print a pytest test that holds the conversation again.")
+        bool, typer.Option("--as-test", help="Print a pytest test that repeats the conversation.")
     ] = False,
 ) -> None:
-    """Play a recording: say what the server said, and check that the client says what it said then.
+    """Replay a recording to a client: send what the server sent, and check that the client sends what it sent.
 
-    With --as-test nothing is played: the conversation is printed as a test for `live_server`, with the agent or the
-    tools of TARGET.
+    Ctrl-C stops it. It exits with 1 and prints the differences if the client sent something else or did not connect.
 
-    Ctrl-C stops it; it exits with 1, and the differences, if the client said something else or did not come.
+    With --as-test it only prints the conversation as a test for `live_server`, with the agent or the tools of TARGET.
     """
     from livetools.testing import FakeLiveServer
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from livetools.testing.wire import Frame
 
 SAVE = typer.Option(
-    "--save", help="Write the conversation down: JSON lines, a frame a line.", show_default=False
+    "--save", help="Record the conversation to this file: JSON lines, one frame per line.", show_default=False
 )
 FORCE = typer.Option("--force", help="Overwrite a file that exists.")
 

@@ -36,34 +36,41 @@ def serve(
     port: Annotated[int, PORT] = 8765,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     tls: Annotated[
-        bool, typer.Option("--tls", help="wss:// with a certificate of its own; google-genai needs it.")
+        bool,
+        typer.Option(
+            "--tls", help="Serve wss:// with a self-made certificate; google-genai's client needs it."
+        ),
     ] = False,
     profile: Annotated[
         str | None,
         typer.Option(help="Behave as this model, whatever the client asks for.", show_default=False),
     ] = None,
     rules: Annotated[
-        Path | None, typer.Option(help="A pretend model in YAML: when, call, args, say.", show_default=False)
+        Path | None,
+        typer.Option(help="A YAML file of rules for the model: when, call, args, say.", show_default=False),
     ] = None,
     rest: Annotated[
-        bool, typer.Option("--rest", help="Show how to reach generateContent, which is on the same port.")
+        bool, typer.Option("--rest", help="Print how to call generateContent, which is on the same port.")
     ] = False,
     log: Annotated[bool, typer.Option("--log", help="Print every frame.")] = False,
     fault: Annotated[
         list[str] | None,
-        typer.Option(help="Misbehave: drop=0.01, flapping=3 … (again for more).", show_default=False),
+        typer.Option(
+            help="Misbehave: drop=0.01, flapping=3 … Repeat it for more faults.", show_default=False
+        ),
     ] = None,
     pace: Annotated[
         float,
         typer.Option(
-            help="How long a turn's end is held back while its sound plays: 1 as the service does, 0 not at all."
+            help="How long a turn's end waits, as a share of the length of its audio: 1 like the service, 0 not at all."
         ),
     ] = 1.0,
-    strict: Annotated[bool, typer.Option(help="Close for what the service closes for.")] = True,
+    strict: Annotated[bool, typer.Option(help="Refuse what the service refuses.")] = True,
 ) -> None:
-    """Serve a fake Live API with a pretend model: for programs that should not meet the real one yet.
+    """Serve a fake Live API with a pretend model, to try programs without a key.
 
-    Without rules the model picks a function by the words of the question. Ctrl-C stops it.
+    Set the variables that it prints, and start your program. Without rules the model picks a function by the words
+    of the question. Ctrl-C stops it.
     """
     from livetools.testing import FakeLiveServer, Rules
     from livetools.testing.faults import Faults

@@ -20,10 +20,10 @@ def tools(
     target: Annotated[str, TARGET],
     model: Annotated[str | None, MODEL] = None,
 ) -> None:
-    """Print the function declarations as the model will see them, and what it will not know of them.
+    """Print the function declarations that the model reads, and what it will not learn from them.
 
-    The declarations are JSON on standard output; the lint and the warnings are lines on standard error. Exits
-    with 1 if a tool cannot be declared, or would be refused by the model.
+    The declarations are JSON on standard output; lint and warnings are lines on standard error. Exits with 1 if a
+    tool cannot be declared, or if the model would refuse it.
     """
     loaded = load(target)
     loaded.tell()

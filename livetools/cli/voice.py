@@ -40,28 +40,31 @@ def voice(
     config: Annotated[Path | None, CONFIG] = None,
     question: Annotated[
         Path | None,
-        typer.Option("--in", help="A WAV file to say, in place of the microphone.", show_default=False),
+        typer.Option("--in", help="A WAV file to send instead of the microphone.", show_default=False),
     ] = None,
     answer: Annotated[
         Path | None,
-        typer.Option("--out", help="A WAV file to write, in place of the speaker.", show_default=False),
+        typer.Option("--out", help="A WAV file to write instead of playing.", show_default=False),
     ] = None,
     microphone: Annotated[
         str | None,
-        typer.Option(help="Its number or a part of its name (python -m sounddevice).", show_default=False),
+        typer.Option(
+            help="The number of the microphone, or a part of its name; python -m sounddevice lists them.",
+            show_default=False,
+        ),
     ] = None,
     speaker: Annotated[
-        str | None, typer.Option(help="The same, for the speaker.", show_default=False)
+        str | None, typer.Option(help="The number of the speaker, or a part of its name.", show_default=False)
     ] = None,
     fake: Annotated[bool, typer.Option("--fake", help="Talk to a pretend model, offline.")] = False,
     base_url: Annotated[str | None, BASE_URL] = None,
     file: Annotated[Path | None, SAVE] = None,
     force: Annotated[bool, FORCE] = False,
 ) -> None:
-    """Speak, hear the answer, and see what was said and every call.
+    """Talk to an agent, and see the transcript and every call.
 
-    With --in it says a WAV file and ends when that is answered; with --out it writes what you would hear. So
-    a machine without a sound card takes both. Cutting in silences the model. Ctrl-C ends it.
+    Speak over the model to interrupt it. With --in it sends a WAV file and ends when that is answered; with --out
+    it writes what you would hear. A machine without a sound card needs both. Ctrl-C ends it.
     """
     choices = Choices(model, instructions, voice, language, config=config)
     with service_or_fake(fake, base_url) as endpoint, ExitStack() as devices:

@@ -27,10 +27,10 @@ def web(
     base_url: Annotated[str | None, BASE_URL] = None,
     port: Annotated[int, PORT] = 8000,
 ) -> None:
-    """Serve a page to talk to an agent, or to a model with tools: typed or spoken, with every call on a timeline.
+    """Serve a web page to type or talk to an agent, with every call on a timeline.
 
-    Only this machine reaches it, and only the page itself may open a session. A tab has a session of its own,
-    which a reload keeps. Ctrl-C stops it.
+    Only this machine can reach it, and only the page itself may open a session. Each tab has its own session, which
+    survives a reload. Ctrl-C stops it.
     """
     import uvicorn
 
