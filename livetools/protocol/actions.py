@@ -14,25 +14,24 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from .events import Call
-from .fast_init import fast_init
+from .frozen import frozen
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Dial:
     """Open a socket (TCP, TLS, upgrade), then ``opened(link)``; a failure is ``disconnected(link, close)``."""
 
     link: int
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Hangup:
     """Close this socket (or give up its dial); its end is reported as ``disconnected(link, close)``."""
 
     link: int
 
 
-@fast_init
-@dataclass(frozen=True, slots=True)
+@frozen
 class Start:
     """Run the handler of this call; then ``settled(run, outcome)``.
 
@@ -44,7 +43,7 @@ class Start:
     tool: Any  # the shell's, which the machine does not look into
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class AskApproval:
     """Check the arguments and ask the tool's ``approval``; then ``approve(run)``, ``ask_person(run)``,
     ``refuse(run, why)``, or ``settled(run, outcome)`` where the arguments do not fit."""
@@ -54,7 +53,7 @@ class AskApproval:
     tool: Any  # the shell's, which the machine does not look into
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class StopAsking:
     """Whether this call may run is decided, or of no account any more: cancel the tool's ``approval``, if it still
     runs. Nothing follows."""
@@ -63,7 +62,7 @@ class StopAsking:
     call: Call
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stop:
     """Stop this handler: cancel it, or set ``context.cancelled`` in a thread. It still settles."""
 
@@ -71,7 +70,7 @@ class Stop:
     call: Call
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Undo:
     """Run the tool's ``undo(call, result)``, once. ``result`` is what the handler returned, or ``None``."""
 
@@ -81,7 +80,7 @@ class Undo:
     result: object
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class End:
     """The session is over: cleanly (``None``), or for this reason."""
 
@@ -111,7 +110,7 @@ class Outcome:
     handoff: object = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Close:
     """How a socket ended: ``code`` 1006 for a line that broke; ``by_us`` when we hung up.
 

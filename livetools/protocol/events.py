@@ -14,14 +14,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
-from .fast_init import fast_init
+from .frozen import frozen
 from .price import dollars
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Call:
     """A function call as the model made it.
 
@@ -39,7 +39,7 @@ class Call:
     args: Mapping[str, Any] = field(default_factory=dict)  # any JSON value
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Usage:
     """Tokens, as the service counted them, of one turn or of several.
 
@@ -92,7 +92,7 @@ class Usage:
         return dollars(self)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Word:
     """One word of a transcript; ``start`` and ``end`` are seconds from the start of the audio, where told."""
 
@@ -102,7 +102,7 @@ class Word:
     speaker: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class SessionStarted:
     """The setup is complete. ``id`` is the server's session id (Vertex), or ``None``.
 
@@ -119,8 +119,7 @@ class SessionStarted:
     voice_consent: str | None = field(default=None, repr=False)
 
 
-@fast_init
-@dataclass(frozen=True, slots=True)
+@frozen
 class TextChunk:
     """A piece of the model's text.
 
@@ -133,7 +132,7 @@ class TextChunk:
     text: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ThoughtChunk:
     """A piece of a thought summary.
 
@@ -146,8 +145,7 @@ class ThoughtChunk:
     text: str
 
 
-@fast_init
-@dataclass(frozen=True, slots=True)
+@frozen
 class AudioChunk:
     """A piece of the model's speech: 16-bit little-endian mono PCM, ``rate`` in Hz (24000 unless said).
 
@@ -165,7 +163,7 @@ class AudioChunk:
         return f"AudioChunk(data=<{len(self.data)} bytes>, rate={self.rate})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VideoChunk:
     """A piece of the picture of an avatar (Vertex AI): for ``video/mp4`` a fragment, its sound in it.
 
@@ -183,7 +181,7 @@ class VideoChunk:
         return f"VideoChunk(data=<{len(self.data)} bytes>, mime_type={self.mime_type!r})"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InputTranscript:
     """What the user said, as the service heard it. ``finished`` is often never true: do not wait for it.
 
@@ -205,8 +203,7 @@ class InputTranscript:
     interim: bool = False
 
 
-@fast_init
-@dataclass(frozen=True, slots=True)
+@frozen
 class OutputTranscript:
     """What the model says, in words.
 
@@ -222,8 +219,7 @@ class OutputTranscript:
     words: tuple[Word, ...] = ()
 
 
-@fast_init
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolStarted:
     """A call arrived and is being served (or waits for ``session.respond``, where no handler is known).
 
@@ -237,7 +233,7 @@ class ToolStarted:
     call: Call
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolProgress:
     """A tool reported, or a generator yielded, ``value``.
 
@@ -251,8 +247,7 @@ class ToolProgress:
     value: object
 
 
-@fast_init
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolFinished:
     """A tool ended. ``response`` is the JSON object the model gets, ``elapsed`` seconds since the call came.
 
@@ -268,7 +263,7 @@ class ToolFinished:
     elapsed: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolCancelled:
     """The server took the call back; nothing is sent for it.
 
@@ -281,7 +276,7 @@ class ToolCancelled:
     call: Call
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ToolLost:
     """The connection that asked is gone. ``delivery`` is ``"text"`` (the result follows as text) or ``"dropped"``.
 
@@ -297,7 +292,7 @@ class ToolLost:
     delivery: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class ApprovalRequested:
     """A call waits for ``session.approve(call)`` or ``session.refuse(call, reason)``.
 
@@ -314,7 +309,7 @@ class ApprovalRequested:
     call: Call
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Interrupted:
     """The model's turn was cut off. Throw away what is not played yet.
 
@@ -326,7 +321,7 @@ class Interrupted:
     """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GenerationComplete:
     """The model has said all it will say in this turn; playback may still go on.
 
@@ -337,7 +332,7 @@ class GenerationComplete:
     """
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class TurnComplete:
     """The turn is over. ``reason`` says why, where it is not the ordinary end (``MALFORMED_FUNCTION_CALL`` …).
 
@@ -362,7 +357,7 @@ class TurnComplete:
     last_output: float | None = field(default=None, compare=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UsageUpdate:
     """Tokens of the turn.
 
@@ -375,7 +370,7 @@ class UsageUpdate:
     usage: Usage
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class VoiceActivity:
     """The service heard speech begin (``kind="start"``) or end (``"end"``), ``offset`` seconds into the audio.
 
@@ -389,7 +384,7 @@ class VoiceActivity:
     offset: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class CodeChunk:
     """Code the model runs, or its result (``language`` is then the outcome, such as ``OUTCOME_OK``).
 
@@ -408,7 +403,7 @@ class CodeChunk:
     tool: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grounding:
     """Search results and URLs that the answer rests on, as the service sent them.
 
@@ -422,7 +417,7 @@ class Grounding:
     metadata: Mapping[str, Any]
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class GoAway:
     """The service will cut this connection in ``time_left`` seconds (``None``: it did not say).
 
@@ -435,7 +430,7 @@ class GoAway:
     time_left: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HandleUpdate:
     """A new session handle: ``connect(..., handle=handle)`` resumes from here, in another process too.
 
@@ -449,7 +444,7 @@ class HandleUpdate:
     handle: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reconnecting:
     """The line is away; attempt ``attempt`` follows in ``delay`` seconds.
 
@@ -464,7 +459,7 @@ class Reconnecting:
     cause: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reconnected:
     """A new connection stands. ``state_restored``: the service took the handle and remembers the conversation.
 
@@ -477,7 +472,7 @@ class Reconnected:
     state_restored: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class HandedOff:
     """The model was given an agent's instructions and tools, and goes on with them; ``name`` is the agent's.
 
@@ -490,7 +485,7 @@ class HandedOff:
     name: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Stalled:
     """Nothing came for ``seconds`` although something is expected: ``waiting_for`` says what.
 
@@ -504,7 +499,7 @@ class Stalled:
     seconds: float
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class InputDropped:
     """``count`` frames of input were not sent, or not once more; ``reason`` says why.
 
@@ -520,7 +515,7 @@ class InputDropped:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class UnknownMessage:
     """A message, or a part of one, that this version does not know; ``raw`` as it came.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from math import inf
 
 from .errors import ConfigError
+from .frozen import frozen
 from .unexpected_keyword import explains_keywords
 
 
@@ -17,7 +17,7 @@ from .unexpected_keyword import explains_keywords
     **dict.fromkeys(("total", "max_total", "limit"), "budget="),
     **dict.fromkeys(("timeout", "dial_timeout"), "connect(setup_timeout=...)"),
 )
-@dataclass(frozen=True, slots=True)
+@frozen
 class ReconnectPolicy:
     """How a lost connection is dialled again.
 

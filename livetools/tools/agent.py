@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from livetools.protocol.errors import ConfigError
+from livetools.protocol.frozen import frozen
 from livetools.protocol.unexpected_keyword import explains_keywords
 
 from .likes import Instructions, ToolLike
@@ -21,7 +21,7 @@ from .likes import Instructions, ToolLike
         ("model", "voice", "language", "config", "deps", "hooks"), "connect(...), for the whole session"
     ),
 )
-@dataclass(frozen=True, slots=True)
+@frozen
 class Agent:
     """Who the model is from here on: other instructions, other tools, the same conversation and the same voice.
 

@@ -43,6 +43,7 @@ from typing import Any, TypeAlias
 
 from livetools.protocol.actions import Outcome
 from livetools.protocol.errors import ToolError
+from livetools.protocol.frozen import frozen
 from livetools.protocol.plan_types import RESPONSE_KEY
 from livetools.protocol.unexpected_keyword import explains_keywords
 
@@ -72,7 +73,7 @@ ALL = 200_000  # values in one result, then no further container is looked into
     **dict.fromkeys(("agent", "transfer", "transfer_to", "next_agent"), "handoff="),
     **dict.fromkeys(("error", "is_error"), "raise ToolError(...)"),
 )
-@dataclasses.dataclass(frozen=True, slots=True)
+@frozen
 class ToolResult:
     """What a tool returns to say more than its value: how it is announced, media, a hand-off, the session's end.
 

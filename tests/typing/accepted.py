@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from typing import Any
 
@@ -76,3 +77,30 @@ class Guard(livetools.Hooks):
 
 
 livetools.connect("m", hooks=[Guard()])
+
+
+@dataclass(frozen=True)
+class Traced(livetools.Call):
+    """A call with a field of its own."""
+
+    span: str = ""
+
+
+def values(event: livetools.Event) -> int:
+    """Events and options are frozen dataclasses: matched by place, replaced, taken apart, extended."""
+    traced = Traced("1", "f", {"a": 1}, span="s")
+    chunk: livetools.TextChunk = replace(livetools.TextChunk("a"), text=traced.span)
+    described: dict[str, Any] = asdict(chunk)
+    names = [each.name for each in fields(livetools.ReconnectPolicy)]
+    livetools.ReconnectPolicy(3, 0.5, jitter=0)
+    livetools.ModelProfile(family="of our own", input_block=True)
+    livetools.ToolResult("done", scheduling="silent")
+    match event:
+        case livetools.AudioChunk(pcm, rate):
+            return len(pcm) + rate
+        case livetools.ToolFinished(call, response, None):
+            return len(call.name) + len(response)
+        case livetools.TurnComplete(reason=str(reason)):
+            return len(reason)
+        case _:
+            return len(names) + len(described) + len(traced.args)

@@ -27,6 +27,13 @@ livetools.Agent(tools=get_weather)  # refused
 livetools.Toolset("get_weather")  # refused
 livetools.declare(["get_weather"])  # refused
 livetools.declare([get_weather], into="AUDIO")  # refused
+livetools.TextChunk()  # refused
+livetools.TextChunk(3)  # refused
+livetools.TextChunk("a", "b")  # refused
+livetools.TextChunk("a").text = "b"  # refused
+print(livetools.TextChunk("a").size)  # refused
+livetools.ToolResult("done", "silent")  # refused
+livetools.ModelProfile("of our own")  # refused
 
 
 async def session(session: livetools.Session) -> None:

@@ -1,0 +1,53 @@
+"""docs/griffe_frozen.py: the reference shows the parameters of every class that ``@frozen`` has made."""
+
+from __future__ import annotations
+
+import inspect
+import tomllib
+from pathlib import Path
+
+import griffe
+import pytest
+
+import livetools
+from livetools.protocol import profiles
+from livetools.tools import agent, results
+
+ROOT = Path(__file__).parents[2]
+FROZEN = [
+    getattr(livetools, name)
+    for name in livetools.__all__
+    if hasattr(getattr(livetools, name), "__dataclass_fields__")
+]
+
+
+@pytest.fixture(scope="module")
+def read() -> griffe.Object:
+    """The package as mkdocstrings reads it, with the extensions that the site names."""
+    site = tomllib.loads((ROOT / "zensical.toml").read_text(encoding="utf-8"))["project"]
+    options = site["plugins"]["mkdocstrings"]["handlers"]["python"]["options"]
+    extensions = griffe.load_extensions(*(str(ROOT / path) for path in options["extensions"]))
+    package = griffe.load("livetools", search_paths=[ROOT], extensions=extensions)
+    assert isinstance(package, griffe.Object)
+    return package
+
+
+def test_the_classes_are_those_of_the_door() -> None:
+    assert len(FROZEN) > 33
+    assert {profiles.ModelProfile, agent.Agent, results.ToolResult, livetools.Call} <= set(FROZEN)
+
+
+@pytest.mark.parametrize("kind", FROZEN, ids=lambda kind: str(kind.__name__))
+def test_its_parameters_are_those_of_the_constructor(read: griffe.Object, kind: type) -> None:
+    found = read[f"{kind.__module__}.{kind.__qualname__}".removeprefix("livetools.")]
+    kinds = {
+        griffe.ParameterKind.positional_or_keyword: inspect.Parameter.POSITIONAL_OR_KEYWORD,
+        griffe.ParameterKind.keyword_only: inspect.Parameter.KEYWORD_ONLY,
+    }
+    shown = [(each.name, kinds[each.kind], str(each.annotation)) for each in found.parameters][1:]  # self
+    taken = inspect.signature(kind).parameters.values()
+    assert shown == [(each.name, each.kind, str(each.annotation)) for each in taken]
+    assert [each.default is not None for each in found.parameters][1:] == [
+        each.default is not inspect.Parameter.empty for each in taken
+    ]
+    assert "dataclass" in found.labels
