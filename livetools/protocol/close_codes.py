@@ -7,10 +7,8 @@ the first telling substring in :data:`RULES`, and the code only where no rule kn
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
-from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Literal, TypeAlias
 
@@ -27,6 +25,8 @@ from .errors import (
     SessionClosed,
     SetupRejected,
 )
+from .frozen import frozen
+from .near_names import near_names
 from .profiles import families
 
 Retry: TypeAlias = Literal["no", "yes", "fresh", "once"]
@@ -34,7 +34,7 @@ Retry: TypeAlias = Literal["no", "yes", "fresh", "once"]
 ``"once"``: dial again, but give up if the same reason comes back. ``"no"``: it would end the same way."""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Verdict:
     """What a close means. ``advice`` is one sentence without a full stop, or ``""``."""
 
@@ -43,7 +43,7 @@ class Verdict:
     advice: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Rule:
     """A close whose reason holds ``text`` (lower case) means this, in the given part of a session's life."""
 
@@ -268,7 +268,7 @@ def _meant(reason: str) -> str | None:
     """The model whose name is almost the one that this reason speaks of; ``None`` where the name is right."""
     found = re.search(r"models/([\w.-]+)|^([\w.-]+) is not", reason)
     name: str = (found[1] or found[2]).lower() if found else ""
-    for near in difflib.get_close_matches(name, families(), n=1, cutoff=0.8):
+    for near in near_names(name, families(), cutoff=0.8):
         if name != near and not name.startswith(f"{near}-"):  # a family's name goes on with a date or a size
             return near
     return None

@@ -8,7 +8,6 @@ its place. google-genai itself is not imported: its types are pydantic models, a
 from __future__ import annotations
 
 import base64
-import difflib
 import enum
 import re
 from collections.abc import Iterable, Mapping
@@ -17,6 +16,7 @@ from typing import Any, TypeAlias
 
 from . import config_values
 from .errors import ConfigError
+from .near_names import near_names
 
 Json: TypeAlias = Any  # whatever JSON can say
 
@@ -242,7 +242,7 @@ def _unknown(name: str, key: str) -> str:
             f"config.{name}: a Live session cannot force or forbid calls (python-genai#468). "
             "Use allowed=[...]: a call to another tool is answered with an error."
         )
-    near = difflib.get_close_matches(key, PLACES, n=3, cutoff=0.6)
+    near = near_names(key, PLACES, count=3, cutoff=0.6)
     hint = f"; did you mean {' or '.join(snake(n) for n in near)}?" if near else ""
     if not near:
         hint = "; a field of generation_config belongs inside config.generation_config"
@@ -335,7 +335,7 @@ def check_names(value: Json, path: str, key: str = "") -> None:
     known = NESTED.get(key)
     for name, inner in value.items():
         if known is not None and name not in known:
-            near = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+            near = near_names(name, known, cutoff=0.5)
             hint = (
                 f"did you mean {snake(near[0])}?"
                 if near

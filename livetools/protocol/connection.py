@@ -15,6 +15,7 @@ from . import close_codes
 from .actions import Close, Dial, End, Hangup
 from .errors import LiveToolsError, SetupTimeout
 from .events import Reconnecting
+from .frozen import frozen
 from .link import READABLE, USABLE, LinkEffect, LinkEvent, LinkState
 from .link import TABLE as MOVES
 from .plan_types import Plan
@@ -38,7 +39,7 @@ DROPPED = Close()
 LATE = Close(1006, "no answer in time")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Snapshot:
     """What the session is in the middle of."""
 
@@ -53,7 +54,11 @@ class Snapshot:
         return self.idle and not self.calls
 
 
-@dataclass(frozen=True, slots=True)
+#: Of a session in which nothing is under way.
+IDLE = Snapshot()
+
+
+@frozen
 class SendSetup:
     """Write the setup to this link, which shows this handle; ``None``: a session begins that knows nothing."""
 
@@ -61,7 +66,7 @@ class SendSetup:
     handle: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Begin:
     """A session stands: the ``first`` one, or ``restored`` from a handle, or another that knows nothing."""
 
@@ -69,7 +74,7 @@ class Begin:
     restored: bool
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Lose:
     """Everything on the current link is gone; a generation that was under way never continues."""
 
@@ -85,7 +90,7 @@ class Transition:
     """One input on its way through the table, and what it leads to."""
 
     now: float
-    snapshot: Snapshot = Snapshot()
+    snapshot: Snapshot = IDLE
     close: Close = DROPPED
     time_left: float | None = None
     error: Exception | None = None  # what the close comes to

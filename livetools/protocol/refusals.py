@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from . import outgoing
 from .actions import Outcome
 from .errors import ToolError, ToolTimeout
 from .ledger import Phase
+from .near_names import near_names
 
 if TYPE_CHECKING:
     from .ledger import Record
@@ -45,7 +45,7 @@ def by_plan(plan: Plan, record: Record) -> Outcome | None:
 def unknown(name: str, names: Iterable[str]) -> str:
     """No such function: the real ones are listed, near misses first."""
     known = list(names)
-    near = get_close_matches(name, known, n=len(known) or 1, cutoff=0.5)
+    near = near_names(name, known, count=len(known) or 1, cutoff=0.5)
     ordered = near + [n for n in known if n not in near]
     return f"there is no function {name!r}; {listed('available', ordered)}"
 

@@ -20,7 +20,6 @@ import json
 import os
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import count, takewhile
 from typing import Any, TextIO, overload
 
@@ -37,6 +36,7 @@ from .events import (
     ToolStarted,
     TurnComplete,
 )
+from .frozen import frozen
 from .steps import FLAT, Batch, Content, Part, Slot, Step, Utterance, render, weigh, without_functions
 
 CANCELLED = {"error": "cancelled"}
@@ -53,7 +53,7 @@ MAX_SEED = 2**18
 CONTINUED = "(The connection was replaced. The conversation goes on from here.)"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class _Typed:
     """The user sent a text."""
 

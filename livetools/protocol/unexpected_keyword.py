@@ -6,13 +6,13 @@ another library has another name for it, or where a letter is wrong; else which 
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 from .errors import ConfigError
+from .near_names import near_names
 
 T = TypeVar("T", bound=Callable[..., Any])
 
@@ -33,7 +33,7 @@ def meant(word: str, known: Mapping[str, str]) -> str | None:
     """What to write for ``word``: as ``known`` says, by its name or the one that is nearest; ``None``: none is near."""
     if word in known:
         return f"use {known[word]}"
-    near = difflib.get_close_matches(word, known, n=1, cutoff=0.7)
+    near = near_names(word, known, cutoff=0.7)
     return f"did you mean {known[near[0]]}?" if near else None
 
 

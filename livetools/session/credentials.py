@@ -8,12 +8,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Protocol, TypeAlias
 
 import anyio.to_thread
 
 from livetools.protocol.errors import ConfigError, ConnectFailed
+from livetools.protocol.frozen import frozen
 
 KeySource: TypeAlias = str | Callable[[], str | Awaitable[str]]
 
@@ -21,7 +22,7 @@ EPHEMERAL = "auth_tokens/"
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Grant:
     """What one dial may show: the headers, and whether the key is an ephemeral token (another method, v1alpha)."""
 

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from livetools.protocol.errors import ConfigError
+from livetools.protocol.frozen import frozen
 
 from .credentials import Fixed, GoogleCloud, Identity, Key, KeySource, application_default
 
@@ -32,7 +33,7 @@ _NO_KEYS = re.compile(  # names that people give a key, and that nobody reads
 )
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Target:
     """One dial: the URL, and the headers, which hold a secret."""
 
@@ -40,7 +41,7 @@ class Target:
     headers: Mapping[str, str] = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Endpoint:
     """Where to dial. ``project`` and ``location`` are Vertex AI's; ``warnings`` are for the log."""
 

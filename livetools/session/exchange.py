@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from livetools.protocol.events import (
@@ -17,6 +17,7 @@ from livetools.protocol.events import (
     UsageUpdate,
 )
 from livetools.protocol.expected import BOUND
+from livetools.protocol.frozen import frozen
 from livetools.protocol.words import Words
 
 from .timeslice import TimeSlice
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("livetools.session")
 
 
-@dataclass(frozen=True, slots=True)
+@frozen
 class Reply:
     """What came of one exchange.
 
