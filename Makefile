@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Python keeps what it has compiled, also where the environment says otherwise: the tests start hundreds of interpreters.
+export PYTHONDONTWRITEBYTECODE :=
 
 .PHONY: test lint types tests mutants slow demo web docs docs-serve docs-pages screenshots bench bench-compare bench-server \
 	clean
