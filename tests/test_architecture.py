@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
 
@@ -36,16 +37,27 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-def tree(path: Path) -> ast.Module:
-    return ast.parse(path.read_text(encoding="utf-8"))
+#: A module's tests run one after another (that is what the scope does), so that it is parsed once for all of them.
+EACH_MODULE = pytest.mark.parametrize("path", MODULES, ids=name_of, scope="module")
 
 
-def imports(path: Path) -> Iterator[str]:
+@lru_cache(maxsize=1)
+def nodes(path: Path) -> list[ast.AST]:
+    """Every node of a file; its module is the first."""
+    return [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
+
+
+@cache
+def imports(path: Path) -> frozenset[str]:
     """Every module that is imported anywhere in the file: at the top, in functions, for type checking."""
+    return frozenset(_imports(path))
+
+
+def _imports(path: Path) -> Iterator[str]:
     package = dotted(path).split(".")
     if path.name != "__init__.py":
         package = package[:-1]
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -65,7 +77,7 @@ def rooms_of(path: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@EACH_MODULE
 def test_imports_point_one_way(path: Path) -> None:
     room = path.relative_to(PACKAGE).parts[0]
     if room in ROOMS:
@@ -96,23 +108,23 @@ def test_no_import_runs_in_a_circle() -> None:
 @pytest.mark.parametrize("path", [p for p in MODULES if "protocol" in p.parts], ids=name_of)
 def test_the_protocol_knows_no_loop_no_socket_and_no_clock(path: Path) -> None:
     assert not {module.split(".")[0] for module in imports(path)} & set(PURE)
-    assert not any(isinstance(node, ast.AsyncFunctionDef | ast.Await) for node in ast.walk(tree(path)))
+    assert not any(isinstance(node, ast.AsyncFunctionDef | ast.Await) for node in nodes(path))
 
 
 def test_the_fake_server_reads_no_frame_with_the_clients_models() -> None:
     shared = {"livetools.protocol.frames", "livetools.protocol.outgoing"}
-    assert not [name_of(p) for p in MODULES if "testing" in p.parts and set(imports(p)) & shared]
+    assert not [name_of(p) for p in MODULES if "testing" in p.parts and imports(p) & shared]
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@EACH_MODULE
 def test_a_module_is_read_in_one_sitting(path: Path) -> None:
     assert len(path.read_text(encoding="utf-8").splitlines()) <= 600
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@EACH_MODULE
 def test_a_function_body_fits_on_a_screen(path: Path) -> None:
     long = []
-    for node in ast.walk(tree(path)):
+    for node in nodes(path):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             body = node.body[1:] if ast.get_docstring(node) is not None else node.body
             lines = (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
@@ -121,11 +133,11 @@ def test_a_function_body_fits_on_a_screen(path: Path) -> None:
     assert not long
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@EACH_MODULE
 def test_no_module_imports_the_private_name_of_another(path: Path) -> None:
     private = {
         alias.name
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.ImportFrom) and (node.level or (node.module or "").startswith("livetools"))
         for alias in node.names
         if alias.name.startswith("_") and not alias.name.endswith("__")
@@ -145,10 +157,10 @@ def held_by(node: ast.ClassDef) -> set[str]:
     return {name.id for annotation in kept for name in ast.walk(annotation) if isinstance(name, ast.Name)}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=name_of)
+@EACH_MODULE
 def test_no_two_objects_hold_each_other(path: Path) -> None:
     """As far as annotations show. Between modules they cannot: imports do not run in a circle."""
-    found = {node.name: held_by(node) for node in ast.walk(tree(path)) if isinstance(node, ast.ClassDef)}
+    found = {node.name: held_by(node) for node in nodes(path) if isinstance(node, ast.ClassDef)}
 
     def reached(name: str, seen: set[str]) -> set[str]:
         for other in found.get(name, set()) & found.keys():
@@ -189,7 +201,7 @@ def test_the_default_of_an_option_stands_once() -> None:
     options = {
         name
         for path in owners
-        for node in tree(path).body
+        for node in nodes(path)
         if isinstance(node, ast.FunctionDef | ast.ClassDef)
         and node.name in ("connect", "attach", "ToolOptions")
         for name in option_names(node)
@@ -198,7 +210,7 @@ def test_the_default_of_an_option_stands_once() -> None:
     found: dict[str, list[str]] = {name: [] for name in options}
     for path in MODULES:
         if {"protocol", "tools", "session"} & set(path.parts):
-            for name, value in chain.from_iterable(map(defaults, ast.walk(tree(path)))):
+            for name, value in chain.from_iterable(map(defaults, nodes(path))):
                 if name in options and is_number_or_word(value):
                     found[name].append(f"{name_of(path)}: {name} = {ast.unparse(value)}")
     assert not [places for places in found.values() if len(places) > 1]
@@ -222,7 +234,7 @@ def test_the_client_asks_a_profile_in_one_file() -> None:
     askers = {
         name_of(path)
         for path in client
-        for node in ast.walk(tree(path))
+        for node in nodes(path)
         if isinstance(node, ast.If | ast.IfExp)
         for part in ast.walk(node.test)
         if isinstance(part, ast.Attribute) and ast.unparse(part.value).split(".")[-1] == "profile"

@@ -413,6 +413,9 @@ class Chaos:
         self.crossed_ids = {
             found for c in self.line.crossings for _, frame in c.log for found in re.findall(ID, frame)
         }
+        self.told: dict[int, list[Event]] = {}  # the events of each call
+        for event in self.events:
+            self.told.setdefault(event.call.args["n"], []).append(event)
         for call in self.server.calls:
             self.check_call(call)
         self.check_events()
@@ -442,10 +445,7 @@ class Chaos:
 
     def check_events(self) -> None:
         """Each call that was told of came to an end that was told, too."""
-        told: dict[int, list[Event]] = {}
-        for event in self.events:
-            told.setdefault(event.call.args["n"], []).append(event)
-        for n, events in told.items():
+        for n, events in self.told.items():
             kinds = Counter(type(event) for event in events)
             assert kinds[ToolStarted] == 1, f"call {n} was told of {kinds[ToolStarted]} times"
             assert kinds[ToolFinished] + kinds[ToolCancelled] >= 1, (
@@ -453,7 +453,6 @@ class Chaos:
             )
             assert kinds[ToolFinished] <= 1, f"call {n} finished twice: {events}"
             self.check_lost(events, kinds)
-        self.told = told
 
     def check_lost(self, events: list[Any], kinds: Counter[type]) -> None:
         """The result of a lost call goes as text."""
@@ -476,7 +475,7 @@ class Chaos:
         if str(call.id).encode() not in self.crossed_ids:
             call.end("lost")  # the fake booked it, and its line went before it was sent
         assert call.state != "open", f"never answered: {call}"
-        events = [e for e in self.events if e.call.args["n"] == call.args["n"]]
+        events = self.told.get(call.args["n"], [])
         if call.state == "answered":
             self.check_answer(call)
         elif (
