@@ -47,18 +47,18 @@ def test_its_examples_are_messages(example: dict[str, Any]):
         (limits.MAX_TEXT * 16, "a typed text | 64 Ki characters"),
         (limits.MAX_PICTURE / 2, "a picture | 2 MiB"),
         (limits.MAX_EVENTS, "come back | 1 Mi characters"),
-        (limits.MAX_MEDIA / 8, "has not fetched | 8 MiB (3 min)"),
+        (limits.MAX_MEDIA / 8, "has not received | 8 MiB (3 min)"),
         (limits.MAX_EVENT * 4, "more than 256 KiB"),
     ],
 )
-def test_its_bounds_are_those_of_the_code(value, words):
+def test_its_limits_are_those_of_the_code(value, words):
     assert value == 2**20
     assert words in TEXT.replace("comes back", "come back")
 
 
 def test_its_counts_and_codes_are_those_of_the_code():
-    assert f"sound ahead of its time | {limits.MAX_AHEAD:g} s" in TEXT
-    assert f"model's line | {limits.MAX_TEXTS} |" in TEXT
+    assert f"faster than it plays | {limits.MAX_AHEAD:g} s" in TEXT
+    assert f"sent to the model | {limits.MAX_TEXTS} |" in TEXT
     assert f"has not read | {limits.MAX_NOTICES} |" in TEXT
     assert f"does not read at all | {limits.WRITE_TIMEOUT:g} s" in TEXT
     for code in (page.NOT_A_RESUME, page.TOO_SLOW, page.REPLACED, page.TRY_AGAIN, page.SERVER_STOPS):
