@@ -89,34 +89,49 @@ def connect(
     clock: Clock | None = None,
     **unknown: Never,
 ) -> Session:
-    """A session with a live model that can call ``tools``: ``async with connect(...) as session``.
+    """A session with a Live model that can call ``tools``. Use it as ``async with connect(...) as session``.
 
-    Checks everything it is given and opens nothing: the connection is made on entering.
+    ``connect`` checks its arguments and opens nothing; entering the ``async with`` block connects.
 
-    What is said: ``model`` (``"gemini-3.8-live"``); ``tools``: functions, :class:`Tool`, :class:`Toolset`,
-    google-genai's ``Tool`` and ``FunctionDeclaration``, OpenAI-style dicts, joined with ``config.tools``;
-    ``instructions``: the system instruction; ``config``: google-genai's ``LiveConnectConfig`` or its dict;
-    ``history``: contents to begin with; ``deps``: what ``context.deps`` gives the tools; ``voice`` and ``language``
-    (``"Kore"``, ``"en-US"``): short for ``speech_config``.
+    The conversation:
 
-    Where and as whom, as google-genai reads them, environment included: ``api_key`` (a string, or a callable
-    asked for each dial), ``client`` (a ``google.genai.Client``), ``vertexai``, ``project``, ``location``,
+    - ``model``: such as ``"gemini-3.8-live"``.
+    - ``tools``: functions, :class:`Tool`, :class:`Toolset`, google-genai's ``Tool`` and ``FunctionDeclaration``,
+      OpenAI-style dicts. They are joined with ``config.tools``.
+    - ``instructions``: the system instruction.
+    - ``config``: google-genai's ``LiveConnectConfig`` or its dict.
+    - ``history``: contents to begin with, or another session's ``transcript``.
+    - ``deps``: the value that tools get as ``context.deps``.
+    - ``voice``, ``language``: such as ``"Kore"``, ``"en-US"``; short for ``speech_config``.
+
+    The endpoint, as google-genai reads it, from the environment too: ``api_key`` (a string, or a callable that is
+    called for each connection), ``client`` (a ``google.genai.Client``), ``vertexai``, ``project``, ``location``,
     ``credentials``, ``base_url``, ``api_version``.
 
-    Answers: ``reply_format`` (``"tool_response"`` or ``"client_content"``), ``reply_batching`` (``"each"``
-    call by itself or the ``"batch"`` of a message), ``response_key`` (``output``, ``result`` or ``content``),
-    ``tool_timeout`` seconds, ``max_concurrency`` handlers at once, ``max_calls`` a session, ``allowed``
-    names, ``hooks`` around every call.
+    The calls:
 
-    The line: ``reconnect`` (or a :class:`ReconnectPolicy`), ``handle`` of a session to go on with,
-    ``handle_store`` that keeps it, ``lost_results`` of calls whose connection is gone (``"deliver"`` as
-    text, or ``"drop"``), ``setup_timeout`` seconds from TCP to a session, ``stall_timeout`` seconds of
-    silence, ``input_gate``: drop audio while the model would close for it; ``max_history`` bytes of
-    ``session.transcript``, about: past it the oldest exchanges are dropped, which is logged once and counted by
-    ``transcript.dropped``; ``profile`` of the model, ``transport``, ``clock``.
+    - ``reply_format``: ``"tool_response"`` or ``"client_content"``.
+    - ``reply_batching``: ``"each"`` answers each call when it is ready, ``"batch"`` all calls of a message together.
+    - ``response_key``: the key of a result: ``"output"``, ``"result"`` or ``"content"``.
+    - ``tool_timeout``: seconds that a tool may run; ``@tool(timeout=...)`` overrides it.
+    - ``max_concurrency``: calls that run at once. ``max_calls``: calls in the whole session.
+    - ``allowed``: names of the tools that may be called; calls of others are answered with an error.
+    - ``hooks``: :class:`Hooks` around every call.
 
-    Raises ``ConfigError`` for what cannot work, is given twice, or would be refused by the service; for a keyword
-    that there is not (``unknown``) one that is a ``TypeError`` too, and says what was meant.
+    The connection:
+
+    - ``reconnect``: ``True``, ``False`` or a :class:`ReconnectPolicy`.
+    - ``handle``: of a session to resume. ``handle_store``: where the newest handle is kept.
+    - ``lost_results``: results of calls whose connection is lost are sent as text (``"deliver"``) or dropped
+      (``"drop"``).
+    - ``setup_timeout``: seconds from TCP to an open session. ``stall_timeout``: seconds of silence until a stall.
+    - ``input_gate``: drop audio while the model would close the session for it; ``"auto"`` decides by the model.
+    - ``max_history``: about how many bytes ``session.transcript`` keeps. Past it the oldest exchanges are dropped,
+      which is logged once and counted by ``transcript.dropped``.
+    - ``profile``: what is known of the model. ``transport``, ``clock``: replaced in tests.
+
+    Raises ``ConfigError`` for an argument that cannot work, is given twice, or would be refused by the service. For an
+    unknown keyword that error is a ``TypeError`` too, and says what was meant.
 
     ::
 

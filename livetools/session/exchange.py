@@ -31,12 +31,12 @@ log = logging.getLogger("livetools.session")
 
 @frozen
 class Reply:
-    """What came of one exchange.
+    """The answer to one ``ask``.
 
-    ``text``: the model's text, or what it said in words. ``audio``: 16-bit little-endian mono PCM at
-    ``rate`` Hz. ``calls``: the function calls it made, in their order. ``usage``: tokens, ``cost``: their price in US
-    dollars, ``None`` where it is unknown. ``interrupted``:
-    it was cut off. ``stalled``: the model fell silent in the middle of it. ``str(reply)`` is the text.
+    ``text``: the model's text, or the transcript of what it said; ``str(reply)`` is the same. ``audio``: 16-bit
+    little-endian mono PCM at ``rate`` Hz. ``calls``: the function calls that the model made, in order. ``usage``:
+    tokens. ``cost``: their price in US dollars, ``None`` if unknown. ``interrupted``: the answer was cut off.
+    ``stalled``: the model fell silent in the middle of it.
 
     ::
 
@@ -54,7 +54,7 @@ class Reply:
 
     @property
     def cost(self) -> float | None:
-        """The price of its tokens in US dollars (:attr:`Usage.cost`); ``None`` where it is unknown."""
+        """The price of the tokens in US dollars (:attr:`Usage.cost`); ``None`` if unknown."""
         return self.usage.cost
 
     def __str__(self) -> str:

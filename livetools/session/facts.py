@@ -35,7 +35,7 @@ class SessionFacts:
 
     @property
     def handle(self) -> str | None:
-        """The newest handle: ``connect(handle=...)`` goes on from here, for two hours, in any process."""
+        """The newest handle: ``connect(handle=...)`` resumes from here, for two hours, in any process."""
         return self._running().machine.handle
 
     @property
@@ -55,7 +55,7 @@ class SessionFacts:
 
     @property
     def tools(self) -> Mapping[str, bool]:
-        """The functions that the model may call, by name: whether a handler answers, or :meth:`respond` must."""
+        """The functions that the model may call: name → whether a handler answers; if not, :meth:`respond` must."""
         return {name: policy.handled for name, policy in self._assembly.plan.policies.items()}
 
     @property
@@ -65,7 +65,7 @@ class SessionFacts:
 
     @property
     def plan(self) -> Plan:
-        """What was decided before the session was dialled: the model, the setup, the policy of each tool."""
+        """What ``connect`` decided: the model, the setup message, the policy of each tool."""
         return self._assembly.plan
 
     @property
@@ -75,18 +75,17 @@ class SessionFacts:
 
     @property
     def parked(self) -> bool:
-        """Whether ``park()`` has closed it, and not a tool, the service or ``aclose()``: it may go on elsewhere."""
+        """Whether ``park()`` closed the session (not a tool, the service or ``aclose()``): it may be resumed."""
         return self._running().machine.parking.parked
 
     def stats(self) -> dict[str, Any]:  # plain values
-        """Who owes what, by name: open calls, what is expected from the model, threads in use, what was lost; and how
-        long it takes.
+        """What the session waits for: open calls, what is expected from the model, threads in use, what was lost.
 
-        ``latency`` holds ``first_output`` and ``last_output`` (from the end of what the user says or types to the first
-        sound or word of the answer, and to the last) and ``call`` (from its arrival to its answer), each with
-        ``count``, and ``mean``, ``p50``, ``p90``, ``p99``, ``max`` in seconds. ``history_dropped`` counts the steps of
-        the transcript that ``max_history`` has cost. ``loop_blocks`` maps the names of tools that blocked the event
-        loop for 0.25 s or longer to how often they did.
+        ``waiting_for`` names what is still to come, and is empty if nothing is. ``latency`` holds ``first_output`` and
+        ``last_output`` (from the end of the user's input to the first and the last audio or text of the answer) and
+        ``call`` (from its arrival to its answer), each with ``count``, and ``mean``, ``p50``, ``p90``, ``p99``, ``max``
+        in seconds. ``history_dropped`` counts the steps of the transcript that were dropped because of ``max_history``.
+        ``loop_blocks`` maps the names of tools that blocked the event loop for 0.25 s or longer to how often they did.
         """
         driver = self._running()
         return {

@@ -25,11 +25,11 @@ class SessionInput(SessionFacts):
     """The verbs that send something."""
 
     async def send_text(self, text: str) -> None:
-        """Send a user turn. Returns when its frame was handed to a socket; it waits while the line is away.
+        """Send a user turn. Returns when its frame is written to a socket; waits while there is no connection.
 
-        Never lost: it is sent, or this raises what ended the session. Cancelling does not take it back.
-        Inside a tool that the model waits for, or whose slot (``max_concurrency``) a blocking call waits for, it
-        returns at once where the text has to wait for the answer.
+        The text is never lost: it is sent, or this raises the error that ended the session. Cancelling does not take it
+        back. Inside a tool whose answer the text must wait for (the model waits for the tool, or a blocking call waits
+        for its ``max_concurrency`` slot), it returns at once.
         """
         driver = self._live()
         checked_text(text)
@@ -37,16 +37,15 @@ class SessionInput(SessionFacts):
         await self._sent(driver.machine.send_text(text, driver.clock.now()))
 
     async def generate_reply(self, instructions: str | None = None) -> None:
-        """Let the model speak though the user has said nothing: a greeting, a reminder.
+        """Make the model speak without a question from the user: a greeting, a reminder.
 
-        It waits for a quiet moment, so that nobody is talked over: two seconds after the last word of either
-        side, twenty at most, and never into the model's own turn; before anything was said it is quiet at once.
-        ``instructions`` (``"Greet the caller."``) go as a user's turn that the transcript does not hold. Without
-        them nothing is said to the model where that is enough to make it speak (3.8).
+        It waits for a quiet moment: two seconds after the last word of either side, at most twenty, and never during
+        the model's own turn. At the start of a session it does not wait. ``instructions`` (``"Greet the caller."``) are
+        sent as a user turn, which the transcript does not hold. Without them an empty turn is sent to models that speak
+        on one (3.8).
 
-        Returns when it was handed to a socket; what the model says comes as events. Cancelling takes it back if
-        it still waits. Inside a tool that the model waits for, or whose slot (``max_concurrency``) a blocking call
-        waits for, it returns at once.
+        Returns when it is written to a socket; what the model says comes as events. Cancelling takes it back while it
+        still waits. Inside a tool whose answer it must wait for, it returns at once, as :meth:`send_text` does.
 
         ::
 
@@ -70,9 +69,9 @@ class SessionInput(SessionFacts):
         turns: Sequence[Mapping[str, Any]] | Mapping[str, Any],  # contents, as google-genai's
         turn_complete: bool = True,
     ) -> None:
-        """Send turns (``{"role": ..., "parts": [...]}``, google-genai's types too), as ``send_text`` does.
+        """Send turns (``{"role": ..., "parts": [...]}``, or google-genai's types). Returns as ``send_text`` does.
 
-        Raises ``LocalProtocolError`` on models that take content only before the first turn (3.1).
+        Raises ``LocalProtocolError`` on models that accept content only before the first turn (3.1).
         """
         from livetools.protocol.configuration import history
 
@@ -86,11 +85,11 @@ class SessionInput(SessionFacts):
 
     async def send_audio(self, pcm: Buffer, rate: int = 16000) -> None:
         """Send 16-bit little-endian mono PCM at ``rate`` Hz: bytes, or an array of int16. Chunks of 20 to 100 ms
-        serve best, and may be cut anywhere: half a sample waits for its other half.
+        are best; they may be cut anywhere, even within a sample.
 
-        Late audio is useless. It is dropped, and reported by ``InputDropped``, while the model would close the session
-        for it, and when 2 MiB wait for the connection. Raises ``LocalProtocolError`` for another
-        ``rate``, ``ConfigError`` for floats and everything else that is not 16-bit PCM.
+        Audio is never sent late. It is dropped, and reported by ``InputDropped``, while there is no connection, while
+        the model would close the session for it, and when 2 MiB wait to be written. Raises ``LocalProtocolError`` if
+        ``rate`` changes, ``ConfigError`` for floats and everything else that is not 16-bit PCM.
         """
         sound = pcm_bytes(pcm)
         if not (type(rate) is int and 0 < rate == self._rate):  # else it was checked before
@@ -110,12 +109,12 @@ class SessionInput(SessionFacts):
         await self._media(outgoing.video(*image(jpeg)), "video").follow_up()
 
     async def end_audio(self) -> None:
-        """The microphone is off: what was sent is heard now. Audio may follow later.
+        """Say that the microphone is off: the model answers what was sent. More audio may follow later.
 
-        3.8 ends a turn by silence alone: there a second of it follows.
+        3.8 ends a user's turn only by silence, so one second of silence is sent there.
 
-        Raises ``LocalProtocolError`` where the config turns automatic activity detection off: there the end of
-        an :meth:`activity` says it.
+        Raises ``LocalProtocolError`` if the config turns automatic activity detection off: then the end of an
+        :meth:`activity` block does this.
         """
         driver = self._live()
         driver.machine.end_audio(driver.clock.now(), self._rate)
@@ -126,12 +125,12 @@ class SessionInput(SessionFacts):
     async def activity(self) -> AsyncIterator[None]:
         """Push-to-talk: the user speaks inside the block. The config must turn automatic detection off.
 
-        The service is told that it begins with the first audio (on 3.1 a text will do), and of a block without
-        any it is told nothing. Audio outside of a block is dropped, and told (``InputDropped``). A text inside
-        of it is a part of what is said on 3.1, and goes out after its end elsewhere. However the block is
-        left, the activity ends, and the model answers what was said.
+        When the block ends, in whatever way, the model answers what was said in it. The activity begins with the first
+        audio (on 3.1 also with a text); a block without any sends nothing. Audio outside a block is dropped, and
+        reported by ``InputDropped``. On 3.1 a text inside the block is a part of the activity; elsewhere it is sent
+        after its end.
 
-        Raises ``LocalProtocolError`` where detection is automatic, and inside another activity.
+        Raises ``LocalProtocolError`` if detection is automatic, and inside another activity.
         """
         driver = self._live()
         driver.machine.activity(True, driver.clock.now())
@@ -144,7 +143,7 @@ class SessionInput(SessionFacts):
             await driver.follow()
 
     async def interrupt(self) -> None:
-        """Cut the model's turn off; ``Interrupted`` follows. Calls go on: only the service cancels them."""
+        """Stop the model's turn; ``Interrupted`` follows. Calls go on: only the service cancels them."""
         driver = self._live()
         driver.machine.interrupt(driver.clock.now())
         await driver.follow()

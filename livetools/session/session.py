@@ -21,11 +21,11 @@ from .input import SessionInput
 class Session(SessionInput):
     """A conversation with a live model, over turns and reconnects. Made by ``connect``; enter it to open it.
 
-    It belongs to the event loop and the thread in which it was entered. ``async for event in session`` yields every
-    event of its life, to one loop at a time (a second raises ``ConcurrencyError``), beside any ``ask``. An error that
-    ends it is raised to each that waits; leaving the context raises it only if nobody has seen it.
+    ``async for event in session`` yields every event of the session, also while an ``ask`` runs. Only one loop may do
+    so at a time; a second raises ``ConcurrencyError``. Use a session only in the event loop and thread that entered it.
+    An error that ends it is raised to everything that waits; leaving the context raises it only if nothing else did.
 
-    Inherited: what it sends (``send_text``, ``activity`` …), and its facts (``usage``, ``stats`` …).
+    Inherited: methods that send (``send_text``, ``activity`` …), and facts (``usage``, ``stats`` …).
 
     ::
 
@@ -48,7 +48,7 @@ class Session(SessionInput):
             )
 
     async def __aenter__(self) -> Self:
-        """Connect, and return when the session stands.
+        """Connect, and return when the session is open.
 
         Raises ``ConnectFailed``, ``SetupTimeout``, ``SetupRejected``, ``RemoteProtocolError``, or what the
         service closed with (``AuthenticationError``, ``ModelNotFound`` …). Cancelling leaves nothing behind.
@@ -68,8 +68,7 @@ class Session(SessionInput):
         exc: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close the session, stop its tools, and wait some seconds for their end. Threads that block are not waited
-        for."""
+        """Close the session, and wait some seconds for its tools to stop. A thread that blocks is abandoned."""
         driver = self._here()
         if not driver.over.is_set:
             driver.machine.close(driver.clock.now())
@@ -95,16 +94,15 @@ class Session(SessionInput):
         await driver.over.wait()
 
     async def park(self, within: float = 30.0) -> str | None:
-        """Close at the next quiet moment, and return the handle that ``connect(handle=...)`` goes on with elsewhere.
+        """Close at the next quiet moment, and return the handle with which another process resumes the session.
 
-        Quiet: no call is open or runs in the background, every text was read and answered, nobody speaks, and the
-        service has given a handle that holds all of it. Texts sent meanwhile are waited for too. After ``within``
-        seconds it is closed as it is: what runs is stopped as at any end, an open call is forgotten by the model, what
-        was not read is lost; a warning in the log names it. ``None``: nothing was said. When it returns, sockets are
-        closed and the store has the handle. Tools and instructions that ``update`` has set do not go along (a warning).
+        A moment is quiet when no call is open or runs in the background, every text is read and answered, nobody
+        speaks, and the service has given a handle that holds all of it. If none comes within ``within`` seconds, the
+        session is closed anyway: running tools are stopped, the model forgets an open call, unread texts are lost, and
+        a warning names them. ``None``: nothing was said. What ``update`` has changed is not in the handle (a warning).
 
-        Raises ``LocalProtocolError`` where no handles are asked for, ``ConcurrencyError`` inside a tool, and what
-        ended the session with an error. Cancelling lets the session go on.
+        Raises ``LocalProtocolError`` if the session has no handles, ``ConcurrencyError`` inside a tool, and the error
+        that ended the session. If it is cancelled, the session goes on.
         """
         driver = self._live()
         seconds = _checked_timeout(within, "within") or 0.0
@@ -125,7 +123,7 @@ class Session(SessionInput):
         return self
 
     async def __anext__(self) -> Event:
-        """The next event. Cancelling loses none. Raises, once, the error that ended the session."""
+        """The next event. Cancelling loses no event. Raises, once, the error that ended the session."""
         driver = self._here()
         event = driver.inbox.take() or await driver.inbox.get()
         if event is not None:
@@ -136,15 +134,16 @@ class Session(SessionInput):
         raise StopAsyncIteration
 
     async def ask(self, text: str, timeout: float | None = None) -> Reply:
-        """Send a user turn and wait for the whole answer, calls and their answers included.
+        """Send a user turn and wait for the whole answer, with all calls that the model makes for it.
 
-        Interrupted, or cut by a change of connections, it returns what was heard (``reply.interrupted``); so it
-        does where the model falls silent in the middle (``reply.stalled``). Raises ``NoAnswer`` (a
-        ``TimeoutError``) if nothing was said and nothing called for ``stall_timeout``, ``TimeoutError`` after
-        ``timeout`` seconds, ``ConcurrencyError`` beside another exchange or inside a tool that the model waits
-        for, ``ConfigError`` for a blank text, ``LocalProtocolError`` inside :meth:`activity`, and what ended the
-        session. Cancelling gives the answer up, not the turn: the events go on, and a late answer is never given
-        to the next question, which may take 2 s longer for that.
+        If it is interrupted, or the connection is lost, the reply is what was said so far, with ``reply.interrupted``;
+        if the model falls silent in the middle, with ``reply.stalled``.
+
+        Raises ``NoAnswer`` (a ``TimeoutError``) if the model neither speaks nor calls for ``stall_timeout`` seconds,
+        ``TimeoutError`` after ``timeout`` seconds, ``ConcurrencyError`` while another ``ask`` or ``stream`` runs or
+        inside a tool that the model waits for, ``ConfigError`` for a blank text, ``LocalProtocolError`` inside
+        :meth:`activity`, and the error that ended the session. Cancelling gives up the answer, but the model's turn
+        goes on, and so do the events. A late answer never answers the next question, which may take 2 s longer.
         """
         _checked_timeout(timeout, "timeout")
         asking = self._asking(text)
@@ -155,19 +154,18 @@ class Session(SessionInput):
             asking.leave()
 
     def stream(self, text: str) -> AsyncIterator[str]:
-        """As :meth:`ask`, piece by piece: the model's text, or the transcript of what it says.
+        """Like :meth:`ask`, but yields the text of the answer, or the transcript of what is said, piece by piece.
 
-        The loop may be broken off: that gives the answer up, as cancelling ``ask`` does.
+        Leaving the loop early gives up the answer, as cancelling ``ask`` does.
         """
         return Stream(lambda: self._asking(text), self._host.require_loop)
 
     # Calls
 
     async def respond(self, call: Call, value: object) -> None:
-        """Answer a call that has no handler; an exception as ``value`` is an error for the model.
+        """Answer a call of a tool without a handler. An exception as ``value`` gives the model an error.
 
-        Raises ``LocalProtocolError`` if the call is not open (answered, cancelled, timed out), or has a handler,
-        whose answer is the one.
+        Raises ``LocalProtocolError`` if the call is not open (answered, cancelled, timed out), or has a handler.
         """
         driver, run = self._live(), self._open_run(call)
         policy = driver.machine.calls.records[run].policy
@@ -183,11 +181,11 @@ class Session(SessionInput):
         await driver.settled(run, done)
 
     async def approve(self, call: Call) -> None:
-        """Let a call run that waits. ``LocalProtocolError`` if it does not, or has been taken back meanwhile."""
+        """Let a call run that waits for approval. ``LocalProtocolError`` if it does not wait, or has been cancelled."""
         await self._decide(call, None)
 
     async def refuse(self, call: Call, reason: str = "") -> None:
-        """Refuse a call that waits; the model reads ``reason``. ``LocalProtocolError`` as of :meth:`approve`."""
+        """Refuse a call that waits for approval; the model reads ``reason``. Raises as :meth:`approve` does."""
         await self._decide(call, reason)
 
     @overload
@@ -199,13 +197,14 @@ class Session(SessionInput):
     async def update(
         self, instructions: Agent | Instructions | None = None, tools: Iterable[ToolLike] | None = None
     ) -> None:
-        """Change the instructions or the tools (all of them) while the session runs, or hand over to an ``Agent``.
+        """Replace the instructions or the tools (all of them) while the session runs, or hand over to an ``Agent``.
 
-        By ``contextUpdate`` where the model takes it (its cache is lost: the next turn costs more), else with
-        another connection at the next quiet moment; until then the model goes on as it was. Model and voice stay,
-        and so does the conversation. Returns when it is sent; inside a tool at once, if sending has to wait for that
-        tool's answer. For an agent, ``HandedOff`` follows when it is sent. Raises ``LocalProtocolError`` where neither
-        is possible, ``ConfigError`` for what the model would refuse. Open calls go on.
+        Model, voice, conversation and open calls stay. It is a ``contextUpdate`` if the model supports that (which
+        empties its cache: the next turn costs more), else another connection at the next quiet moment.
+
+        Returns when the update is sent; inside a tool at once, if sending must wait for that tool's answer. For an
+        agent, the event ``HandedOff`` follows. Raises ``LocalProtocolError`` if neither way is possible,
+        ``ConfigError`` for what the model would refuse.
         """
         driver, handed_off = self._live(), None
         if isinstance(instructions, Agent):
