@@ -93,14 +93,14 @@ class AttachedMachine:
         calls = self.calls
         frames: list[Frame] = []
         if calls.replies.queue:
-            write, replies = Write(), calls.replies.frames(LINK)
+            write, replies = Write(), calls.replies.take()
             for reply in replies:
                 for answer in reply.answers:
                     answer.write = write
                 self._sent += reply.answers
-                frames.append(reply)
-            if frames:
-                frames[-1].write = write
+            if replies:
+                replies[-1].write = write
+                frames += replies
         if calls.texts:
             build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
             frames += [Frame(LINK, build(text)) for _, text in calls.late()]

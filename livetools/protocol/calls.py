@@ -161,16 +161,16 @@ class Calls:
         self.partial.cancel(ids)
         known = [record for record in map(self.by_id.get, ids) if record is not None]
         for record in known:
-            record.taken_back = record.link
             self.excused = [r for r in self.excused if r is not record]
             self._perform(record, self._move(record, Move.CANCEL), now)
+        self.replies.drop()
         self._fill(now)
         return [record.run for record in known]
 
     def read(self, entries: Iterable[Entry]) -> None:
         """The model has read these: what is an answer among them is paid."""
         for entry in entries:
-            if isinstance(entry, Answer):
+            if isinstance(entry, Answer) and entry.kind == "answer":
                 self._move(entry.record, _HEARD)
 
     def late(self) -> list[tuple[Call, str]]:
@@ -182,15 +182,12 @@ class Calls:
     def lose(self, now: float, unread: Iterable[Entry]) -> None:
         """The link is gone, and every debt on it; ``unread`` is what it may have swallowed."""
         self.partial.clear()
-        answers = [entry for entry in unread if isinstance(entry, Answer)]
-        swallowed, unacknowledged = self.replies.lose(answers)
-        owed = [*swallowed, *self.pending.values()]
+        swallowed = self.replies.lose(entry for entry in unread if isinstance(entry, Answer))
+        owed = sorted({*swallowed, *self.pending.values()}, key=lambda record: record.run)
         for record in owed:
             self._perform(record, self._move(record, Move.LOSE), now)
-        for record in unacknowledged:
-            self._lost(record, now, None)
         self._fill(now)
-        self.lost += self.excused + owed + unacknowledged
+        self.lost += [*self.excused, *owed]
         self.excused = []
         if not self.plan.answer_lost:
             self.lost.clear()
@@ -217,7 +214,7 @@ class Calls:
             record.undo = self._undoable(record)
             shared_runs.dissolve(record)  # they end as well: nobody is left to run for
             self._perform(record, self._move(record, Move.CLOSE), now)
-        self.replies.clear()
+        self.replies.queue.clear()
         self.by_id.clear()
         self.deadlines.clear()
         self.texts.clear()
@@ -434,10 +431,7 @@ class Calls:
         self.replies.acknowledge(record, self.plan.response_key)
 
     def _reply(self, record: Record, now: float, yielded: Outcome | None) -> None:
-        if self.replies.grouped:
-            self.replies.release(record)
-        else:
-            self.replies.queue.append(record)
+        self.replies.answer(record)
 
     def _release(self, record: Record, now: float, yielded: Outcome | None) -> None:
         self.replies.release(record)

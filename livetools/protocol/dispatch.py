@@ -104,7 +104,7 @@ class Dispatch:
         if input.queue:  # a change is written before the answers, after which the model goes on
             frames += self._input(input.changes(), link, write, now)
         if calls.replies.queue:
-            replies = self._answers(link, write, now)
+            replies = self._answers(write, now)
             frames += replies
             if self.outbox.transparent:
                 self._number(replies)
@@ -145,13 +145,13 @@ class Dispatch:
             if isinstance(frame, Reply):
                 frame.dropped = partial(self.outbox.unwritten, number)
 
-    def _answers(self, link: int, write: Write, now: float) -> list[Reply]:
+    def _answers(self, write: Write, now: float) -> list[Reply]:
         turns, ledger = self.turns, self.calls.ledger
         stood_still = ledger.blocking > 0
         # A blocking call is open, no other turn can come and no audio flows: any output proves the answer was read.
         alone = stood_still and not self.input.streams and turns.upmost <= (0 if ledger.ending else 1)
         at_latest = -inf if alone else inf
-        replies, moved, wrote = self.calls.replies.frames(link), False, self.outbox.wrote
+        replies, moved, wrote = self.calls.replies.take(), False, self.outbox.wrote
         for reply in replies:
             for answer in reply.answers:
                 record, last = answer.record, answer.kind in LAST

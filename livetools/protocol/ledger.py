@@ -110,11 +110,14 @@ TABLE: Mapping[tuple[State, Move], tuple[State, tuple[Effect, ...]]] = {
     (S.DETACHED, M.YIELD): (S.DETACHED, (E.KEEP,)),
     (S.DETACHED, M.SETTLE): (S.DONE, (E.FINISHED, E.DELIVER)),
     (S.DETACHED, M.EXPIRE): (S.DONE, (E.STOP, E.FINISHED, E.DELIVER)),
-    (S.DETACHED, M.CANCEL): (S.DONE, (E.STOP, E.CANCELLED)),
+    (S.DETACHED, M.CANCEL): (S.VOID, (E.STOP, E.CANCELLED)),
+    (S.DETACHED, M.LOSE): (S.DETACHED, (E.LOST,)),  # its acknowledgement did not arrive
     (S.DETACHED, M.REOFFER): (S.OWED, ()),
     (S.DETACHED, M.CLOSE): (S.DONE, (E.STOP,)),
     (S.PAID, M.REOFFER): (S.READY, (E.REPLY,)),
     (S.VOID, M.REOFFER): (S.READY, (E.REPLY,)),
+    (S.DONE, M.CANCEL): (S.VOID, ()),  # its acknowledgement may still wait
+    (S.DONE, M.LOSE): (S.DONE, (E.LOST,)),  # as of one that is detached
     (S.DONE, M.REOFFER): (S.READY, (E.REPLY,)),
 }
 
@@ -159,7 +162,7 @@ class Record:
 
     # what most calls never change costs them nothing
     state = State.OWED
-    group = 0  # the message that asked for it, where its calls are answered together
+    group: Sequence[Record] = ()  # the calls that it is answered with, until that message is ready
     phase = Phase.NOTHING
     deadline = inf
     running = False  # the shell was told to start it, and has not reported its end
@@ -167,10 +170,9 @@ class Record:
     undo = False  # undo when it settles
     undone = False
     delivered = False  # its result has gone as text
-    taken_back: int | None = None  # the link on which the server cancelled it
     outcome: Outcome | None = None
     kept: Sequence[Mapping[str, Any]] = ()  # yields that no link, or none that lived, carried
-    yielded = False  # some went out
+    yielded = False  # some were queued for a link
     followers: Sequence[Record] = ()  # identical calls that share this run
     leader: Record | None = None  # the call whose run this one shares
 

@@ -40,8 +40,8 @@ class Bench:
     def offer(self, *asked: Asked, link: int = 0, now: float = 0.0) -> None:
         self.calls.receive_calls(link, asked, now)
 
-    def answers(self, link: int = 0) -> list[dict[str, Any]]:
-        return [r for reply in self.desk.take(link) for r in responses(json.loads(reply.make() or b"{}"))]
+    def answers(self) -> list[dict[str, Any]]:
+        return [r for reply in self.desk.take() for r in responses(json.loads(reply.make() or b"{}"))]
 
     def of_last(self, kind: type) -> Any:
         """The last action of a kind, without a look at the others."""

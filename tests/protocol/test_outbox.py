@@ -394,6 +394,15 @@ def test_a_call_that_was_read_is_not_taken_back_any_more() -> None:
     assert "ToolCancelled" not in d.names
 
 
+def test_a_part_of_a_result_that_was_read_does_not_speak_for_the_answer_behind_it() -> None:
+    streaming = CallPolicy("tool", behavior="NON_BLOCKING", ends_turn=True, streams=True)
+    d = send(live(streaming), "?").call(("c1", "tool")).turn_complete()
+    d.machine.progress(1, "a part", d.now, Outcome({"output": "a part"}))
+    dies(d.drain()).settle("c1").say("of the part")
+    reconnect(d)
+    assert "ToolLost" in d.names
+
+
 def slow_to_answer_pings(d: Driver) -> Driver:
     """A voice session, in which audio goes out all the time, and the pongs take their time."""
     d.slow.add(1)

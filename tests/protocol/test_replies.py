@@ -17,7 +17,7 @@ from livetools.protocol.actions import Outcome
 from livetools.protocol.calls import Calls
 from livetools.protocol.frames import FunctionCall
 from livetools.protocol.plan_types import CallPolicy
-from livetools.protocol.replies import Reply
+from livetools.protocol.replies import LAST, Reply
 
 
 class Desk:
@@ -35,8 +35,8 @@ class Desk:
             self.calls.settled(run, Outcome({"output": run}, scheduling=scheduling), 0.0)
         return self
 
-    def messages(self, link: int = 1) -> list[list[Mapping[str, Any]]]:
-        return [responses(json.loads(reply.make() or b"{}")) for reply in self.calls.replies.frames(link)]
+    def messages(self) -> list[list[Mapping[str, Any]]]:
+        return [responses(json.loads(reply.make() or b"{}")) for reply in self.calls.replies.take()]
 
     def ids(self) -> list[list[object]]:
         return [[r.get("id") for r in message] for message in self.messages()]
@@ -91,14 +91,29 @@ def test_calls_without_an_id_are_answered_in_their_order_though_they_end_in_anot
     assert heard == [1, 2, 3, 4, 5]
 
 
+@pytest.mark.parametrize("fields", [{"reply_batching": "batch"}, {"reply_format": "client_content"}])
+@given(order=st.permutations([1, 2, 3, 4, 5, 6]))
+@settings(derandomize=True, max_examples=30, deadline=None)
+def test_so_are_those_of_messages_that_are_answered_together(
+    order: list[int], fields: dict[str, Any]
+) -> None:
+    desk = Desk(**fields).offer(None, "2").offer(None).offer(None, "5", None)
+    heard: list[Any] = []
+    for run in order:
+        heard += [r["response"]["output"] for message in desk.settle(run).messages() for r in message]
+    assert sorted(heard) == [1, 2, 3, 4, 5, 6]
+    assert [run for run in heard if run not in (2, 5)] == [1, 3, 4, 6]
+
+
 def test_calls_with_an_id_do_not_wait_for_those_without() -> None:
     desk = Desk().offer(None, "2").settle(2)
     assert desk.ids() == [["2"]]
 
 
-def test_what_is_ready_for_another_link_is_not_written_on_this_one() -> None:
-    desk = Desk().offer("1").settle(1)
-    assert desk.messages(link=2) == []
+def test_what_waited_for_a_link_that_is_lost_is_not_written_on_the_next_one() -> None:
+    desk = Desk().offer("1", None).settle(1, 2)
+    desk.calls.lose(0.0, ())
+    assert desk.messages() == []
 
 
 def test_a_part_goes_out_before_the_last_word_and_not_after_it() -> None:
@@ -135,13 +150,13 @@ def test_a_message_says_for_which_calls_it_is_and_whether_they_are_answered_with
     desk = Desk(CallPolicy("tool", streams=True)).offer("1")
     desk.calls.progress(1, "x", 0.0, Outcome({"output": "x"}))
     desk.settle(1)
-    answers = [answer for reply in desk.calls.replies.frames(1) for answer in reply.answers]
-    assert [(a.kind, a.run, a.last) for a in answers] == [("yield", 1, False), ("answer", 1, True)]
+    answers = [answer for reply in desk.calls.replies.take() for answer in reply.answers]
+    assert [(a.kind, a.run, a.kind in LAST) for a in answers] == [("yield", 1, False), ("answer", 1, True)]
 
 
 def taken(desk: Desk) -> list[Reply]:
     """What a writer took, and has not written yet."""
-    return desk.calls.replies.frames(1)
+    return desk.calls.replies.take()
 
 
 def written(replies: list[Reply]) -> list[list[object]]:

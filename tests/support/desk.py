@@ -13,9 +13,9 @@ class Desk:
     def __init__(self, calls: Calls) -> None:
         self.calls, self.outbox = calls, Outbox()
 
-    def take(self, link: int) -> list[Reply]:
-        """The answers that are ready for this link."""
-        replies, write = self.calls.replies.frames(link), Write()
+    def take(self) -> list[Reply]:
+        """The answers that are ready."""
+        replies, write = self.calls.replies.take(), Write()
         write.handed = True
         for answer in (answer for reply in replies for answer in reply.answers):
             self.outbox.wrote(answer, write)

@@ -163,12 +163,14 @@ class World:
                 book.owes_cancelled = True
             if book.open or crossing or detached:
                 book.cancelled = book.ever_cancelled = True
+            excused = book.lost and book.link == self.link
+            book.cancelled = book.cancelled or excused  # its error is not said again on the next link
             book.heard = book.heard or book.acknowledged  # nothing is lost of what was taken back
         self.desk.cancel([id], self.now)
 
     def write(self) -> None:
         """The shell drains."""
-        for reply in self.desk.take(self.link):
+        for reply in self.desk.take():
             frame = reply.make()
             assert frame is not None
             self.take(json.loads(frame))
@@ -339,7 +341,7 @@ class World:
                 r.deadline > self.now,
                 tuple(one.call.id for one in r.followers),
                 self.calls.by_id.get(r.call.id) is r,
-                tuple(m.call.id for m in self.calls.replies._groups.get(r.group, ())),
+                tuple(m.call.id for m in r.group),
             )
             for r in self.records
         )
@@ -347,7 +349,7 @@ class World:
             (b.open, b.heard, b.over, b.running, b.lost, b.reasked, b.parts, b.read, b.all_read)
             for b in self.books
         )
-        queue = tuple(type(e).__name__ for e in self.calls.replies.queue)
+        queue = tuple((a.kind, a.record.call.id) for reply in self.calls.replies.queue for a in reply.answers)
         sent = tuple(entry.run for entry in self.desk.outbox)
         return records, books, queue, sent, self.closed
 
