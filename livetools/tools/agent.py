@@ -23,12 +23,12 @@ from .likes import Instructions, ToolLike
 )
 @frozen
 class Agent:
-    """Who the model is from here on: other instructions, other tools, the same conversation and the same voice.
+    """New instructions and tools for the model, in the same conversation and with the same voice.
 
-    ``instructions``: the system instruction; ``tools``: what ``connect(tools=)`` takes, in the place of all that the
-    model had; ``None`` leaves either as it is. ``name`` is for your own eyes: :class:`~livetools.HandedOff` tells it.
-    ``session.update(agent)`` hands the conversation over, and so does a tool that returns
-    ``ToolResult("…", handoff=agent)``. Raises ``ConfigError`` where ``tools`` is not a list, ``name`` not a string.
+    ``instructions``: the system instruction. ``tools``: what ``connect(tools=)`` takes; they replace all tools of the
+    model. ``None`` leaves either as it is. ``name`` is for you: :class:`~livetools.HandedOff` has it.
+    ``session.update(agent)`` hands the conversation over, and so does a tool that returns ``ToolResult("…",
+    handoff=agent)``. Raises ``ConfigError`` if ``tools`` is not a list or ``name`` is not a string.
 
     ::
 

@@ -46,11 +46,10 @@ async def _nobody_listens(value: object) -> None:
 
 
 class ToolContext(Generic[Deps]):
-    """One call's surroundings. Made by whoever runs the tool; a tool only reads it.
+    """What a tool may know about the call that it serves. The session makes it; annotate a parameter with it to get it.
 
-    ``call`` is the function call as the model made it, ``deps`` what ``connect(deps=...)`` was given,
-    ``session`` the session that asked (``None`` in ``Tool.call``, which runs offline). ``report`` takes each
-    progress value.
+    ``call``: the function call as the model made it. ``deps``: the value of ``connect(deps=...)``. ``session``: the
+    session (``None`` in ``Tool.call``, which runs offline).
 
     ::
 
@@ -77,19 +76,18 @@ class ToolContext(Generic[Deps]):
         self._cancelled = False
 
     async def progress(self, value: object) -> None:
-        """Tell whoever listens to the session (``ToolProgress``) how far the tool is.
+        """Emit a ``ToolProgress`` event that says how far the tool is.
 
-        It is not the result: the model hears of it only where it takes interim responses. Raises nothing once
-        the call is over; the value is dropped then.
+        It is not a part of the result. After the end of the call it does nothing.
         """
         await self._report(value)
 
     @property
     def cancelled(self) -> bool:
-        """Whether the call was taken back, its time is up or the session ended. For any thread.
+        """Whether the call was cancelled or timed out, or the session ended. Safe in any thread.
 
-        An async tool need not look, it is cancelled; a sync one that runs long should look now and then and
-        return.
+        An async tool need not check it, because it is cancelled. A sync tool that runs long should check it now and
+        then, and return.
         """
         return self._cancelled
 

@@ -31,11 +31,10 @@ class Observer(Protocol):
 
 
 class Hooks(Protocol):
-    """Base class of hooks: override the methods you need. Several run in the order of ``hooks=``.
+    """Base class for code that runs around every call. Override the methods you need.
 
-    Each may be sync or async (what it returns is awaited if it can be). A hook that raises is logged and
-    loses no call, with one exception: a :class:`~livetools.ToolError` raised in :meth:`before` refuses the
-    call, and its text is the model's answer.
+    Hooks run in the order of ``hooks=``, and may be sync or async. A hook that raises is logged, and the call goes on,
+    with one exception: a :class:`~livetools.ToolError` in :meth:`before` refuses the call, and the model gets its text.
 
     ::
 
@@ -60,30 +59,30 @@ class Hooks(Protocol):
         return None
 
     def on_cancel(self, call: Call) -> Awaitable[None] | None:
-        """The call was taken back; nothing is sent for it."""
+        """The call was cancelled; nothing is sent for it."""
         return None
 
     def on_session(self, session: SessionLike) -> Observer | None:
-        """The session is about to be dialled. What is returned follows it to its end.
+        """The session is about to connect. The observer that is returned follows it to its end.
 
-        Context variables that are set here are seen by the session's handlers. Only a session's own hooks are asked.
+        The session's handlers see context variables that are set here. Called only for a session's own hooks.
         """
         return None
 
     def elsewhere(self, call: Call, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The tool runs on an executor of its own, perhaps in another process, which inherits no context variables.
+        """The tool runs on its own executor, perhaps in another process, which inherits no context variables.
 
-        What is returned runs in the place of ``function``, with its arguments; it must be picklable where the executor
-        pickles.
+        The function that is returned runs instead of ``function``, with its arguments. If the executor pickles, it must
+        be picklable.
         """
         return function
 
     def on_input(self, transcript: InputTranscript) -> Awaitable[None] | None:
-        """The user has said (or typed) this: of speech each piece, as the service transcribes it.
+        """The user has typed or said this; speech comes in pieces, as the service transcribes it.
 
-        With a parameter ``session`` behind the transcript it gets the session, and may cut the model off, let it say
-        something else, or end the conversation. The model does not wait for it: it may speak already. Only of a
-        session's own hooks, not of a toolset's::
+        If it has a second parameter ``session``, it gets the session: it can interrupt the model, make it say something
+        else, or end the conversation. The model does not wait for this hook and may already speak. Called only for a
+        session's own hooks, not for a toolset's::
 
             class Guard(Hooks):
                 async def on_input(self, transcript, session=None):
@@ -91,14 +90,14 @@ class Hooks(Protocol):
                         await session.interrupt()
                         await session.generate_reply("Ask the user not to tell passwords.")
 
-        Speech is transcribed where the config asks for ``input_audio_transcription``.
+        Speech is transcribed if the config asks for ``input_audio_transcription``.
         """
         return None
 
     def on_output(self, transcript: OutputTranscript) -> Awaitable[None] | None:
-        """The model says this: a few words at a time, as they come. As :meth:`on_input`.
+        """The model says this, a few words at a time. Otherwise like :meth:`on_input`.
 
-        This is not a filter: words reach you when the model makes them, and ``session.interrupt()`` takes back the
-        sound that was not played yet, and nothing that was heard. Words behind an interruption are not told.
+        This is not a filter: you get the words when the model generates them, and ``session.interrupt()`` can only
+        remove audio that has not been played. Words after an interruption are not passed.
         """
         return None

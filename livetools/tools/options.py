@@ -17,42 +17,42 @@ SCHEDULINGS = ("INTERRUPT", "WHEN_IDLE", "SILENT")
 
 
 class ToolOptions(TypedDict, total=False):
-    """The options of a tool. Each is optional; what is left out is decided by the model's profile."""
+    """The options of a tool. All are optional; for ``behavior``, the model's profile decides if it is left out."""
 
     name: str
-    """What the model calls it; the function's own name otherwise. The service takes 64 characters."""
+    """The name that the model uses; by default the function's own. At most 64 characters."""
     description: str
-    """What it does, for the model; the docstring without its sections of arguments otherwise."""
+    """What it does, for the model; by default the docstring without its argument sections."""
     behavior: str | enum.Enum | None
-    """``"blocking"``: the model waits for the answer. ``"non_blocking"``: it talks on. ``"background"``: it
-    is told at once that the work is under way, and the result follows as text. Any case; google-genai's enum
-    too.
+    """``"blocking"``: the model waits for the answer. ``"non_blocking"``: it keeps talking. ``"background"``: it learns
+    at once that the work is under way, and the result follows as text. In any case, or google-genai's enum.
     """
     scheduling: str | enum.Enum | None
-    """When a non-blocking answer is spoken of: ``"interrupt"``, ``"when_idle"``, ``"silent"``."""
+    """When the model speaks about a non-blocking answer: ``"interrupt"``, ``"when_idle"``, ``"silent"``."""
     timeout: float | None
-    """Seconds until the model is told ``timed out``; ``None``: never. Else the session's ``tool_timeout``."""
+    """Seconds until the tool is stopped and the model gets ``timed out``; ``None``: never. By default the session's
+    ``tool_timeout``."""
     concurrency: int | None
-    """How many calls of this tool run at once; further ones wait."""
+    """How many calls of this tool run at once; further calls wait."""
     cancellable: bool
-    """``False``: a call that is cancelled runs to its end all the same; its result is not sent."""
+    """``False``: a cancelled call still runs to its end; its result is not sent."""
     undo: Callable[..., object] | None
-    """``undo(call, result)`` or ``undo(call, result, context)``, sync or async: run once when a call that had
-    started is cancelled, timed out, or was cut off by the session's end. ``result`` is what the function returned,
-    ``None`` where it raised, or still runs in its thread 2 s after the session's end."""
+    """``undo(call, result)`` or ``undo(call, result, context)``, sync or async: runs once if a call that had started is
+    cancelled, times out or is cut off by the session's end. ``result`` is what the function returned, or ``None`` if it
+    raised, or still runs in its thread 2 s after the session's end."""
     approval: bool | Callable[..., object]
     """``True``: a person must approve each call. A callable, sync or async, ``approval(args)`` or
-    ``approval(args, context)``, is asked with the validated arguments (name → value, defaults included): true, and
-    a person must approve; ``ToolError``, and the call is refused with its text; false, and it runs. A call whose
-    arguments do not fit is answered with that error, and nobody is asked."""
+    ``approval(args, context)``, gets the validated arguments (name → value, defaults included). If it returns true, a
+    person must approve; if false, the call runs; if it raises ``ToolError``, the call is refused with that text.
+    Invalid arguments are answered with an error before anybody is asked."""
     approval_timeout: float
-    """Seconds until an approval that nobody gives is a refusal."""
+    """Seconds after which a call that nobody approves is refused."""
     duplicates: Literal["run", "join"]
-    """``"join"``: a call of equal arguments, while one is running, is answered with that one's result."""
+    """``"join"``: a call with the arguments of one that is running gets the result of that one."""
     executor: Executor | None
-    """Where a sync function runs; threads of the session's own otherwise."""
+    """Where a sync function runs; by default the session's own threads."""
     max_result_bytes: int | None
-    """A longer response is cut, visibly."""
+    """A longer response is cut, and says so."""
 
 
 DEFAULTS: Mapping[str, Any] = {

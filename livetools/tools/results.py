@@ -75,13 +75,13 @@ ALL = 200_000  # values in one result, then no further container is looked into
 )
 @frozen
 class ToolResult:
-    """What a tool returns to say more than its value: how it is announced, media, a hand-off, the session's end.
+    """A return value with more than the value: scheduling, media, a hand-off, the end of the session.
 
-    ``scheduling``: ``"interrupt"``, ``"when_idle"`` or ``"silent"``, for this answer only (left out where the
-    model refuses it). ``ends_session``: the session closes once the answer is out. ``parts``: images or text
-    for models that read media in function responses, each ``(data, mime_type)``, ``{"inlineData": {...}}``,
-    or google-genai's ``Part``, ``Blob``, ``FunctionResponsePart``. ``handoff``: the :class:`~livetools.Agent`
-    that the conversation goes on with.
+    ``scheduling``: ``"interrupt"``, ``"when_idle"`` or ``"silent"``, for this answer only (left out if the model
+    refuses it). ``ends_session``: the session closes after the model's last words. ``parts``: images or text for models
+    that read media in function responses, each ``(data, mime_type)``, ``{"inlineData": {...}}``, or google-genai's
+    ``Part``, ``Blob``, ``FunctionResponsePart``. ``handoff``: the :class:`~livetools.Agent` with which the conversation
+    continues.
 
     Raises ``ToolDefinitionError`` for another scheduling, ``TypeError`` for another kind of part or of agent.
 

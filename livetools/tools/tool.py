@@ -58,31 +58,29 @@ def tool(target: Target, /) -> Target: ...
 @overload
 def tool(**options: Unpack[ToolOptions]) -> Decorator: ...
 def tool(target: Any = None, /, **options: Unpack[ToolOptions]) -> Any:
-    """Give a function the options of a tool, and check that it can be one.
+    """Set the options of a tool on a function, and check that the function can be a tool.
 
-    Returns exactly what it got: the function can be called, tested and read as before. Works on functions,
-    coroutine functions, generators, methods, ``staticmethod`` and ``classmethod`` objects, and objects with
-    ``__call__``. Options that are given twice: the later win. Without any the decorator moves the errors from
-    ``connect`` to the import, and nothing else.
+    Returns the same function: you can call and test it as before. Works on functions, coroutine functions, generators,
+    methods, ``staticmethod`` and ``classmethod`` objects, and objects with ``__call__``. If ``@tool`` is applied twice,
+    the outer options win. Without options it only moves errors from ``connect`` to the import.
 
-    What the model is told: ``name``; ``description``; ``behavior``: ``"blocking"``, ``"non_blocking"`` (it
-    talks on) or ``"background"`` (the result follows as text); ``scheduling`` of a non-blocking answer:
-    ``"interrupt"``, ``"when_idle"``, ``"silent"``.
+    What the model reads: ``name``, ``description``; ``behavior``: ``"blocking"``, ``"non_blocking"`` (the model keeps
+    talking) or ``"background"`` (the result follows as text); ``scheduling`` of a non-blocking answer: ``"interrupt"``,
+    ``"when_idle"``, ``"silent"``.
 
-    How it runs: ``timeout`` seconds; ``concurrency``: so many calls at once; ``executor`` of a sync function;
-    ``duplicates="join"``: one run for equal calls; ``cancellable``; ``undo(call, result)``, or
-    ``undo(call, result, context)``, of a call that is cancelled; ``max_result_bytes``.
+    How it runs: ``timeout`` in seconds; ``concurrency``, the number of calls at once; ``executor`` for a sync function;
+    ``duplicates="join"``, one run for equal calls; ``cancellable``; ``undo(call, result)`` or ``undo(call, result,
+    context)`` for a cancelled call; ``max_result_bytes``.
 
-    Who must agree: ``approval=True``: a person, each time (``ApprovalRequested``, ``session.approve``); or
-    ``approval(args)``, or ``approval(args, context)``, whose truth says whether one must;
-    ``approval_timeout`` seconds, and it is refused.
+    Who must approve: ``approval=True``, a person, each time (``ApprovalRequested``, ``session.approve``); or a function
+    ``approval(args)`` or ``approval(args, context)`` that says whether a person must. After ``approval_timeout``
+    seconds the call is refused.
 
-    ``ToolOptions`` in ``livetools/tools/options.py`` tells of each at length.
+    ``ToolOptions`` (``livetools/tools/options.py``) describes each option.
 
-    Raises ``ToolDefinitionError``, naming the file, the function and the parameter, for what no model can be
-    told of, and for what has no place to keep the options (partials, built-ins, bound methods, classes): pass
-    ``Tool(f, ...)`` for those. An annotation that names something defined further down is looked at later, in
-    ``Tool`` or ``connect``.
+    Raises ``ToolDefinitionError``, which names the file, the function and the parameter, for a type that cannot be
+    declared, and for partials, built-ins, bound methods and classes, which cannot hold options: use ``Tool(f, ...)``
+    for those. An annotation that names something defined further down is checked later, in ``Tool`` or ``connect``.
 
     ::
 
@@ -131,18 +129,17 @@ def mark_of(target: object) -> Mark:
 
 
 class Tool:
-    """Something a model can call: a declaration, and (mostly) a handler for it.
+    """Something that a model can call: a declaration, and mostly a handler that serves its calls.
 
-    ``target`` is a callable, or a declaration: google-genai's ``FunctionDeclaration``, or a dict in the shape
-    of Gemini, OpenAI, Anthropic or MCP. ``handler`` serves the calls of a declaration; without one the
-    session hands each call out (``ToolStarted``) and ``session.respond`` answers it. Options given here win
-    over ``@tool``'s.
+    ``target`` is a callable, or a declaration: google-genai's ``FunctionDeclaration``, or a dict in the style of
+    Gemini, OpenAI, Anthropic or MCP. ``handler`` serves the calls of a declaration. Without one, each call comes as a
+    ``ToolStarted`` event, and ``session.respond`` answers it. Options given here override those of ``@tool``.
 
-    Attributes: ``name``; ``handler`` (``None``: only declared); ``kind``, how the handler runs; ``options``,
-    every option but ``name`` and ``description``, with defaults, ``timeout`` only where it was given;
-    ``hooks`` of the toolset that it comes from.
+    Attributes: ``name``; ``handler`` (``None``: only declared); ``kind``, how the handler runs; ``options``, every
+    option except ``name`` and ``description``, with defaults, but ``timeout`` only if it was given; ``hooks`` of its
+    toolset.
 
-    Raises ``ToolDefinitionError`` for what no model can be told of.
+    Raises ``ToolDefinitionError`` for a type that cannot be declared.
 
     ::
 

@@ -21,10 +21,11 @@ from .tool import Tool
     rename="Toolset(...).rename(...)",
 )
 class Toolset:
-    """Tools that belong together; ``tools=[...]`` takes it as it takes a single one. Immutable.
+    """A group of tools, to filter, rename and pass together: ``tools=[...]`` takes a toolset like a single tool.
+    Immutable.
 
-    ``items`` is whatever ``tools=`` takes. ``hooks`` are told of the calls of these tools only, after the
-    session's. Raises ``ConfigError`` for two tools of one name.
+    ``items``: whatever ``tools=`` takes. ``hooks`` see the calls of these tools only, after the session's hooks. Raises
+    ``ConfigError`` for two tools with the same name.
 
     ::
 
