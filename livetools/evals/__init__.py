@@ -7,30 +7,80 @@
 
 Conversations are played against the service or the fake server, in good weather or with faults on. The command
 ``livetools eval`` plays a file of them.
+
+pytest imports this package at its start (for the ``live_eval`` fixture), so names are loaded when they are first
+asked for.
 """
 
-from .callers import Caller, Persona, Script, Utterance, spoken, wav
-from .expectations import (
-    Answered,
-    Called,
-    Cost,
-    Expectation,
-    InOrder,
-    Judged,
-    Language,
-    Latency,
-    NotCalled,
-    NotSaid,
-    Said,
-    SurvivedInterruptions,
-    Verdict,
-)
-from .faults import BargeIn, Drop, SlowTool
-from .judge import Judge, NoOpinion
-from .matching import ANYTHING, Matcher, between, matches, schema
-from .play import Eval, play
-from .record import CallRecord, Conversation, TurnRecord
-from .runs import Result, Round, judge_round, run
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .callers import Caller, Persona, Script, Utterance, spoken, wav
+    from .expectations import (
+        Answered,
+        Called,
+        Cost,
+        Expectation,
+        InOrder,
+        Judged,
+        Language,
+        Latency,
+        NotCalled,
+        NotSaid,
+        Said,
+        SurvivedInterruptions,
+        Verdict,
+    )
+    from .faults import BargeIn, Drop, SlowTool
+    from .judge import Judge, NoOpinion
+    from .matching import ANYTHING, Matcher, between, matches, schema
+    from .playing import Eval, play
+    from .record import CallRecord, Conversation, TurnRecord
+    from .runs import Result, Round, judge_round, run
+
+_HOMES = {
+    "ANYTHING": "matching",
+    "Answered": "expectations",
+    "BargeIn": "faults",
+    "CallRecord": "record",
+    "Called": "expectations",
+    "Caller": "callers",
+    "Conversation": "record",
+    "Cost": "expectations",
+    "Drop": "faults",
+    "Eval": "playing",
+    "Expectation": "expectations",
+    "InOrder": "expectations",
+    "Judge": "judge",
+    "Judged": "expectations",
+    "Language": "expectations",
+    "Latency": "expectations",
+    "Matcher": "matching",
+    "NoOpinion": "judge",
+    "NotCalled": "expectations",
+    "NotSaid": "expectations",
+    "Persona": "callers",
+    "Result": "runs",
+    "Round": "runs",
+    "Said": "expectations",
+    "Script": "callers",
+    "SlowTool": "faults",
+    "SurvivedInterruptions": "expectations",
+    "TurnRecord": "record",
+    "Utterance": "callers",
+    "Verdict": "expectations",
+    "between": "matching",
+    "judge_round": "runs",
+    "matches": "matching",
+    "play": "playing",
+    "run": "runs",
+    "schema": "matching",
+    "spoken": "callers",
+    "wav": "callers",
+}
 
 __all__ = [
     "ANYTHING",
@@ -72,3 +122,13 @@ __all__ = [
     "spoken",
     "wav",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

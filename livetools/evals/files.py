@@ -53,7 +53,7 @@ from .expectations import (
 )
 from .faults import BargeIn, Drop, Fault, SlowTool
 from .matching import ANYTHING, between, matches, schema
-from .play import Eval
+from .playing import Eval
 
 
 @dataclass(frozen=True, slots=True)

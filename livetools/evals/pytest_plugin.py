@@ -86,12 +86,12 @@ class LiveEval:
         timeout: float = 60.0,
         judge: Judge | None = None,
     ) -> Conversation:
-        """Play one conversation; the arguments are those of :class:`~.play.Eval`.
+        """Play one conversation; the arguments are those of :class:`~.playing.Eval`.
 
         Raises ``AssertionError``, with the conversation in it, where an expectation is not met or a turn is not
         answered. ``Judged`` needs a ``judge``: without one it is skipped, and pytest's summary says so.
         """
-        from .play import Eval, play
+        from .playing import Eval, play
         from .runs import judge_round
 
         case = Eval("live_eval", agent, caller, expect, faults, approve, timeout)

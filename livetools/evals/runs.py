@@ -11,7 +11,7 @@ from livetools.protocol.errors import ConfigError
 
 from .expectations import Answered, Expectation, Verdict
 from .judge import Judge
-from .play import Eval, play
+from .playing import Eval, play
 from .record import Conversation
 
 

@@ -256,11 +256,15 @@ def test_tests_that_prove_nothing_fail_and_say_why(run):
         assert "suspect" not in told[name]
 
 
-def test_pytest_starts_without_importing_what_the_fixture_needs():
+def test_pytest_starts_without_importing_what_the_fixtures_need():
     code = """
 import sys
+import livetools.evals.pytest_plugin
 import livetools.testing.pytest_plugin
-heavy = {"google.genai", "websockets", "trustme", "livetools.testing.server"} & set(sys.modules)
+heavy = {
+    "anyio", "google.genai", "pydantic", "trustme", "websockets",
+    "livetools.evals.playing", "livetools.session.session", "livetools.testing.server",
+} & set(sys.modules)
 sys.exit(", ".join(heavy) or 0)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
