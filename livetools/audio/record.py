@@ -35,14 +35,14 @@ _JITTER = 0.25
 def record(session: Session, path: Path, *, clock: Clock | None = None) -> Recorder:
     """Record ``session`` from now on: a stereo WAV of 24 kHz at ``path``, the caller left, the model right.
 
-    Both are placed in time as they were heard: the caller's sound when it was sent, the model's when it plays, at the
-    speed of speech and not at that of the network, and cut off where it was interrupted. Beside it, as ``.jsonl``,
-    stands the transcript: a content a line, with the function calls.
+    The recording has the timing of the conversation: the caller's audio when it was sent, the model's when it plays,
+    cut off where it was interrupted. The transcript is written beside it as ``.jsonl``: one content per line, with the
+    function calls.
 
-    It ends with the session, or before: ``with record(...):``, ``async with record(...):``, ``recorder.close()``. The
-    file can be read at any time. Where it cannot be written any more (a full disk) that is logged, and the conversation
-    goes on. Sound of the caller at other rates than 24 kHz needs soxr. Raises ``ConfigError`` without
-    it, and ``OSError`` as ``open`` does.
+    It ends with the session, or earlier: ``with record(...):``, ``async with record(...):``, ``recorder.close()``. The
+    file can be read at any time. If it can no longer be written (a full disk), that is logged, and the conversation
+    goes on. Raises ``ConfigError`` without soxr, which input at other rates than 24 kHz needs, and ``OSError`` as
+    ``open`` does.
 
     ::
 

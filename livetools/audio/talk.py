@@ -42,20 +42,18 @@ async def talk(
     """Send ``source`` (16-bit mono PCM at 16 kHz, or what :func:`activity_from` makes of it) and play the model's
     speech on ``output``.
 
-    Returns when the session has ended, or ``source`` has (a file with a question; a microphone does not) and
-    the model has answered: its turn is complete and no function call is open. Either way what it said is
-    played to the end, so that a goodbye before ``ends_session`` is heard. It reads the session's events;
-    ``tell`` is shown each, and must not block.
+    Returns when the session has ended, or when ``source`` has ended (a file does, a microphone does not) and the model
+    has answered: its turn is complete and no call is open. The model's speech is first played to the end, so that a
+    goodbye is heard. ``talk`` reads the session's events; ``tell`` gets each of them and must not block.
 
-    An interruption empties ``output`` at once, and only that: speech that follows is played, though a service
-    may say ``interrupted`` just before a new answer (langwatch/scenario#360).
+    An interruption empties ``output`` at once. Speech that comes afterwards is played, because the service may send
+    ``interrupted`` just before a new answer (langwatch/scenario#360).
 
-    When nothing comes for ``patience`` seconds after the end of ``source`` and of the speech that has arrived,
-    and no call is open, that is the end too: some answers have no end of their own (a call answered
-    ``silent``, a turn lost with its connection).
+    It also returns when nothing comes for ``patience`` seconds after the end of ``source`` and of the speech, and no
+    call is open: some answers have no end (a call answered ``silent``, a turn lost with its connection).
 
-    Raises what ended the session, what ``source`` or ``tell`` raised, bare; :class:`LiveToolsError` when the
-    model has not moved at all within ``patience``. Cancelling stops both ways.
+    Raises the error that ended the session, or that ``source`` or ``tell`` raised, and :class:`LiveToolsError` if the
+    model did not react at all within ``patience``. Cancelling stops both directions.
 
     ::
 

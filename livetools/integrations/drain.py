@@ -1,4 +1,4 @@
-"""How a process lets its conversations go before it ends: it is not ready any more, and parks them one by one.
+"""Ends a process without cutting off its conversations: it accepts no more, and parks those that it has.
 
 ::
 
@@ -7,9 +7,8 @@
     app = FastAPI(lifespan=drain.lifespan)         # SIGTERM drains before the server closes a websocket
     app.mount("/live", live)
 
-A server that is stopped closes its websockets at once, in the middle of a word. So the drain comes first: what asks
-whether the process is ready is told that it is not (``/live/ready``), conversations are parked at their next quiet
-moment, and only then is the server told to stop.
+A server that stops closes its websockets at once, in the middle of a word. So the drain comes first: the readiness
+check (``/live/ready``) fails, conversations are parked at their next quiet moment, and only then the server stops.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ class Parkable(Protocol):
 
 
 class Drain:
-    """The conversations of one process, and whether it takes more. ``within``: seconds that each may take to end.
+    """Lets the conversations of this process end, or move to another one, before the process ends.
 
-    One object serves every relay and telephone number of the process.
+    ``within``: seconds that each conversation may take. Pass one object to every relay and phone number of the process.
     """
 
     def __init__(self, within: float = 30.0) -> None:

@@ -54,20 +54,20 @@ def tracing(
     *,
     capture_content: bool = False,
 ) -> Hooks:
-    """Hooks that record a session, its turns and every run of a tool; one object serves any number of sessions.
+    """Hooks that trace a session, its turns and every run of a tool. One object serves any number of sessions.
 
-    In the ``hooks`` of a :class:`~livetools.Toolset` they record the runs of its tools alone.
+    In the ``hooks`` of a :class:`~livetools.Toolset` they trace only the runs of its tools. ``None`` as a provider
+    means the global one.
 
-    Providers: the global ones if ``None``. ``capture_content`` adds what may be private: what the user and the model
-    say, the instructions, arguments and responses, the texts of a tool's errors and their tracebacks. Without it there
-    are names, ids, times, counts, and in ``error.type`` the class of what was raised, or ``cancelled`` for a call that
-    was taken back (whose status is not an error).
+    ``capture_content`` also records what may be private: what the user and the model say, the instructions, arguments
+    and responses, the texts of a tool's errors and their tracebacks. Without it, names, ids, times and counts are
+    recorded, and in ``error.type`` the class of an error, or ``cancelled`` for a cancelled call (whose status is not an
+    error).
 
-    A call does not wait for what the SDK takes for a span and a histogram: while its tool runs a stand-in is current,
-    which begins the span when it is asked anything, and else both are made when the turn ends (at once where no turn is
-    under way, or the tracer is not the SDK's own). ``NoOpMeterProvider()`` (of ``opentelemetry.metrics``) as
-    ``meter_provider`` leaves the metrics out. A sampler leaves out spans: below a turn that is not sampled there is
-    none for a tool, and the tool runs in the trace of its session.
+    A call does not wait for the SDK: while its tool runs, the current span is a placeholder, which begins the real span
+    when your code uses it. Otherwise span and metrics are recorded when the turn ends (at once outside a turn, or if
+    the tracer is not the SDK's own). ``NoOpMeterProvider()`` (from ``opentelemetry.metrics``) as ``meter_provider``
+    turns the metrics off. If a turn is not sampled, its tools get no spans, and run in the trace of the session.
 
     ::
 

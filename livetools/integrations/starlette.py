@@ -113,34 +113,34 @@ def relay(
     drain_token: str | None = None,
     clock: Clock | None = None,
 ) -> Relay:
-    """An ASGI app that gives each page that comes a session of ``agent``: mount it in FastAPI or Starlette.
+    """An ASGI app that connects each web page to a session of ``agent``. Mount it in FastAPI or Starlette.
 
     ``agent``: a partial of ``connect``, or a function annotated ``-> Session``.
 
-    ``authorize(websocket)``, plain or async, is asked before the websocket is accepted: it returns the caller's
-    ``deps`` (``None``: the agent's own) or raises ``PermissionError`` (403). A session belongs to its caller: a page
-    goes on with one only when ``repr(deps)`` is what it was, so return what shows who it is (a dataclass, a
-    dict, a string).
+    ``authorize(websocket)``, sync or async, is called before the websocket is accepted. It returns the user's ``deps``
+    (``None``: the agent's own) or raises ``PermissionError`` (403). A session belongs to its user: a page resumes one
+    only if ``repr(deps)`` is the same, so return a value whose ``repr`` identifies the user (a dataclass, a dict, a
+    string).
 
-    ``linger``: seconds that a session is kept for a page that is gone. ``stores(token)``: where the handle of the
-    session of this ``token`` is kept, so that a page finds its conversation in another process, or after ``linger``.
-    What is passed is a digest of the page's token and its caller, not the token.
+    ``linger``: seconds that a session is kept for a page that has disconnected. ``stores(token)``: returns the store
+    for the handle of this ``token``'s session, so that a page finds its conversation in another process, or after
+    ``linger``. It gets a digest of the page's token and its user, not the token.
 
-    ``greeting``: what the model is told when the line is up, so that it speaks first (``"Greet the caller."``); a
-    conversation that goes on is not greeted again. ``idle``: seconds of silence of both sides after which the model
-    asks whether somebody is there; as many later the session ends. That somebody speaks is known by the
-    words of it: ``input_audio_transcription`` joins the agent's config.
+    ``greeting``: instructions that make the model speak first (``"Greet the caller."``); a resumed conversation is not
+    greeted again. ``idle``: after this many seconds of silence on both sides the model asks whether anybody is there;
+    after as many again the session ends. To notice that the user speaks, ``input_audio_transcription`` is added to the
+    agent's config.
 
-    ``origins``: pages that may come (``["https://example.org"]``); ``None``: those of the very place that the
-    websocket comes to, scheme, host and port. Behind a proxy that ends TLS, name them, or let the server trust
-    the proxy's headers (uvicorn: ``--proxy-headers``).
+    ``origins``: the origins of pages that may connect (``["https://example.org"]``); ``None``: only the relay's own
+    scheme, host and port. Behind a proxy that terminates TLS, list them, or let the server trust the proxy's headers
+    (uvicorn: ``--proxy-headers``).
 
-    ``drain``: how the conversations of this process end when it does (:class:`~livetools.integrations.drain.Drain`,
-    whose ``lifespan`` belongs into the app). ``GET ready`` under the mount answers 200, and 503 from the drain on.
-    ``drain_token``: ``POST drain`` with ``Authorization: Bearer <token>`` drains as well, and answers when that is
-    done; without a token there is no such path.
+    ``drain``: moves the conversations to another process when this one ends
+    (:class:`~livetools.integrations.drain.Drain`; pass its ``lifespan`` to the app). ``GET ready`` under the mount
+    answers 200, and 503 once the drain has begun. ``drain_token``: ``POST drain`` with ``Authorization: Bearer
+    <token>`` also drains, and answers when that is done; without a token this path does not exist.
 
-    Raises ``ConfigError`` for what is not an agent.
+    Raises ``ConfigError`` if ``agent`` is not an agent.
 
     ::
 

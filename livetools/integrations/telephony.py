@@ -1,4 +1,4 @@
-"""A telephone on one side, a session of its own on the other: Twilio's and Telnyx' media streams.
+"""Connects phone calls to sessions, by the media streams of Twilio and Telnyx.
 
 ::
 
@@ -10,11 +10,10 @@
         await websocket.accept()
         await twilio(websocket, agent, auth_token=TOKEN, url="wss://example.org/call", greeting="Greet the caller.")
 
-Sound goes both ways as it comes, from G.711 at 8 kHz to 16 kHz and from the model's 24 kHz back. An interruption
-silences the line (``clear``). Keys (DTMF) go to the model as a text, those that follow each other within a second
-together. When a tool ends the session (``ToolResult(..., ends_session=True)``), its farewell is heard to the end, then
-the websocket is closed. Hanging up and passing the call on are requests to the provider's REST API: make them in
-``on_end``.
+Audio is converted as it comes: from G.711 at 8 kHz to 16 kHz, and from the model's 24 kHz back. An interruption empties
+the provider's buffer (``clear``). Keypad tones (DTMF) go to the model as text, joined if they follow each other within
+a second. When a tool ends the session (``ToolResult(..., ends_session=True)``), the caller hears the whole goodbye,
+then the websocket is closed. To hang up or to transfer the call, use the provider's REST API in ``on_end``.
 
 Needs ``pip install 'PATH/TO/CLONE[telephony]'``.
 """
@@ -58,28 +57,29 @@ async def twilio(
     drain: Drain | None = None,
     clock: Clock | None = None,
 ) -> None:
-    """Take a call of Twilio's (``<Connect><Stream url="wss://..."/>``): a starlette websocket that was accepted.
+    """Serve a phone call from Twilio (``<Connect><Stream url="wss://..."/>``) on an accepted starlette websocket.
 
     Returns when the call is over and the websocket closed. Cancelling it ends the call.
 
-    ``deps(start)``, plain or async, gets the start frame (``start["callSid"]``, ``start["customParameters"]`` …) and
-    returns what ``context.deps`` gives the tools (``None``: the agent's own), or raises ``PermissionError``: the
-    websocket is closed with 1008.
+    ``deps(start)``, sync or async, gets the start frame (``start["callSid"]``, ``start["customParameters"]`` …) and
+    returns the tools' ``context.deps`` (``None``: the agent's own). If it raises ``PermissionError``, the websocket is
+    closed with 1008.
 
-    ``auth_token`` of the account: ``X-Twilio-Signature`` is checked against ``url``, which Twilio has dialled
-    (``None``: what the request says; behind a proxy say it), and the websocket closed with 1008 if it is not right.
+    ``auth_token``: the account's token, with which ``X-Twilio-Signature`` is checked; if it is wrong, the websocket is
+    closed with 1008. ``url``: the URL that Twilio connected to (``None``: the one of the request; pass it behind a
+    proxy).
 
-    ``greeting``: instructions by which the model speaks first; without them it waits. ``idle``: seconds of silence
-    after which it asks whether anybody is there, and after as many more the call ends. ``on_end(ended)``, plain or
-    async, is called once for each call that was taken, when it is over (:class:`Ended`).
+    ``greeting``: instructions that make the model speak first; without them it waits. ``idle``: after this many seconds
+    of silence the model asks whether anybody is there; after as many again the call ends. ``on_end(ended)``, sync or
+    async, is called once for each accepted call, when it is over (:class:`Ended`).
 
-    ``drain``: a process that ends (:class:`~livetools.integrations.drain.Drain`) waits for the call, ``drain.within``
-    seconds at most. With ``stores(start)``, where the call's handle is kept (by ``start["callSid"]``), it is parked at
-    the next quiet moment instead. The stream that Twilio opens next, told so by the ``action`` of the ``<Connect>``,
-    goes on with the conversation in another process (``examples/phone_fleet.py``).
+    ``drain``: a process that ends (:class:`~livetools.integrations.drain.Drain`) waits for the call, at most
+    ``drain.within`` seconds. With ``stores(start)``, which returns the store for the call's handle (by
+    ``start["callSid"]``), the call is parked at the next quiet moment instead. The ``action`` of the ``<Connect>`` then
+    makes Twilio open another stream, which continues the conversation in another process (``examples/phone_fleet.py``).
 
-    What ends the session (:class:`LiveToolsError`) is logged and told to ``on_end``, not raised; what ``agent``,
-    ``deps`` or ``on_end`` raise comes out.
+    An error that ends the session (:class:`LiveToolsError`) is logged and passed to ``on_end``, not raised. Errors of
+    ``agent``, ``deps`` and ``on_end`` are raised.
 
     ::
 
@@ -113,7 +113,8 @@ async def telnyx(
     drain: Drain | None = None,
     clock: Clock | None = None,
 ) -> None:
-    """Take a call of Telnyx' (``stream_url``, with ``stream_bidirectional_mode: "rtp"``), as :func:`twilio` does.
+    """Serve a phone call from Telnyx (``stream_url``, with ``stream_bidirectional_mode: "rtp"``), as :func:`twilio`
+    does.
 
     ``auth_token``: the ``stream_auth_token`` of the stream, which Telnyx sends in a header (``Authorization``, with
     ``Bearer`` or without) or in the ``connected`` frame; without it the websocket is closed with 1008. ``deps(start)``:

@@ -25,8 +25,8 @@ from .price import dollars
 class Call:
     """A function call as the model made it.
 
-    ``id`` is the server's, or, where it gave none (older Vertex models), one of our own that never goes out.
-    ``args`` are the arguments as they came, not yet validated.
+    ``id`` is the server's, or, if it gave none (older Vertex models), one of our own that is never sent. ``args`` are
+    the arguments as they came, not yet validated.
 
     ::
 
@@ -43,7 +43,7 @@ class Call:
 class Usage:
     """Tokens, as the service counted them, of one turn or of several.
 
-    ``modalities`` tells them apart by kind, as far as the service does: ``{"prompt_audio": 165, "response_audio": 42}``
+    ``modalities`` splits them by kind, as far as the service does: ``{"prompt_audio": 165, "response_audio": 42}``
     (the rest of a count is text). ``model`` is the model that was used, for :attr:`cost`. ``raw`` is the service's own
     object, of one turn.
 
@@ -85,9 +85,9 @@ class Usage:
     def cost(self) -> float | None:
         """The price in US dollars, by the lists of ``genai-prices`` (the extra ``price``).
 
-        ``None`` where that is not installed, where it does not know the model, and where nothing was counted. The
-        lists are as old as the installed package; the bill is the service's. The first look loads the package, which
-        takes some tenths of a second.
+        ``None`` if that package is not installed or does not know the model, or if nothing was counted. The lists are
+        as old as the installed package, so this is an estimate of the service's bill. The first access loads the
+        package, which takes some tenths of a second.
         """
         return dollars(self)
 
@@ -106,13 +106,13 @@ class Word:
 class SessionStarted:
     """The setup is complete. ``id`` is the server's session id (Vertex), or ``None``.
 
-    ``voice_consent`` is the signature that the service gives for a replicated voice whose owner has consented:
-    it takes the place of the recorded consent in the next session. It is not printed.
+    ``voice_consent`` is the signature that the service gives for a replicated voice whose owner has consented. Pass it
+    in the next session instead of the recorded consent. It is not printed.
 
     ::
 
         case SessionStarted(id=id):
-            print("the session stands:", id)
+            print("the session is open:", id)
     """
 
     id: str | None = None
@@ -147,7 +147,7 @@ class ThoughtChunk:
 
 @frozen
 class AudioChunk:
-    """A piece of the model's speech: 16-bit little-endian mono PCM, ``rate`` in Hz (24000 unless said).
+    """A piece of the model's speech: 16-bit little-endian mono PCM at ``rate`` Hz.
 
     ::
 
@@ -165,7 +165,7 @@ class AudioChunk:
 
 @frozen
 class VideoChunk:
-    """A piece of the picture of an avatar (Vertex AI): for ``video/mp4`` a fragment, its sound in it.
+    """A piece of an avatar's video (Vertex AI): for ``video/mp4`` a fragment with audio.
 
     ::
 
@@ -183,11 +183,12 @@ class VideoChunk:
 
 @frozen
 class InputTranscript:
-    """What the user said, as the service heard it. ``finished`` is often never true: do not wait for it.
+    """A piece of what the user said, as the service heard it. Join the pieces. Do not wait for ``finished``: it is
+    often never true.
 
-    Texts are pieces to be joined. An ``interim`` one (transcribe-live) is not: it is a guess that replaces the
-    guess before it, and the piece that follows replaces them all. ``language`` (BCP-47), ``speaker`` and
-    ``words`` are there where the config asks for them and the service tells.
+    An ``interim`` piece (transcribe-live) is a guess: it replaces the guess before it, and the next piece that is not
+    ``interim`` replaces it. ``language`` (BCP-47), ``speaker`` and ``words`` are set if the config asks for them and
+    the service sends them.
 
     ::
 
@@ -205,7 +206,7 @@ class InputTranscript:
 
 @frozen
 class OutputTranscript:
-    """What the model says, in words.
+    """A piece of the transcript of what the model says.
 
     ::
 
@@ -221,7 +222,7 @@ class OutputTranscript:
 
 @frozen
 class ToolStarted:
-    """A call arrived and is being served (or waits for ``session.respond``, where no handler is known).
+    """A call arrived. Its handler serves it; if it has none, ``session.respond`` must answer it.
 
     ::
 
@@ -235,7 +236,7 @@ class ToolStarted:
 
 @frozen
 class ToolProgress:
-    """A tool reported, or a generator yielded, ``value``.
+    """A tool reported ``value`` with ``context.progress``, or a generator yielded it.
 
     ::
 
@@ -249,7 +250,7 @@ class ToolProgress:
 
 @frozen
 class ToolFinished:
-    """A tool ended. ``response`` is the JSON object the model gets, ``elapsed`` seconds since the call came.
+    """A tool ended. ``response`` is the JSON object that the model gets, ``elapsed`` the seconds since the call came.
 
     ::
 
@@ -265,12 +266,12 @@ class ToolFinished:
 
 @frozen
 class ToolCancelled:
-    """The server took the call back; nothing is sent for it.
+    """The service cancelled the call; nothing is sent for it.
 
     ::
 
         case ToolCancelled(call):
-            print(call.name, "is not wanted any more")
+            print(call.name, "was cancelled")
     """
 
     call: Call
@@ -278,9 +279,9 @@ class ToolCancelled:
 
 @frozen
 class ToolLost:
-    """The connection that asked is gone. ``delivery`` is ``"text"`` (the result follows as text) or ``"dropped"``.
+    """The connection of the call is lost. ``delivery`` is ``"text"`` (the result follows as text) or ``"dropped"``.
 
-    It is told again, with ``"dropped"``, in the rare case that five connections in a row end on that text.
+    In the rare case that five connections in a row end on that text, the event comes again, with ``"dropped"``.
 
     ::
 
@@ -294,7 +295,7 @@ class ToolLost:
 
 @frozen
 class ApprovalRequested:
-    """A call waits for ``session.approve(call)`` or ``session.refuse(call, reason)``.
+    """A call waits for a person: answer with ``session.approve(call)`` or ``session.refuse(call, reason)``.
 
     ::
 
@@ -311,7 +312,7 @@ class ApprovalRequested:
 
 @frozen
 class Interrupted:
-    """The model's turn was cut off. Throw away what is not played yet.
+    """The model's turn was cut off. Discard the audio that you have not played yet.
 
     ::
 
@@ -323,7 +324,7 @@ class Interrupted:
 
 @frozen
 class GenerationComplete:
-    """The model has said all it will say in this turn; playback may still go on.
+    """The model has generated everything for this turn. Playback may still go on.
 
     ::
 
@@ -334,13 +335,12 @@ class GenerationComplete:
 
 @frozen
 class TurnComplete:
-    """The turn is over. ``reason`` says why, where it is not the ordinary end (``MALFORMED_FUNCTION_CALL`` …).
+    """The model's turn is over. ``reason`` is ``None``, or says why it ended early (``MALFORMED_FUNCTION_CALL`` …).
 
-    ``status`` is ``interactionStatus`` where the model sends one: with ``IN_PROGRESS`` it thinks on.
-
-    ``first_output`` and ``last_output`` are the seconds from the end of what the user said or typed to the first sound
-    or word of the turn, and to the last; ``None`` where nobody had spoken, or nothing was said. Events that differ in
-    them alone are equal.
+    ``status`` is the model's ``interactionStatus``, if it sends one; with ``IN_PROGRESS`` the model goes on.
+    ``first_output`` and ``last_output`` are the seconds from the end of the user's input to the first and to the last
+    audio or text of the turn; ``None`` if the user had not spoken or the model said nothing. They do not count in
+    comparisons.
 
     ::
 
@@ -386,9 +386,9 @@ class VoiceActivity:
 
 @frozen
 class CodeChunk:
-    """Code the model runs, or its result (``language`` is then the outcome, such as ``OUTCOME_OK``).
+    """Code that the model runs, or its result (``language`` is then the outcome, such as ``OUTCOME_OK``).
 
-    ``tool`` names the function where the code is a call in disguise.
+    If the code is really a function call, ``tool`` names the function.
 
     ::
 
@@ -405,7 +405,7 @@ class CodeChunk:
 
 @frozen
 class Grounding:
-    """Search results and URLs that the answer rests on, as the service sent them.
+    """The sources of the answer, search results and URLs, as the service sent them.
 
     ::
 
@@ -446,7 +446,7 @@ class HandleUpdate:
 
 @frozen
 class Reconnecting:
-    """The line is away; attempt ``attempt`` follows in ``delay`` seconds.
+    """The connection is lost. Attempt number ``attempt`` to reconnect begins in ``delay`` seconds.
 
     ::
 
@@ -461,7 +461,7 @@ class Reconnecting:
 
 @frozen
 class Reconnected:
-    """A new connection stands. ``state_restored``: the service took the handle and remembers the conversation.
+    """A new connection is open. ``state_restored``: the service accepted the handle and remembers the conversation.
 
     ::
 
@@ -474,7 +474,7 @@ class Reconnected:
 
 @frozen
 class HandedOff:
-    """The model was given an agent's instructions and tools, and goes on with them; ``name`` is the agent's.
+    """The model now has another agent's instructions and tools. ``name`` is the agent's.
 
     ::
 
@@ -487,7 +487,7 @@ class HandedOff:
 
 @frozen
 class Stalled:
-    """Nothing came for ``seconds`` although something is expected: ``waiting_for`` says what.
+    """Nothing came for ``seconds``, although ``waiting_for`` is expected.
 
     ::
 
@@ -501,9 +501,9 @@ class Stalled:
 
 @frozen
 class InputDropped:
-    """``count`` frames of input were not sent, or not once more; ``reason`` says why.
+    """``count`` frames of input were not sent, or not sent again; ``reason`` says why.
 
-    Audio and video, as a rule; a text only when connection after connection has ended on it.
+    Mostly audio or video. A text is dropped only if one connection after another ended on it.
 
     ::
 
@@ -517,7 +517,7 @@ class InputDropped:
 
 @frozen
 class UnknownMessage:
-    """A message, or a part of one, that this version does not know; ``raw`` as it came.
+    """A message, or a part of one, that this version does not know. ``raw`` is the message as it came.
 
     ::
 
