@@ -7,6 +7,7 @@ from one of these lines to another. Equal code gives an equal picture.
 from __future__ import annotations
 
 import ast
+import functools
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum
@@ -153,6 +154,7 @@ def house() -> str:
     return ladder("The rooms: an arrow leads from a room to each that it imports", rooms, arrows)
 
 
+@functools.cache
 def _imported(folder: Path) -> set[str]:
     """The rooms from which some module of a room imports."""
     return {

@@ -13,7 +13,7 @@ import tokenize
 import types
 from collections.abc import Callable, Iterable, Mapping
 from enum import Enum
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, get_args
 
@@ -231,6 +231,7 @@ def comments(source: str) -> dict[int, str]:
 # Numbers
 
 
+@cache
 def number_table() -> str:
     """The numbers that stand at the top of the modules of protocol/ and session/, with their comments."""
     lines = []
