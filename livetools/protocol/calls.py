@@ -6,7 +6,7 @@ waits; the shell runs handlers (``Start``), and reports (``settled``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from math import inf
 
 from . import refusals, shared_runs
@@ -248,6 +248,19 @@ class Calls:
     def keeps_out(self, run: int) -> bool:
         """Whether this handler holds a slot that a BLOCKING call waits for: the model waits for both."""
         return self._slots.keeps_out(run, self.plan.max_concurrency)
+
+    def held_up_by(self, run: int, awaited: Container[int] = ()) -> Record | None:
+        """A call that is not answered before this handler has ended (it needs its result or its slot) and that the
+        model waits for, or whoever waits for the runs ``awaited``."""
+        handler = self.records.get(run)
+        if handler is None:
+            return None
+        for record in self.pending.values():
+            if record.blocks or record.run in awaited:
+                first = record.leader or record
+                if first is handler or self._slots.needs_end_of(handler, first, self.plan.max_concurrency):
+                    return record
+        return None
 
     def run_of(self, id: str) -> int | None:
         """The run of a call that may still settle, by its id."""

@@ -53,6 +53,17 @@ class Slots:
             return False
         return any(record.blocks and _waits(record) for queue in self.waiting.values() for _, record in queue)
 
+    def needs_end_of(self, handler: Record, record: Record, most: int | None) -> bool:
+        """Whether this call, in a session of ``most``, can start only when that handler has ended: it waits for a slot,
+        and nobody else can free one."""
+        policy = record.policy
+        if policy is None or not _waits(record):
+            return False
+        counts = policy.takes_slot and not policy.background
+        if counts and most == 1 and handler.run in self.held:
+            return True
+        return policy.concurrency == 1 and handler.running and handler.call.name == record.call.name
+
     def end(self, record: Record) -> None:
         """The handler has ended."""
         self.held.discard(record.run)

@@ -124,7 +124,8 @@ class Asking:
             if exchange.done:
                 self._returned()
                 return None
-            await self._wake.wait()
+            self._driver.check_answerable(exchange.calls)
+            await self._driver.woken(self._wake)
             self._slice.rested()
 
     async def reply(self) -> Reply:

@@ -141,8 +141,9 @@ class Session(SessionInput):
 
         Raises ``NoAnswer`` (a ``TimeoutError``) if the model neither speaks nor calls for ``stall_timeout`` seconds,
         ``TimeoutError`` after ``timeout`` seconds, ``ConcurrencyError`` while another ``ask`` or ``stream`` runs or
-        inside a tool that the model waits for, ``ConfigError`` for a blank text, ``LocalProtocolError`` inside
-        :meth:`activity`, and the error that ended the session. Cancelling gives up the answer, but the model's turn
+        inside a tool that the model waits for (or that holds the slot or the result which a call of the answer needs),
+        ``ConfigError`` for a blank text, ``LocalProtocolError`` inside :meth:`activity`, and the error that ended the
+        session. Cancelling gives up the answer, but the model's turn
         goes on, and so do the events. A late answer never answers the next question, which may take 2 s longer.
         """
         _checked_timeout(timeout, "timeout")
@@ -219,11 +220,7 @@ class Session(SessionInput):
 
     def _asking(self, text: str) -> Asking:
         driver = self._live()
-        if (call := driver.awaited()) is not None:
-            raise ConcurrencyError(
-                f"asked inside the tool {call.name}, which the model waits for: it answers only when the tool has"
-                " returned. Return first, or declare the tool behavior='background'"
-            )
+        driver.check_answerable()
         checked_text(text)
         if not text.strip():
             raise ConfigError("the question is blank: the model would not answer it")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Container, Sequence
 from functools import partial
 
 import anyio
@@ -11,8 +11,9 @@ from anyio.abc import TaskGroup
 
 from livetools.protocol import close_codes
 from livetools.protocol.actions import Action, Close, Dial, End, Hangup, Outcome
-from livetools.protocol.errors import LiveToolsError, SetupTimeout
-from livetools.protocol.events import Call, Event, HandedOff, SessionStarted
+from livetools.protocol.errors import ConcurrencyError, LiveToolsError, SetupTimeout
+from livetools.protocol.events import Event, HandedOff, SessionStarted
+from livetools.protocol.ledger import Phase, Record
 from livetools.protocol.machine import Machine
 from livetools.protocol.outbox import Receipt
 from livetools.tools import Agent
@@ -170,35 +171,44 @@ class SessionDriver(Driver[Machine]):
 
     # What the verbs ask
 
-    def awaited(self) -> Call | None:
-        """The call whose handler or approval asks, if the model waits for its answer: waiting for the model would
-        deadlock.
-        """
-        run = self.workers.serving()
-        record = None if run is None else self.machine.calls.pending.get(run)
-        blocks = record is not None and record.policy is not None and record.policy.behavior == "BLOCKING"
-        return record.call if record is not None and blocks else None
-
     def would_deadlock(self, receipt: Receipt) -> bool:
         """True if the caller would wait for something that waits for the caller: its own tool's answer, the slot that
         its tool holds, or the end of its activity.
         """
-        machine, run = self.machine, self.workers.serving()
-        if self.awaited() is not None or machine.input.held_back(receipt):
+        machine, calls, run = self.machine, self.machine.calls, self.workers.serving()
+        if machine.input.held_back(receipt):
             return True
-        if run is not None and machine.calls.keeps_out(run):
+        if run is None:
+            return False
+        moves = machine.waits_for_move(receipt)
+        if calls.keeps_out(run) or (moves and run in calls.pending):
             return True
-        return machine.waits_for_move(receipt) and run in machine.calls.pending
+        return calls.held_up_by(run, calls.pending if moves else ()) is not None
 
     async def handed_over(self, receipt: Receipt, wake: Wake) -> None:
         """Wait until the receipt, which sets ``wake``, is done, or until waiting on would be a deadlock."""
+        while not (receipt.done or self.would_deadlock(receipt)):
+            await self.woken(wake)
+
+    def woken(self, wake: Wake) -> Awaitable[None]:
+        """Wait for ``wake``. Inside a tool a call that begins to wait for a slot sets it too: it may be that tool's."""
+        return wake.wait() if self.workers.serving() is None else self._woken(wake)
+
+    async def _woken(self, wake: Wake) -> None:
         queued = self.machine.calls.queued
-        queued.append(wake.set)  # a call that comes later may want the very slot of this handler
+        queued.append(wake.set)
         try:
-            while not (receipt.done or self.would_deadlock(receipt)):
-                await wake.wait()
+            await wake.wait()
         finally:
             queued.remove(wake.set)
+
+    def check_answerable(self, calls: Container[int] = ()) -> None:
+        """Raise ``ConcurrencyError`` where an answer waits for the handler or the approval that asks here: the model
+        itself does, or one of these calls, which the answer includes."""
+        run = self.workers.serving()
+        call = None if run is None else self.machine.calls.held_up_by(run, calls)
+        if run is not None and call is not None:
+            raise ConcurrencyError(_why_unanswerable(self.machine.calls.records[run], call))
 
     async def park(self, within: float, ended: Callable[[], Awaitable[None]]) -> str | None:
         """Close when nothing is owed, or after so many seconds; wait for the end of it all, and return the handle."""
@@ -229,6 +239,22 @@ class SessionDriver(Driver[Machine]):
         """What a verb raises on a session that is over."""
         self.seen(self.error)
         return self.error or close_codes.over()
+
+
+def _why_unanswerable(asker: Record, call: Record) -> str:
+    name = asker.call.name
+    if call is asker:
+        return (
+            f"asked inside the tool {name}, which the model waits for: it answers only when the tool has returned."
+            " Return first, or declare the tool behavior='background'"
+        )
+    needs, change = ("slot", "max_concurrency, or the tool's concurrency")
+    if call.phase is Phase.LEADER:
+        needs, change = ("result", "the tool's duplicates")
+    return (
+        f"asked inside the tool {name}, and the answer waits for the call {call.call.name} ({call.call.id}), which"
+        f" needs the {needs} of {name}. Return first, or change {change}"
+    )
 
 
 def _log_failure(receipt: Receipt, agent: Agent) -> None:

@@ -102,3 +102,20 @@ def test_who_was_taken_back_while_waiting_gets_no_slot() -> None:
     room.slots.wait(next_one)
     gone.state = State.VOID
     assert room.slots.next(None) is next_one
+
+
+def test_a_call_needs_the_end_of_the_one_handler_that_holds_what_it_waits_for() -> None:
+    room = Room()
+    asker = room.running("a", 1)
+    asker.running = True
+    same, other = room.call("a", 1), room.call("b")
+    for record in (same, other):
+        assert not room.slots.needs_end_of(asker, record, 1), "it does not wait"
+        room.slots.wait(record)
+    assert room.slots.needs_end_of(asker, other, 1)
+    assert not room.slots.needs_end_of(asker, other, 2), "somebody else can free a slot"
+    room.slots.release(asker)
+    assert not room.slots.needs_end_of(asker, other, 1)
+    assert room.slots.needs_end_of(asker, same, 1), "it holds its tool to the end"
+    same.state = State.VOID
+    assert not room.slots.needs_end_of(asker, same, 1)
