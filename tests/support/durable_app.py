@@ -8,6 +8,8 @@ two steps, ``inside`` one, or ``slow``: nowhere, but it takes its time once anot
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import fcntl
 import os
 import signal
 import sys
@@ -101,7 +103,12 @@ def work(task: str, url: str, folder: str, place: str = "") -> None:
     store = durable.store(FileHandleStore(FOLDER / "handle"))
     assert isinstance(store, ConversationStore)
     session = livetools.connect("gemini-3.8-live", tools=[tool], handle_store=store, base_url=url)
-    with durable:
+    with contextlib.ExitStack() as stack:
+        with open(FOLDER / "launching", "w", encoding="utf-8") as lock:
+            fcntl.flock(
+                lock, fcntl.LOCK_EX
+            )  # DBOS fails where two processes make the tables of a new SQLite file
+            stack.enter_context(durable)
         asyncio.run({"first": first, "later": later, "beside": beside}[task](session, tool, store))
 
 
