@@ -17,8 +17,7 @@ import anyio
 from livetools.protocol.events import Event, InputTranscript, OutputTranscript, TextChunk
 from livetools.tools import Hooks
 
-from .handlers import is_of_the_user
-from .secrecy import detail, place
+from .handlers import excuse
 from .wake import make_wake
 
 if TYPE_CHECKING:
@@ -100,11 +99,7 @@ class Guardrails:
             if inspect.isawaitable(told):
                 await told
         except BaseException as error:
-            if not is_of_the_user(error):
-                raise
-            log.warning(
-                "the hook %s.%s failed: %s", type(hook).__name__, name, place(error), exc_info=detail(error)
-            )
+            excuse(log, f"the hook {type(hook).__name__}.{name}", error)
 
 
 def takes_session(method: Callable[..., object]) -> bool:

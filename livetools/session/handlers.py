@@ -308,6 +308,14 @@ def is_of_the_user(error: BaseException) -> bool:
     return not isinstance(error, KeyboardInterrupt)
 
 
+def excuse(log: logging.Logger, what: str, error: BaseException) -> None:
+    """Log what a callable of the user's, ``what``, has raised: it costs the session nothing. Raise it where it is not the
+    user's."""
+    if not is_of_the_user(error):
+        raise error
+    log.warning("%s failed: %s", what, place(error), exc_info=detail(error))
+
+
 async def _turn_of_the_loop() -> None:
     """Let the others come round; a cancellation of this task that its handler has not waited for is over then."""
     try:
@@ -361,13 +369,9 @@ def _advice(job: Job, error: Exception) -> str:
 
 def _judge(hook: Hooks, name: str, error: BaseException) -> None:
     """Raise what a hook has raised, if it refuses the call or is not the user's; else log it."""
-    if not is_of_the_user(error) or (name == "before" and isinstance(error, ToolError)):
+    if name == "before" and isinstance(error, ToolError):
         raise error
-    _failed(hook, name, error)
-
-
-def _failed(hook: Hooks, name: str, error: BaseException) -> None:
-    log.warning("the hook %s.%s failed: %s", type(hook).__name__, name, place(error), exc_info=detail(error))
+    excuse(log, f"the hook {type(hook).__name__}.{name}", error)
 
 
 def _of_the_user(trace: TracebackType | None) -> TracebackType | None:

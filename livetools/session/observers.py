@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from livetools.protocol.events import Event
 from livetools.tools import Hooks
 
-from .secrecy import detail, place
+from .handlers import excuse
 
 if TYPE_CHECKING:
     from livetools.tools import SessionLike
@@ -38,7 +38,7 @@ class Observers:
         for observer in self._observers:  # of every event: no call and no copy more than it takes
             try:
                 observer.event(event)
-            except Exception as error:
+            except BaseException as error:
                 self._dismiss(observer, error)
 
     def typed(self, text: str) -> None:
@@ -58,10 +58,10 @@ class Observers:
     def _call(self, whose: object, function: Callable[[], None]) -> None:
         try:
             function()
-        except Exception as error:
+        except BaseException as error:
             self._dismiss(whose, error)
 
-    def _dismiss(self, whose: object, error: Exception) -> None:
+    def _dismiss(self, whose: object, error: BaseException) -> None:
         """Log what it raised, and tell it no more. The list is a new one, for the old may be under iteration."""
-        log.warning("%s failed: %s", type(whose).__name__, place(error), exc_info=detail(error))
+        excuse(log, type(whose).__name__, error)
         self._observers = [observer for observer in self._observers if observer is not whose]

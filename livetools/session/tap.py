@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Literal, Protocol, TypeAlias
@@ -9,15 +10,20 @@ from typing import Literal, Protocol, TypeAlias
 from livetools.protocol.events import Event
 from livetools.protocol.outbox import Pong
 
+from .handlers import excuse
 from .listener import Listener
 from .session import Session
 from .transport import Dialer, Gone, SendWithPing, Transport
+
+log = logging.getLogger("livetools.session")
 
 Direction: TypeAlias = Literal["client", "server"]
 
 
 class FrameListener(Protocol):
-    """What a tap calls. Must not raise and must not block: it is on the path of every frame."""
+    """What a tap calls. It must not block: it is on the path of every frame. One that raises is logged, and not called
+    any more.
+    """
 
     def frame(self, direction: Direction, connection: int, data: bytes) -> None:
         """A whole message, as sent or received. Connections count from 1."""
@@ -34,7 +40,7 @@ def tap(session: Session, listener: FrameListener) -> Session:
     Frames hold the arguments, the results and the media of the conversation, and session handles; no keys.
     """
     assembly = session._assembly
-    assembly.dialer = _Tapped(assembly.dialer, listener)
+    assembly.dialer = _Tapped(assembly.dialer, _Guarded(listener))
     return session
 
 
@@ -45,7 +51,10 @@ def listen(
     end: Callable[[], None],
 ) -> Callable[[], None]:
     """Add a listener to ``session``, open or not yet. It hears everything, beside the iterator. Returns what stops
-    it."""
+    it.
+
+    None of the three may wait. Where one raises it is logged, and from then on only ``end`` is called.
+    """
     listener = Listener(event, sound, end)
     assembly, driver = session._assembly, session._driver
     assembly.listeners.append(listener)
@@ -56,7 +65,7 @@ def listen(
         if listener in assembly.listeners:
             assembly.listeners.remove(listener)
         if (running := session._driver) is not None:
-            running.taps = [each for each in running.taps if each is not listener.event]
+            running.taps = [each for each in running.taps if each != listener.event]
 
     return stop
 
@@ -67,6 +76,33 @@ def awaited_for(session: Session) -> float | None:
     driver = session._driver
     since = None if driver is None else driver.machine.latency.awaited_since
     return None if driver is None or since is None else driver.clock.now() - since
+
+
+class _Guarded:
+    """A listener whose errors cost the session nothing."""
+
+    def __init__(self, listener: FrameListener) -> None:
+        self._listener: FrameListener | None = listener
+
+    def frame(self, direction: Direction, connection: int, data: bytes) -> None:
+        """See :class:`FrameListener`."""
+        if self._listener is not None:
+            try:
+                self._listener.frame(direction, connection, data)
+            except BaseException as error:
+                self._fail(self._listener, error)
+
+    def closed(self, connection: int, code: int, reason: str, by_us: bool) -> None:
+        """See :class:`FrameListener`."""
+        if self._listener is not None:
+            try:
+                self._listener.closed(connection, code, reason, by_us)
+            except BaseException as error:
+                self._fail(self._listener, error)
+
+    def _fail(self, listener: FrameListener, error: BaseException) -> None:
+        self._listener = None
+        excuse(log, f"the frame listener {type(listener).__name__}", error)
 
 
 class _Tapped:

@@ -18,11 +18,14 @@ Opened = Callable[..., Any]
 OPENED: ContextVar[str] = ContextVar("opened", default="")
 
 
+ERROR = RuntimeError("the pen is empty")
+
+
 class Diary(Hooks):
     """Notes everything; raises where it is told to."""
 
-    def __init__(self, fails: str = "") -> None:
-        self.fails, self.notes = fails, list[object]()
+    def __init__(self, fails: str = "", error: BaseException = ERROR) -> None:
+        self.fails, self.error, self.notes = fails, error, list[object]()
 
     def on_session(self, session: Any) -> Diary:
         OPENED.set("by the hook")
@@ -41,7 +44,7 @@ class Diary(Hooks):
     def _note(self, kind: str, what: object) -> None:
         self.notes.append((kind, what))
         if kind == self.fails:
-            raise RuntimeError("the pen is empty")
+            raise self.error
 
 
 async def test_it_is_told_of_every_event_of_what_is_typed_and_of_the_end(opened: Opened) -> None:
@@ -68,11 +71,12 @@ async def test_handlers_see_the_context_variables_that_it_sets_and_the_user_does
     assert OPENED.get() == ""
 
 
+@pytest.mark.parametrize("error", [ERROR, SystemExit(1)], ids=["an error", "an exit"])
 @pytest.mark.parametrize("fails", ["session", "event", "typed", "ended"])
 async def test_one_that_raises_is_logged_once_and_left_out(
-    opened: Opened, fails: str, caplog: pytest.LogCaptureFixture
+    opened: Opened, fails: str, error: BaseException, caplog: pytest.LogCaptureFixture
 ) -> None:
-    diary, other = Diary(fails), Diary()
+    diary, other = Diary(fails, error), Diary()
     async with opened(hooks=[diary, other]) as line:
         await line.session.send_text("one")
         await line.session.send_text("two")

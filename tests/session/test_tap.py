@@ -56,3 +56,39 @@ async def test_the_reason_of_a_refusal_is_told():
     direction, connection, end = listener.told[-1]
     assert (direction, connection) == ("them", 1)
     assert end.startswith(("1008", "1007"))
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("the pen is empty"), SystemExit(1)], ids=["an error", "an exit"]
+)
+@pytest.mark.parametrize("fails", ["client", "server", "closed"])
+async def test_one_that_raises_is_logged_once_and_costs_the_session_nothing(fails, error, caplog):
+    class Failing(Listener):
+        def frame(self, direction, connection, data):
+            super().frame(direction, connection, data)
+            if direction == fails:
+                raise error
+
+        def closed(self, connection, code, reason, by_us):
+            super().closed(connection, code, reason, by_us)
+            if fails == "closed":
+                raise error
+
+    failing, other = Failing(), Listener()
+
+    async def model(turn):
+        await turn.drop() if turn.text == "drop" else await turn.say("Yes.")
+
+    async with FakeLiveServer(model) as server:
+        options = {**server.options, "reconnect": ReconnectPolicy(initial=0.01)}
+        session = tap(tap(connect("gemini-3.1-flash-live-preview", **options), failing), other)
+        async with session:
+            assert str(await session.ask("hello")) == "Yes."
+            await session.send_text("drop")
+            async for event in session:
+                if isinstance(event, Reconnected):
+                    break
+            assert str(await session.ask("hello")) == "Yes."
+    assert len([record for record in caplog.records if "Failing" in record.getMessage()]) == 1
+    assert other.told[-1][0] == "us"
+    assert len(other.told) > len(failing.told)
