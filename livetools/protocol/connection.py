@@ -16,7 +16,7 @@ from .actions import Close, Dial, End, Hangup
 from .errors import LiveToolsError, SetupTimeout
 from .events import Reconnecting
 from .frozen import frozen
-from .link import READABLE, USABLE, LinkEffect, LinkEvent, LinkState
+from .link import AHEAD_OF_SETUP, READABLE, USABLE, LinkEffect, LinkEvent, LinkState
 from .link import TABLE as MOVES
 from .plan_types import Plan
 from .reconnect_policy import Attempts, ReconnectPolicy
@@ -125,6 +125,13 @@ class Connection:
     def usable(self) -> bool:
         """Whether frames may be written to the current socket."""
         return self.state in USABLE
+
+    @property
+    def sends_setup(self) -> bool:
+        """Whether another setup can still be sent: on a dial that is under way, or on another one."""
+        if self.state is LinkState.SETUP:  # it is sent, and once the session stands the attempts begin anew
+            return self.attempts.may_dial_later()
+        return self.state in AHEAD_OF_SETUP or self.attempts.may_dial()
 
     @property
     def cannot_move(self) -> bool:

@@ -43,6 +43,13 @@ from .turns import Turns
 _LEAVING, _SETUP = LinkState.LEAVING, LinkState.SETUP
 
 
+#: Why a change that takes another connection cannot be made, and what to do.
+NO_DIAL = (
+    "no other connection can be opened: reconnect is off, or its dials are used up; "
+    "connect(reconnect=ReconnectPolicy(budget=...)) allows more"
+)
+
+
 class Machine:
     """One session. ``seed`` gives the conversation so far, for a fresh session that must be told of it again.
 
@@ -264,8 +271,8 @@ class Machine:
         return receipt
 
     def may_move(self) -> bool:
-        """Whether the policy allows another connection."""
-        return self.connection.attempts.may_dial()
+        """Whether a change can go with the setup of another connection: the policy allows one, or it is under way."""
+        return self.connection.sends_setup
 
     def waits_for_move(self, receipt: Receipt) -> bool:
         """Whether this change waits for another connection, and so for every call that is open."""
@@ -489,7 +496,7 @@ class Machine:
 
     def _stay(self) -> None:
         """A move was wanted, and there will be none."""
-        self._fail_moving(LocalProtocolError("no dial is left for the other connection that this takes"))
+        self._fail_moving(LocalProtocolError(f"the change was not made: {NO_DIAL}"))
 
     def _fail_moving(self, error: Exception) -> None:
         for item in self._moving:

@@ -71,6 +71,10 @@ class Attempts:
         """Whether the policy allows another dial."""
         return self.made < self._policy.attempts and self.dials <= self._policy.budget
 
+    def may_dial_later(self) -> bool:
+        """Whether it allows one once a session stands, which gives all attempts back."""
+        return self._policy.attempts > 0 and self.dials <= self._policy.budget
+
     def retry_delay(self, *, at_once: bool = False) -> float:
         """Count another attempt; its delay in seconds.
 

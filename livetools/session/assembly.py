@@ -11,7 +11,7 @@ from anyio.abc import TaskGroup
 from livetools.protocol import outgoing
 from livetools.protocol.errors import LocalProtocolError
 from livetools.protocol.events import Call, Event
-from livetools.protocol.machine import Machine
+from livetools.protocol.machine import NO_DIAL, Machine
 from livetools.protocol.outbox import Receipt
 from livetools.protocol.plan import replan
 from livetools.protocol.plan_types import Plan, ToolSpec
@@ -129,10 +129,7 @@ class Assembly:
             tools = None if made is None else plan.setup.get("tools", [])
             frame = outgoing.context_update(instructions, tools)
         elif not driver.machine.may_move():
-            raise LocalProtocolError(
-                f"{plan.model} takes no change within a connection, and no other can be opened: reconnect is off, or "
-                "its budget of dials is used up"
-            )
+            raise LocalProtocolError(f"{plan.model} takes no change within a connection, and {NO_DIAL}")
         given = {"instructions": agent.instructions, "tools": made}
         self.updated |= {what for what, value in given.items() if value is not None}
         self.plan = plan

@@ -309,8 +309,8 @@ def is_of_the_user(error: BaseException) -> bool:
 
 
 def excuse(log: logging.Logger, what: str, error: BaseException) -> None:
-    """Log what a callable of the user's, ``what``, has raised: it costs the session nothing. Raise it where it is not the
-    user's."""
+    """Log what ``what``, a callable of the user's, has raised: it costs the session nothing. Raise it where it is not
+    the user's."""
     if not is_of_the_user(error):
         raise error
     log.warning("%s failed: %s", what, place(error), exc_info=detail(error))

@@ -143,8 +143,8 @@ class Session(SessionInput):
         ``TimeoutError`` after ``timeout`` seconds, ``ConcurrencyError`` while another ``ask`` or ``stream`` runs or
         inside a tool that the model waits for (or that holds the slot or the result which a call of the answer needs),
         ``ConfigError`` for a blank text, ``LocalProtocolError`` inside :meth:`activity`, and the error that ended the
-        session. Cancelling gives up the answer, but the model's turn
-        goes on, and so do the events. A late answer never answers the next question, which may take 2 s longer.
+        session. Cancelling gives up the answer, but the model's turn goes on, and so do the events. A late answer never
+        answers the next question, which may take 2 s longer.
         """
         _checked_timeout(timeout, "timeout")
         asking = self._asking(text)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from base64 import b64decode
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -1140,6 +1141,82 @@ def test_an_update_that_takes_another_connection_fails_when_no_dial_is_left() ->
     receipt = d.machine.update(plan(SLOW), None, d.now)
     d.drain()
     assert isinstance(receipt.error, LocalProtocolError)
+
+
+def waiting(d: Driver) -> None:
+    d.drop()
+
+
+def dialling(d: Driver) -> None:
+    d.drop().later(1)
+
+
+def set_up(d: Driver) -> None:
+    dialling(d)
+    d.machine.opened(2, d.now)
+    d.drain()
+
+
+def leaving(d: Driver) -> None:
+    d.call(("c1", "echo")).server({"goAway": {"timeLeft": "50s"}})
+
+
+def moving(d: Driver) -> None:
+    d.server({"goAway": {"timeLeft": "50s"}}).later(1)
+
+
+def forced(d: Driver) -> None:
+    d.call(("c1", "echo")).server({"goAway": {"timeLeft": "50s"}}).later(41)
+
+
+def swapping(d: Driver) -> None:
+    moving(d)
+    d.machine.opened(2, d.now)
+    d.drain()
+
+
+ONE_DIAL, ONE_ATTEMPT = ReconnectPolicy(budget=1), ReconnectPolicy(attempts=1)
+
+
+@pytest.mark.parametrize(
+    ("moment", "policy"),
+    [
+        (moment, policy)
+        for moment in (waiting, dialling, leaving, moving, forced, swapping)
+        for policy in (ONE_DIAL, ONE_ATTEMPT)
+    ]
+    + [(set_up, ONE_ATTEMPT)],
+    ids=lambda value: getattr(value, "__name__", "a dial" if value is ONE_DIAL else "an attempt"),
+)
+def test_the_last_dial_brings_a_change_whose_setup_is_still_to_be_sent(
+    moment: Callable[[Driver], None], policy: ReconnectPolicy
+) -> None:
+    d = Driver(plan(ECHO), policy).live()
+    d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
+    moment(d)
+    assert d.machine.may_move()
+    receipt = d.machine.update(plan(SLOW), None, d.now)
+    d.drain()
+    for link in (2, 3):
+        if not receipt.done:
+            d.later(41 if moment is leaving else 1)
+            d.machine.opened(link, d.now)
+            d.drain().drop(1000, link=link - 1).server({"setupComplete": {}}, link)
+    assert receipt.done
+    assert receipt.error is None
+    assert d.call(("c9", "slow")).started[-1] == "c9"
+
+
+def test_a_change_is_refused_once_the_last_setup_is_out() -> None:
+    d = Driver(plan(ECHO), ONE_DIAL).live()
+    d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
+    set_up(d)
+    assert not d.machine.may_move()
+    receipt = d.machine.update(plan(SLOW), None, d.now)
+    d.drain().server({"setupComplete": {}}, 2)
+    assert isinstance(receipt.error, LocalProtocolError)
+    assert "budget" in str(receipt.error)
+    assert not d.machine.may_move()
 
 
 def test_after_a_tick_it_asks_to_be_woken_later_though_attempts_follow_at_once() -> None:
