@@ -27,6 +27,8 @@ from livetools import (
     tool,
 )
 from livetools.session.handlers import Desk, Handlers, Job
+from livetools.session.wake import on_trio, this_task
+from livetools.session.workers import IDLE
 
 pytestmark = pytest.mark.anyio
 
@@ -789,3 +791,47 @@ async def test_a_tool_that_misses_its_deps_is_told_how_to_give_them(
         await line.quiet()
     assert f"{reads.__name__} (c1): " in caplog.text
     assert (DEPS_MISSING in caplog.text) is told
+
+
+def tasks() -> int:
+    """How many there are in this loop."""
+    if not on_trio():
+        return len(asyncio.all_tasks())
+    import trio
+
+    return trio.lowlevel.current_statistics().tasks_living
+
+
+@pytest.mark.parametrize("eager", [True, False], ids=["first steps at once", "first steps in their tasks"])
+async def test_waves_of_calls_are_answered_and_leave_no_more_tasks_than_wait_for_the_next(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch, eager: bool
+) -> None:
+    monkeypatch.setattr("livetools.session.workers.EAGER", eager)
+
+    async def at_once(n: int) -> int:
+        return n
+
+    async def in_turns(n: int) -> int:
+        for _ in range(n % 4):
+            await anyio.lowlevel.checkpoint()
+        return n
+
+    async def takes_its_cancellation_back(n: int) -> int:
+        if (task := this_task()) is not None:
+            task.cancel()
+            if n % 2:
+                task.uncancel()
+        return n
+
+    kinds = ["at_once", "in_turns", "at_once", "takes_its_cancellation_back"]
+    async with opened([at_once, in_turns, takes_its_cancellation_back], max_concurrency=None) as line:
+        before = tasks()
+        for wave, size in enumerate([1, 65, 200, 64, 66, 3, 130]):
+            line.call(*(call(kinds[n % 4], f"c{wave}-{n}", n=n) for n in range(size)))
+            assert sorted(r["id"] for r in await line.responses(size)) == sorted(
+                f"c{wave}-{n}" for n in range(size)
+            )
+            await line.quiet()
+            workers = line.session._driver.workers
+            assert line.session.stats()["handlers"] == 0
+            assert tasks() - before == len(workers._idle) <= IDLE
