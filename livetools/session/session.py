@@ -141,10 +141,9 @@ class Session(SessionInput):
 
         Raises ``NoAnswer`` (a ``TimeoutError``) if the model neither speaks nor calls for ``stall_timeout`` seconds,
         ``TimeoutError`` after ``timeout`` seconds, ``ConcurrencyError`` while another ``ask`` or ``stream`` runs or
-        inside a tool that the model waits for (or that holds the slot or the result which a call of the answer needs),
-        ``ConfigError`` for a blank text, ``LocalProtocolError`` inside :meth:`activity`, and the error that ended the
-        session. Cancelling gives up the answer, but the model's turn goes on, and so do the events. A late answer never
-        answers the next question, which may take 2 s longer.
+        inside a tool that the model or the answer waits for, ``ConfigError`` for a blank text, ``LocalProtocolError``
+        inside :meth:`activity`, and the error that ended the session. Cancelling gives up the answer, but the model's
+        turn and the events go on. A late answer never answers the next question, which may take 2 s longer.
         """
         _checked_timeout(timeout, "timeout")
         asking = self._asking(text)
