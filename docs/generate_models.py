@@ -154,11 +154,11 @@ def page(family: Family) -> str:
 
 def head(family: Family, profile: ModelProfile) -> str:
     beginnings = ", ".join(f"`{name}…`" for name in names(family.profile.family))
-    remark = f"\n\nThe facts: {linked(family.remark)}" if family.remark else ""
+    remark = f"\n\nSources: {linked(family.remark)}" if family.remark else ""
     return f"""# {family.profile.family}
 
-Models whose names begin with {beginnings}. This page is made from the table that the library itself plans by
-(`livetools/protocol/profiles.py`); `connect(profile=...)` replaces it, and `session.profile` shows it.{remark}
+Models whose names begin with {beginnings}. This page is generated from the profile that livetools uses
+(`livetools/protocol/profiles.py`). `session.profile` is that profile; `connect(profile=...)` replaces it.{remark}
 
 {chr(10).join(f"- {line}" for line in sentences(profile))}"""
 
@@ -171,14 +171,16 @@ def sentences(p: ModelProfile) -> Iterator[str]:
         return
     waits = p.default_behavior == "BLOCKING"
     yield "Unless told otherwise it " + (
-        "waits for the answer to a call (blocking)." if waits else "goes on while a call runs (non-blocking)."
+        "waits for the answer to a call (blocking)."
+        if waits
+        else "keeps talking while a call runs (non-blocking)."
     )
     for behavior, verdict in (("blocking", p.blocking), ("non_blocking", p.non_blocking)):
         yield f'`behavior="{behavior}"` is {verdict}.'
     if p.input_block:
-        yield "Audio and video are dropped while a blocking call is open, for they would do harm (`input_gate`)."
+        yield "Audio and video are dropped while a blocking call is open: they would disturb it (`input_gate`)."
     if p.content_mid_session == "refused":
-        yield "`session.send_content` is for the time before the first turn; `send_text` works at any time."
+        yield "`session.send_content` works only before the first turn; `send_text` works at any time."
     yield (
         "A dropped connection can be resumed." if p.resumption else "A dropped connection cannot be resumed."
     )
@@ -212,16 +214,18 @@ def overview(found: list[Family]) -> str:
     ]
     return f"""# Models
 
-What each family of Live models takes, and how it behaves, as far as somebody has measured it. livetools reads this
-table before it dials: what the service would close for is a `ConfigError`, what it would ignore is left out with a
-warning. Each page gives every fact with its evidence and date.
+What each family of Live models supports, and how it behaves, as far as it has been measured. livetools checks your
+options against this table before it connects: an option for which the service would close raises `ConfigError`, and an
+option that it would ignore is left out with a warning. Each page has the facts of a model, with evidence and date
+where there are any.
 
 {table([*headings, "Resumes"], lines)}
 
-*Honoured*: the model acts on it. *Ignored*: it takes it, and nothing comes of it. *Refused*: it closes the
-connection.
+*Honoured*: the model acts on it. *Ignored*: the model accepts it and does nothing. *Refused*: the service closes the
+connection. *Input block*: audio must not be sent while a blocking call is open.
 
-A name that fits no family gets a profile that permits everything, and a warning in the log. If you know better, say so:
+A model that is in no family gets a profile that permits everything, and a warning in the log. If you know how it
+behaves, pass a profile:
 
 ```python
 import livetools

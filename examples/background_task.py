@@ -1,4 +1,4 @@
-"""A session beside other work, in one task group: `python examples/background_task.py [trio]`."""
+"""A session and other work in one task group. Run `python examples/background_task.py [trio]`."""
 
 import sys
 from dataclasses import dataclass

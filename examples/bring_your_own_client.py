@@ -1,4 +1,4 @@
-"""You hold a google-genai session already: keep it. livetools declares the tools and answers the calls.
+"""Keep your google-genai session: livetools declares the tools and answers the calls.
 
 `python examples/bring_your_own_client.py "Weather in Oslo?"`
 """

@@ -1,4 +1,4 @@
-"""For the examples: without a key in the environment, a pretend model on this machine takes the service's place."""
+"""Used by the examples: without a key in the environment, they talk to a pretend model on this machine."""
 
 import os
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ WAYS = ("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_USE_VERTEXAI", "GOOGLE
 
 @contextmanager
 def service() -> Iterator[None]:
-    """With a key: nothing. Without: a fake Live server, and the environment pointing at it."""
+    """Without a key, start a fake Live server and set the environment to it. With a key, do nothing."""
     if any(os.environ.get(name) for name in WAYS):
         yield
         return

@@ -1,4 +1,4 @@
-"""A voice agent on the telephone: a number of Twilio's, whose webhook is PUBLIC_URL/incoming."""
+"""A voice agent on a Twilio phone number. Set the number's webhook to PUBLIC_URL/incoming."""
 
 import os
 from functools import partial
@@ -32,7 +32,7 @@ app = FastAPI()
 
 @app.post("/incoming")
 def incoming() -> Response:
-    """What Twilio is to do with a call: stream it here."""
+    """Twilio's webhook: tells it to stream the call to /call."""
     return Response(
         f'<Response><Connect><Stream url="{STREAM_URL}"/></Connect></Response>', media_type="text/xml"
     )
@@ -40,9 +40,9 @@ def incoming() -> Response:
 
 @app.websocket("/call")
 async def call(websocket: WebSocket) -> None:
-    """One call, from the first word to the last. With its token, only Twilio gets through."""
+    """One phone call, from start to end. With TWILIO_AUTH_TOKEN, only Twilio can connect."""
     await websocket.accept()
-    whose = itemgetter("callSid")  # of the start frame: what context.deps is
+    whose = itemgetter("callSid")  # of Twilio's start frame: the tools' context.deps
     options = {"auth_token": os.environ.get("TWILIO_AUTH_TOKEN"), "url": STREAM_URL}
     await twilio(
         websocket, agent, deps=whose, greeting="Greet the caller.", idle=10.0, on_end=over, **options
@@ -50,7 +50,7 @@ async def call(websocket: WebSocket) -> None:
 
 
 def over(ended: Ended) -> None:
-    """The call is over: the place for a request to Twilio's REST API."""
+    """The call is over: call Twilio's REST API here, to transfer it, for example."""
     print(f"{ended.start['callSid']}: {ended.reason}, after {ended.heard:.0f} s of speech")
 
 

@@ -1,4 +1,4 @@
-"""Many processes for one telephone number: a call outlives the restart of the process that holds it.
+"""Several processes for one phone number: a call survives the restart of its process.
 
 On SIGTERM a call is parked at its next quiet moment: its websocket is closed, Twilio asks the `action` of the
 `<Connect>` what comes next, and is told to stream again, to whichever process the balancer picks.
@@ -43,14 +43,14 @@ def stream() -> Response:
 
 @app.post("/incoming")
 def incoming() -> Response:
-    """What Twilio is to do with a call."""
+    """Twilio's webhook for a new call."""
     HANDLES.mkdir(exist_ok=True)
     return stream()
 
 
 @app.post("/next")
 async def next_stream(request: Request) -> Response:
-    """The stream has ended: with the conversation, or only with a process."""
+    """The stream has ended, because the conversation or only the process ended."""
     asked = dict(parse_qsl((await request.body()).decode()))
     if (HANDLES / Path(asked["CallSid"]).name).exists():
         return stream()
@@ -72,7 +72,7 @@ async def call(websocket: WebSocket) -> None:
 
 
 def store(start: dict) -> FileHandleStore:
-    """Where the conversation of this call is kept."""
+    """The store of this call's handle."""
     return FileHandleStore(HANDLES / start["callSid"])
 
 

@@ -1,10 +1,10 @@
-"""Pages on Ray Serve: replicas that Ray starts, spreads over machines and replaces.
+"""The relay on Ray Serve, which starts replicas, spreads them over machines and replaces them.
 
 Start it with `serve run examples.ray_serve:live` beside a Redis (REDIS_URL), and open http://127.0.0.1:8000/live/.
 
-Ray calls nothing in a replica before it takes it away, and its proxy keeps a websocket with the replica that took it.
-So whoever rolls out asks the replicas to let their conversations go first: `POST /live/drain`, until each has answered.
-Where pages come in great numbers, uvicorn behind a balancer carries far more: see docs/scale.md.
+Ray stops a replica without telling it, and its proxy keeps a websocket with the replica that accepted it. So before you
+roll out, call `POST /live/drain` until each replica has answered: each then parks its conversations. For a great number
+of pages, uvicorn behind a load balancer carries far more: see docs/scale.md.
 """
 
 import os
@@ -28,12 +28,12 @@ def get_weather(city: str) -> str:
 
 
 def store(conversation: str) -> RedisHandleStore:
-    """Where the handle of a conversation is kept, for whichever replica goes on with it."""
+    """The store of a conversation's handle, from which any replica can resume it."""
     return RedisHandleStore(REDIS, f"handle:{conversation}")
 
 
 def build() -> FastAPI:
-    """The app of one replica: made in it, for what it holds cannot be pickled."""
+    """The app of one replica. Made in the replica, because it cannot be pickled."""
     agent = partial(connect, "gemini-3.8-live", tools=[get_weather], base_url=MODEL_URL)
     drain = Drain(within=60)
     app = FastAPI(lifespan=drain.lifespan)
@@ -44,7 +44,7 @@ def build() -> FastAPI:
 @serve.deployment(num_replicas=2, max_ongoing_requests=200)
 @serve.ingress(build)
 class Live:
-    """A replica. `max_ongoing_requests` are its pages: each one's websocket is a request that lasts."""
+    """A replica. `max_ongoing_requests` limits its pages: each websocket is one long request."""
 
 
 live = Live.bind()

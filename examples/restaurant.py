@@ -1,4 +1,4 @@
-"""A restaurant that takes bookings: `livetools chat examples/restaurant.py`, or `livetools web` the same."""
+"""A restaurant that takes bookings. Run `livetools chat examples/restaurant.py`, or `livetools web` with it."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,7 +8,7 @@ from livetools import Call, Session, ToolContext, ToolError, connect, tool
 
 @dataclass
 class House:
-    """What the tools work with: an evening's bookings, by number: the name and the guests."""
+    """The bookings of one evening: number → name and guests."""
 
     seats: int = 40
     bookings: dict[int, tuple[str, int]] = field(default_factory=dict)
@@ -18,7 +18,7 @@ class House:
 
 
 def unbook(call: Call, result: object, context: ToolContext[House]) -> None:
-    """Nobody was told of the booking: the call was cancelled, or the session has ended. Free the table."""
+    """Free the table: the guest was not told of the booking, because the call was cancelled or the session ended."""
     bookings = context.deps.bookings
     for number in [n for n, (name, _) in bookings.items() if name == call.args["name"]]:
         del bookings[number]
@@ -45,7 +45,7 @@ async def cancel_booking(number: int, context: ToolContext[House]) -> str:
 
 
 def agent(**options: Any) -> Session:
-    """Each conversation has a house of its own, unless its caller brings one."""
+    """Each conversation gets its own house, unless `deps` is passed."""
     return connect(
         "gemini-3.8-live",
         tools=[book_table, cancel_booking],

@@ -1,4 +1,4 @@
-"""A text agent with three tools: `python examples/text_agent.py`, or `livetools chat examples/text_agent.py`."""
+"""A text agent with three tools. Run `python examples/text_agent.py` or `livetools chat examples/text_agent.py`."""
 
 import asyncio
 from datetime import datetime, timedelta, timezone

@@ -1,4 +1,4 @@
-"""A voice agent: `python examples/voice_agent.py question.wav answer.wav`; without files, microphone and speaker."""
+"""A voice agent. Run `python examples/voice_agent.py question.wav answer.wav`, or without files for a microphone."""
 
 import sys
 from collections.abc import AsyncIterable

@@ -1,4 +1,4 @@
-"""A voice agent in a browser: `python examples/web_agent.py`, then open http://127.0.0.1:8000."""
+"""A voice agent in a browser. Run `python examples/web_agent.py`, and open http://127.0.0.1:8000."""
 
 from functools import partial
 from pathlib import Path

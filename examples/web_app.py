@@ -1,4 +1,4 @@
-"""A session a websocket client: `python examples/web_app.py`, then open http://127.0.0.1:8000."""
+"""One session for each websocket, without the relay. Run `python examples/web_app.py`, and open http://127.0.0.1:8000."""
 
 from offline import service
 from starlette.applications import Starlette
@@ -26,7 +26,7 @@ async def page(request: object) -> HTMLResponse:
 
 
 async def chat(browser: WebSocket) -> None:
-    """Questions come as text; the answer goes back piece by piece, then {"done": true}."""
+    """Gets questions as text, sends the answer piece by piece, then {"done": true}."""
     await browser.accept()
     try:
         async with connect("gemini-3.8-live", tools=[get_weather, get_time, convert_units]) as session:

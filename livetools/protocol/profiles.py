@@ -54,13 +54,13 @@ class ModelProfile:
 
     # function calls
     functions: bool = True  # takes function declarations at all
-    default_behavior: Literal["BLOCKING", "NON_BLOCKING"] = "BLOCKING"  # where the declaration says nothing
+    default_behavior: Literal["BLOCKING", "NON_BLOCKING"] = "BLOCKING"  # if the declaration does not say
     blocking: Treatment = "honoured"  # behavior: BLOCKING
     non_blocking: Treatment = "honoured"  # behavior: NON_BLOCKING
-    states_behavior: bool = True  # a declaration says its behaviour though nobody asked (livekit#7302)
+    states_behavior: bool = True  # the declaration always says it, even by default (livekit#7302)
     scheduling: Treatment = "honoured"  # FunctionResponse.scheduling, on a NON_BLOCKING call
     will_continue: Treatment = "honoured"  # FunctionResponse.willContinue, on a NON_BLOCKING call
-    call_ends_turn: bool = False  # a blocking call, too, ends its turn with a turnComplete of its own
+    call_ends_turn: bool = False  # a blocking call also ends its turn, with a turnComplete
     media: frozenset[str] = MEDIA  # MIME types it reads in FunctionResponse.parts; others close 1007
     json_schema: Treatment = "honoured"  # parametersJsonSchema; ignored: the calls come with empty args
     needs_name: bool = False  # an answer without a name is a failed call
@@ -68,15 +68,17 @@ class ModelProfile:
     answers_lost: bool = True  # a resumed session waits for an error for each call that was lost
     closes_lost: bool = False  # after the errors for all lost calls it sends an empty turn
     builtin_tools: frozenset[str] = frozenset({"googleSearch", "codeExecution", "urlContext", "googleMaps"})
-    idle_tools: frozenset[str] = frozenset()  # of those it does not have, the ones it takes and never uses
+    idle_tools: frozenset[str] = frozenset()  # accepted, though it does not have them; never used
     mixes_search: bool = True  # googleSearch beside function declarations
 
     # what it is sent, and when
     text_channel: Literal["client_content", "realtime"] = "client_content"  # for the user's text
     content_mid_session: Treatment = "honoured"  # clientContent after the first turn
     needs_role: bool = False  # a turn without a role closes 1007
-    input_block: bool = False  # realtime input while a blocking call is open does harm
-    input_while_blocked: Literal["accepted", "closes", "cancels"] = "accepted"  # what that harm is
+    input_block: bool = False  # audio and video must not be sent while a blocking call is open
+    input_while_blocked: Literal["accepted", "closes", "cancels"] = (
+        "accepted"  # what they would do to that call or connection
+    )
     text_interrupts: bool = True  # text sent while it speaks cuts the reply; False: it finishes first
     media_chunks: Treatment = "refused"  # realtimeInput.mediaChunks
     stream_end_ends_turn: bool = True  # audioStreamEnd ends the user's turn; False: only silence does
@@ -84,7 +86,7 @@ class ModelProfile:
     empty_turn: Treatment = "ignored"  # turnComplete without turns makes it speak unprompted
 
     # setup
-    modalities: frozenset[str] = frozenset({"AUDIO", "TEXT", "VIDEO"})  # what it may answer with
+    modalities: frozenset[str] = frozenset({"AUDIO", "TEXT", "VIDEO"})  # what it can answer with
     default_modality: str = "AUDIO"
     refuses_text_with: tuple[int, str] = (
         1007,
