@@ -1,4 +1,4 @@
-"""Tool calling over the Gemini Live API: give a live voice or text model Python functions.
+"""Tool calling for the Gemini Live API: a voice or text agent calls your Python functions.
 
 ::
 
@@ -7,41 +7,41 @@
 
 Sessions
     connect         open a session with a model that can call your functions
-    Session         its verbs, and its events by ``async for``;  Reply: what ``session.ask`` returns
-    declare, attach the same for a session of google-genai's own client
-    ReconnectPolicy how a lost connection is dialled again;  WebSocket: TLS, proxy, bounds of a connection
-    ModelProfile    what a model takes, and how it behaves
+    Session         methods to send, events by ``async for``;  Reply: what ``session.ask`` returns
+    declare, attach answer the calls of a google-genai session that you have
+    ReconnectPolicy how a lost connection is restored;  WebSocket: TLS, proxy and limits of a connection
+    ModelProfile    what a model supports, and how it behaves
 
 Tools
-    tool, Tool      options for a function; anything a model can call, by itself
-    Toolset         tools that belong together: filter, rename, merge
+    tool, Tool      sets options on a function; anything that a model can call
+    Toolset         a group of tools: filter, rename, merge
     ToolContext     a parameter that gives a tool its dependencies, its call and its session
-    ToolResult      a result with media, a scheduling, a hand-off, or the end of the session
-    Agent           other instructions and tools, which a conversation goes on with
-    Hooks           what runs before and after every call
+    ToolResult      a result with media, scheduling, a hand-off or the end of the session
+    Agent           instructions and tools to continue a conversation with
+    Hooks           code that runs before and after every call
 
 Events (``Event`` is any of them)
     SessionStarted, Reconnecting, Reconnected, GoAway, HandleUpdate     the connection
-    TextChunk, AudioChunk, VideoChunk, ThoughtChunk, CodeChunk          what the model makes
-    InputTranscript, OutputTranscript                                   what was said, in words
-    ToolStarted, ToolProgress, ToolFinished, ToolCancelled, ToolLost    a function call, a ``Call``, and its fate
-    HandedOff                                                           the model goes on as an ``Agent``
+    TextChunk, AudioChunk, VideoChunk, ThoughtChunk, CodeChunk          what the model produces
+    InputTranscript, OutputTranscript                                   what was said, as text
+    ToolStarted, ToolProgress, ToolFinished, ToolCancelled, ToolLost    what happens to a function call (``Call``)
+    HandedOff                                                           the model continues as another ``Agent``
     ApprovalRequested                                                   a call waits for ``session.approve``
     Interrupted, GenerationComplete, TurnComplete, VoiceActivity        whose turn it is
     UsageUpdate                                                         tokens, as ``Usage``
-    Grounding                                                           what the answer rests on
-    Stalled, InputDropped, UnknownMessage                               what went wrong, or is not known
+    Grounding                                                           the sources of the answer
+    Stalled, InputDropped, UnknownMessage                               what went wrong, or is unknown
 
 Errors (each is a ``LiveToolsError``)
     ConfigError, ToolDefinitionError    what you passed cannot work
-    ConnectFailed, SetupTimeout, SetupRejected      no session was opened
+    ConnectFailed, SetupTimeout, SetupRejected      the session could not be opened
     SessionClosed   it ended: AuthenticationError, QuotaExceeded, InvalidRequest, ModelNotFound, ServerError
-    NoAnswer        nothing came in answer to a question
-    LocalProtocolError, RemoteProtocolError         the protocol forbids it; the other end does not speak it
-    ToolError, ToolTimeout              raise it in a tool: its text goes to the model; a tool took too long
-    ConcurrencyError                    two questions at once, or another event loop
+    NoAnswer        the model did not answer a question
+    LocalProtocolError, RemoteProtocolError         you, or the other end, broke the protocol
+    ToolError, ToolTimeout              raise it in a tool to tell the model; a tool took too long
+    ConcurrencyError                    two questions at once, or the wrong event loop
 
-Beside these, imported by whoever needs them: ``livetools.testing`` (a fake Live API for tests), ``livetools.audio``,
+Import these yourself: ``livetools.testing`` (a fake Live API for tests), ``livetools.audio``,
 ``livetools.evals``, ``livetools.formats``, ``livetools.integrations``, ``livetools.session``.
 """
 

@@ -1,8 +1,7 @@
-"""Speech in and out: WAV files everywhere, microphone and speaker where there is a sound card.
+"""Records and plays speech, with a microphone and a speaker or with WAV files.
 
-Files of 16 kHz (any width, any number of channels) need nothing but the standard library; other rates need
-soxr, a sound card needs sounddevice and PortAudio: ``pip install 'PATH/TO/CLONE[voice]'``. Nothing of these is
-imported before it is used.
+WAV files at 16 kHz (any width, any number of channels) need only the standard library. Other rates need soxr, and a
+sound card needs sounddevice and PortAudio: ``pip install 'PATH/TO/CLONE[voice]'``. They are imported on first use.
 """
 
 from .activity import Activity, Detector, Loudness, Silero, activity_from, send_speech

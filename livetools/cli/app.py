@@ -65,7 +65,7 @@ def options(
 ) -> None:
     """Develop and test Gemini Live agents that call Python functions.
 
-    Without a key in the environment (GEMINI_API_KEY) the commands use a pretend model on this machine.
+    Without a key in the environment (GEMINI_API_KEY), chat, voice, web and eval use a pretend model on this machine.
     """
 
 

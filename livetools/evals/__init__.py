@@ -1,12 +1,12 @@
-"""Evals: an agent is called, by a script or by a persona that a model plays, and judged by what it did and said.
+"""Evals: a script, or a persona that a model plays, talks to an agent, which is judged by its calls and its words.
 
 ::
 
     async def test_booking(live_eval):
         await live_eval(agent, "A table for 4 in the name of Ann", expect=[Called("book_table", {"guests": 4})])
 
-Conversations are played against the service or the fake server, in good weather or with faults on. The command
-``livetools eval`` plays a file of them.
+Conversations are played against the service or the fake server, with or without faults. The command ``livetools eval``
+plays a file of them.
 
 pytest imports this package at its start (for the ``live_eval`` fixture), so names are loaded when they are first
 asked for.

@@ -1,10 +1,10 @@
-"""The shapes of calls and responses: checked, built, converted, explained. Pure, and free of the session.
+"""Checks, builds and converts function calls and responses as JSON. It needs no session and no network.
 
-- ``check(document)`` and ``check_text(text)`` give a ``Report`` of ``Finding``s; ``explain(rule)`` tells one in full.
+- ``check(document)`` and ``check_text(text)`` return a ``Report`` of ``Finding``s; ``explain(rule)`` explains one.
 - ``function_response``, ``tool_response``, ``client_content_reply``, ``content_reply`` build answers to calls.
 - ``text_response``, ``call_response``, ``stream_chunks`` and others build what ``generateContent`` returns.
-- ``repair(contents)`` mends a conversation without inventing results.
-- ``to_declaration``, ``to_tool_call`` and their likes translate from and to OpenAI's and Anthropic's shapes.
+- ``repair(contents)`` repairs a conversation without inventing results.
+- ``to_declaration``, ``to_tool_call`` and others convert from and to OpenAI's and Anthropic's formats.
 """
 
 from .check import check, check_text

@@ -1,1 +1,1 @@
-"""One module a neighbour, each imported by whoever uses it; none is imported by livetools itself."""
+"""Connects livetools to other libraries: one module for each. livetools does not import them by itself."""

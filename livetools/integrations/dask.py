@@ -1,4 +1,4 @@
-"""Tools that run on a Dask cluster: what computes for long leaves the machine that talks.
+"""Runs tools on a Dask cluster, so that long computations do not load the machine that talks.
 
 ::
 
@@ -9,9 +9,8 @@
         '''Simulate something for many steps.'''
         ...
 
-The scheduler is to run with ``DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=0``: by default it starts a call again, on
-up to three workers, when the one that ran it dies, and a call is run at most once. Needs ``pip install
-'PATH/TO/CLONE[dask]'``.
+Start the scheduler with ``DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES=0``. By default it runs the call of a dead
+worker again, up to three times; livetools runs a call at most once. Needs ``pip install 'PATH/TO/CLONE[dask]'``.
 """
 
 from __future__ import annotations
@@ -38,15 +37,14 @@ class Client(Protocol):
 
 
 def executor(client: Client) -> Executor:
-    """What ``@tool(executor=...)`` takes: each call is a task of the cluster, run once, on whichever worker is free.
+    """An executor for ``@tool(executor=...)``: each call is a task of the cluster, and runs once, on any free worker.
 
-    The function and its arguments are pickled; it takes no ``ToolContext``. A call whose worker dies, or whose
-    scheduler is gone, is answered with an error. One that is cancelled, or whose time is up, is withdrawn if no worker
-    has begun it; what runs is abandoned, and its result ignored. The two cannot be told apart from here, so ``undo``
-    is called for both.
+    The function and its arguments are pickled; it cannot take a ``ToolContext``. If the worker dies or the scheduler is
+    gone, the model gets an error. A call that is cancelled or times out is withdrawn if no worker has begun it;
+    otherwise it is abandoned, and its result ignored. livetools cannot tell which, so ``undo`` is called for both.
 
-    ``client`` stays the caller's to close, and is not to be an asynchronous one. Raises ``ConfigError`` for such a one,
-    and for a cluster whose ``distributed.scheduler.allowed-failures`` is not 0.
+    You close ``client`` yourself. Raises ``ConfigError`` for an asynchronous client, and for a cluster whose
+    ``distributed.scheduler.allowed-failures`` is not 0.
 
     ::
 

@@ -64,10 +64,10 @@ class Drain:
             del self._held[id(conversation)]
 
     async def drain(self) -> int:
-        """Take no more conversations, and return when those that are held have ended: how many there were.
+        """Accept no more conversations, wait until all have ended or moved, and return how many there were.
 
-        For an orchestrator that asks before it stops a process, and for a program that stops by itself. Called
-        again it waits as well. Cancelling stops the waiting; conversations that were asked to end do so.
+        Call it before you stop the process by other means than SIGTERM. A second call waits too. Cancelling stops only
+        the waiting; the conversations still end.
         """
         if not self.began:
             log.info("draining: %d conversations are to end within %g s", self.held, self.within)
@@ -80,11 +80,11 @@ class Drain:
 
     @asynccontextmanager
     async def lifespan(self, app: object = None) -> AsyncIterator[None]:
-        """The lifespan of a Starlette or FastAPI app: SIGTERM drains first, and then stops the server.
+        """The lifespan of a Starlette or FastAPI app: on SIGTERM it drains, and then the server stops.
 
-        A second SIGTERM stops it at once. Where the server stops without a signal, leaving drains. It hears
-        signals in the main thread only. Made for uvicorn, whose own handler is called after the drain; of a server
-        that has none that can be called the process is ended by the signal, drained.
+        A second SIGTERM stops the server at once. If the server stops without a signal, leaving the lifespan drains.
+        Signals are caught in the main thread only. Made for uvicorn, whose own handler is called after the drain; if a
+        server has no such handler, the signal ends the process after the drain.
         """
         host = Host("livetools drain")
         await host.start(self._watch)

@@ -1,13 +1,12 @@
-"""The handle of a session in Redis: a process that dies is followed by another, on any machine, that goes on with
-the conversation.
+"""Keeps the handle of a session in Redis, so that another process, on any machine, can resume the conversation.
 
 ::
 
     store = RedisHandleStore("redis://localhost", key=f"conversation:{user_id}")
     async with livetools.connect(model, handle_store=store) as session: ...
 
-One key is one conversation, and one session at a time goes on with it: two that share a key take the handle from each
-other. Needs the extra ``redis``.
+One key is one conversation, used by one session at a time: two sessions with the same key overwrite each other's
+handle. Needs the extra ``redis``.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ PATIENCE = 5.0
 
 
 class RedisHandleStore:
-    """Keeps the newest handle under ``key`` for ``lifetime`` seconds after the last one came.
+    """Keeps the newest handle under ``key``, for ``lifetime`` seconds after it was saved.
 
-    ``client`` is a URL (``redis://``, ``rediss://``, ``unix://``), or a client of redis-py that stays the caller's to
-    close: ``redis.Redis``, which is used in a thread and serves asyncio and trio, or ``redis.asyncio.Redis``, which
-    serves asyncio. Whoever reads the key can go on with the conversation.
+    ``client`` is a URL (``redis://``, ``rediss://``, ``unix://``), or a redis-py client, which you close yourself:
+    ``redis.Redis`` (used in a thread; for asyncio and trio) or ``redis.asyncio.Redis`` (for asyncio). Anybody who can
+    read the key can resume the conversation.
 
     ::
 

@@ -19,11 +19,12 @@ from .unexpected_keyword import explains_keywords
 )
 @frozen
 class ReconnectPolicy:
-    """How a lost connection is dialled again.
+    """How often, and after which delays, a lost connection is restored.
 
-    ``attempts`` for each drop; the first waits about ``initial`` seconds, each next one twice as long, up to
-    ``maximum``, each varied by ``jitter`` (a share: 0.2 is ±20 %); ``budget`` dials in the whole session, so that a
-    flapping server is left after a while. An attempt that fails counts; a session that stood resets ``attempts``.
+    ``attempts``: how many after each drop. ``initial``: seconds before the first; each further one waits twice as long,
+    up to ``maximum``. ``jitter``: the share by which delays vary (0.2 is ±20 %). ``budget``: attempts in the whole
+    session, so that a session on a flapping server ends at last. An attempt that fails counts; a session that was open
+    again resets ``attempts``.
 
     ::
 

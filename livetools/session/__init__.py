@@ -1,7 +1,6 @@
 """The replaceable parts of a session: stores for handles, transports, dialers and clocks.
 
-The only room of the project that awaits: tasks, sockets and threads around the pure machine of ``protocol``. Names
-are loaded when they are first asked for.
+This package runs the state machine of ``protocol`` with tasks, sockets and threads. Names are loaded on first use.
 """
 
 from __future__ import annotations

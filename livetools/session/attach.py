@@ -69,11 +69,11 @@ def attach(
     hooks: Sequence[Hooks] = (),
     **unknown: Never,
 ) -> Attached:
-    """Answer the function calls of a google-genai session: enter it, and iterate over it, not ``receive()``.
+    """Answer the function calls of a google-genai session. Enter it, and iterate over it instead of over ``receive()``.
 
-    ``model`` says what the model takes (scheduling, ``willContinue``, media); without it nothing is assumed.
-    The other parameters are those of ``connect``. In the tools ``context.session`` is ``None``. Raises
-    ``ConfigError``, for a keyword that there is not (``unknown``) one that is a ``TypeError`` too.
+    ``model`` tells livetools what the model supports (scheduling, ``willContinue``, media); without it nothing is
+    assumed. The other parameters are those of ``connect``. In the tools ``context.session`` is ``None``. Raises
+    ``ConfigError``; for an unknown keyword that error is a ``TypeError`` too.
 
     ::
 

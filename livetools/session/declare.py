@@ -18,13 +18,13 @@ def declare(tools: Iterable[ToolLike], into: None = None) -> dict[str, Any]: ...
 @overload
 def declare(tools: Iterable[ToolLike], into: Config) -> Config: ...
 def declare(tools: Iterable[ToolLike], into: Any = None) -> Any:
-    """A config of google-genai with these tools in it, declared as Live models read them.
+    """Return a google-genai config with these tools, declared in the form that Live models read.
 
-    ``into`` is a ``LiveConnectConfig`` or its dict; the result is of the same kind, and keeps what was in it, its
-    tools too. ``into`` itself is not changed. Without it the result is a new dict. The SDK by itself sends
-    ``parameters_json_schema``, which several models ignore (python-genai#1147).
+    ``into`` is a ``LiveConnectConfig`` or its dict. The result is a changed copy of the same type that keeps the rest,
+    with its tools; without ``into`` it is a new dict. You need this because the SDK sends ``parameters_json_schema``,
+    which several models ignore (python-genai#1147).
 
-    Raises ``ConfigError`` for what cannot be declared, or twice.
+    Raises ``ConfigError`` for a tool that cannot be declared, or is declared twice.
 
     ::
 

@@ -47,14 +47,14 @@ PONG_TIMEOUT = 60.0  # seconds without a pong after which a line is dead
 )
 @dataclass(frozen=True)
 class WebSocket:
-    """How the connection is made.
+    """Options of the connection: TLS, proxy, headers, limits. Pass it as ``connect(transport=WebSocket(...))``.
 
-    ``ssl``: a context for ``wss://`` (default: the system's). ``proxy``: ``True`` as the environment says, a
-    URL, or ``None``; loopback is always reached directly. ``headers``: sent in addition, with every dial.
-    ``allow_insecure``: ``ws://`` to other hosts than loopback. ``ping_interval``: seconds between pings for
-    keepalive, ``None`` for none. ``write_timeout``: seconds after which a frame that the peer does not take is
-    the end of the line. ``max_message``: bytes of a message that is received, ``None`` for no limit; a larger one
-    ends the session (1009).
+    ``ssl``: a context for ``wss://`` (default: the system's). ``proxy``: ``True`` for the environment's, a URL, or
+    ``None`` for none; loopback is always reached directly. ``headers``: additional headers of every connection.
+    ``allow_insecure``: permit ``ws://`` to other hosts than loopback. ``ping_interval``: seconds between keepalive
+    pings, ``None`` for none. ``write_timeout``: seconds after which a frame that the peer does not accept breaks the
+    connection. ``max_message``: the size in bytes of a received message, ``None`` for no limit; a larger message ends
+    the session (1009).
 
     Raises ``ConfigError`` for a ``max_message`` that is not a positive number.
 

@@ -15,7 +15,7 @@ WHATEVER = "whatever the user says"
 
 
 class User:
-    """The other side of a script.
+    """The user, in a script of a whole conversation.
 
     ::
 
@@ -43,8 +43,8 @@ class User:
     async def says(self, text: str | None = None) -> Turn:
         """End the model's turn, and wait for the user's next one.
 
-        Raises ``AssertionError`` if ``text`` is given and the user says something else. A script that still
-        waits here when the server is left was not played out, which fails the test.
+        Raises ``AssertionError`` if ``text`` is given and the user says something else. If the script still waits here
+        when the test ends, the test fails.
         """
         turn = await self._next("the user to speak" if text is None else f"the user to say {text!r}")
         if text is not None and turn.text.strip() != text.strip():
@@ -52,7 +52,7 @@ class User:
         return turn
 
     def __aiter__(self) -> Self:
-        """Every turn of the user from now on: ``async for turn in user`` may still wait when the server is left."""
+        """Every turn of the user from now on. A script may wait in ``async for turn in user`` when the test ends."""
         return self
 
     async def __anext__(self) -> Turn:
@@ -67,9 +67,10 @@ class User:
         return turn
 
     async def reconnects(self, handle: bool | None = None) -> None:
-        """Wait for the next connection.
+        """Wait for the client to connect again.
 
-        Raises ``AssertionError`` if ``handle`` is true and it brings none of ours, or false and it does.
+        Raises ``AssertionError`` if ``handle`` is true and the client brings no handle of this server, or false and it
+        does.
         """
         self.session.queue.speaker = None
         while not self._arrivals:

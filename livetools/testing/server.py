@@ -60,7 +60,7 @@ LAST_ANSWERS = 0.25  # seconds that answers under way are given when the server 
 
 
 async def echo(turn: Turn) -> None:
-    """The model of a server that has none: it says what it heard."""
+    """The default model: it repeats what the user said."""
     await turn.say(turn.text or f"I heard {len(turn.audio)} bytes of sound.")
 
 
@@ -107,25 +107,25 @@ class _Switch(Generic[T]):
     },
 )
 class FakeLiveServer(Address):
-    """The Live service on a local port, with a pretend model.
+    """A fake Live API on a local port. You write the model.
 
-    ``model`` is a coroutine a user turn (``None`` echoes); :meth:`model` and :meth:`conversation` set it
-    later. ``profile`` is a :class:`~livetools.ModelProfile` or the name of a model to behave as;
-    ``None`` follows the setup. ``strict`` closes for what the service closes for; ``tls`` makes it
-    ``wss://`` with a certificate of its own; ``port`` 0 takes a free one; ``api_keys`` are the keys it
-    accepts (``None``: any). ``clock`` times handles and goAways, ``seed`` makes the ids.
+    ``model``: a coroutine that is called for each user turn (``None`` repeats what the user says); :meth:`model` and
+    :meth:`conversation` set it later. ``profile``: a :class:`~livetools.ModelProfile` or the name of the model to
+    imitate; ``None``: the model of the client's setup. ``strict``: refuse what the service refuses. ``tls``: serve
+    ``wss://`` with a self-made certificate. ``port``: 0 chooses a free one. ``api_keys``: the keys that are accepted
+    (``None``: any). ``clock`` times handles and goAways; ids are made from ``seed``.
 
-    Attributes to set before a client comes: ``pace`` (0: sound goes out as fast as it can; 1: in real time,
-    and ``turnComplete`` when it would have been played), ``hold`` (1: sound goes out at once, and ``turnComplete``
-    when it would have been played, as the service has it), ``limits`` (when goAway comes, how long a handle
-    lasts; see :class:`~livetools.testing.Limits`), ``faults`` (see :mod:`livetools.testing.faults`), ``detector``
-    (hears speech begin and end), ``transcriber`` (from PCM and rate to what was said).
+    Set these attributes before a client connects: ``pace`` (0: send audio as fast as possible; 1: in real time, with
+    ``turnComplete`` when it would have been played), ``hold`` (1: send audio at once, and ``turnComplete`` when it
+    would have been played, like the service), ``limits`` (when goAway comes, how long a handle lasts; see
+    :class:`~livetools.testing.Limits`), ``faults`` (see :mod:`livetools.testing.faults`), ``detector`` (detects
+    speech), ``transcriber`` (turns PCM and a rate into text).
 
-    As an async context manager it runs in the caller's loop, asyncio or trio; with :meth:`start` and
-    :meth:`stop` in a thread with a loop of its own. Leaving it raises ``AssertionError`` when a call was
-    left unanswered, an answer came after its cancellation, a script was not played out, or the model raised.
-    When the body raised something itself, that comes out, unless a script had raised before, or a model had and
-    the body met a :class:`~livetools.LiveToolsError`.
+    As an async context manager it runs in the caller's event loop, asyncio or trio; with :meth:`start` and :meth:`stop`
+    it runs in a thread with its own loop. Leaving it raises ``AssertionError`` if a call is unanswered, an answer came
+    after a cancellation, a script was not played to its end, or the model raised. When the body raised something
+    itself, that comes out, unless a script had raised before, or a model had and the body met a
+    :class:`~livetools.LiveToolsError`.
 
     ::
 
@@ -192,7 +192,7 @@ class FakeLiveServer(Address):
     # -- what it answers with
 
     def model(self, function: Model) -> Model:
-        """A decorator: this coroutine answers every user turn, one at a time a session.
+        """A decorator: this coroutine is called for every user turn, one at a time in a session.
 
         Raises ``ConfigError`` for a function without ``async``.
         """
@@ -201,7 +201,7 @@ class FakeLiveServer(Address):
         return function
 
     def conversation(self, function: Script) -> Script:
-        """A decorator: this coroutine, one a session, answers over turns and connections.
+        """A decorator: this coroutine is called once for a session and scripts all its turns and connections.
 
         Raises ``ConfigError`` for a function without ``async``.
         """
@@ -213,7 +213,7 @@ class FakeLiveServer(Address):
 
     @property
     def options(self) -> dict[str, Any]:  # keyword arguments of connect, of several types
-        """What ``livetools.connect`` needs to come here: ``connect(model, **server.options)``."""
+        """Arguments of ``livetools.connect`` to reach this server: ``connect(model, **server.options)``."""
         key = min(self.service.api_keys) if self.service.api_keys else "fake-key"
         options: dict[str, Any] = {"base_url": self.url, "api_key": key}
         if self.tls:
@@ -231,12 +231,12 @@ class FakeLiveServer(Address):
 
     @property
     def calls(self) -> list[FakeCall]:
-        """Every call of the model, with its answer."""
+        """Every call that the model made, with its answer."""
         return self.service.log.calls
 
     @property
     def log(self) -> list[str]:
-        """Why it refused, ignored or forgave what it did, a line each."""
+        """One line for everything that it refused, ignored or tolerated, with the reason."""
         return self.service.log.lines
 
     @property

@@ -1,4 +1,4 @@
-"""``Turn``: how a pretend model answers a user turn: it calls, speaks, interrupts, closes, drops the line."""
+"""``Turn``: what a pretend model can do in a user turn: call, speak, interrupt, close or drop the connection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .wire import Message
 
 
 class TurnCancelled(Exception):
-    """The call was cancelled, or its socket is gone. A pretend model need not catch it."""
+    """The call was cancelled, or its connection is lost. A pretend model need not catch it."""
 
 
 class Talk(Protocol):
@@ -60,9 +60,9 @@ class Talk(Protocol):
 class Turn:
     """One turn of the pretend model.
 
-    ``text`` is what the user said (typed, or transcribed by a hook), ``audio`` what the microphone sent
-    (16-bit mono PCM), ``setup`` the client's setup in camelCase, ``session`` the conversation. Every method
-    raises :class:`TurnCancelled` once the client has interrupted this turn or its connection is gone.
+    ``text``: what the user typed, or said and a hook transcribed. ``audio``: what the microphone sent (16-bit mono
+    PCM). ``setup``: the client's setup in camelCase. ``session``: the conversation. Every method raises
+    :class:`TurnCancelled` once the client has interrupted this turn or its connection is lost.
 
     ::
 
@@ -93,27 +93,27 @@ class Turn:
     async def call(self, name: str, /, **args: Any) -> Message:  # any JSON value
         """Call a function and return the ``response`` object of its answer.
 
-        On a ``NON_BLOCKING`` function the model's turn ends meanwhile, as the service ends it, and what is
-        said afterwards is a turn of its own.
+        For a ``NON_BLOCKING`` function the model's turn ends meanwhile, as in the service, and what is said afterwards
+        is another turn.
         """
         return (await self.calls((name, args)))[0]
 
     async def calls(self, *calls: tuple[str, dict[str, Any]]) -> list[Message]:
-        """Call several functions in one ``toolCall`` and wait for all; the responses, in the same order."""
+        """Call several functions in one ``toolCall``, wait for all, and return the responses in the same order."""
         asked = await self.session.ask(self, calls)
         return [await self.session.answer(self, call) for call in asked]
 
     async def start_call(self, name: str, /, **args: Any) -> str:
-        """Call a function without waiting; the id, for :meth:`answer` or :meth:`cancel`."""
+        """Call a function without waiting. Returns the id, for :meth:`answer` or :meth:`cancel`."""
         (call,) = await self.session.ask(self, ((name, args),))
         return call.id or call.name
 
     async def answer(self, id: str) -> Message:
-        """Wait for the answer to a call; of a generator, for its end."""
+        """Wait for the answer to a call; for a generator, wait for its end."""
         return await self.session.answer(self, self.session.call(id))
 
     async def say(self, text: str, audio: bytes | None = None) -> None:
-        """Say it as the setup asks: text in pieces, or sound, with a transcript where one was asked for.
+        """Say this as the setup asks: as text in pieces, or as audio, with a transcript if the setup asks for one.
 
         ``audio`` is 16-bit mono PCM at 24 kHz; without it, a tone as long as the words would take.
         """
@@ -131,7 +131,7 @@ class Turn:
         await self.session.cancel(self, ids)
 
     async def interrupt(self) -> None:
-        """Send ``interrupted`` and the ``turnComplete`` that follows it. What this turn says then is a new one."""
+        """Send ``interrupted`` and the ``turnComplete`` that follows it. What it says afterwards is a new turn."""
         await self.session.say_interrupted(self)
 
     async def go_away(self, seconds: float | None = 10.0) -> None:
@@ -143,7 +143,7 @@ class Turn:
         await self.session.close(code, reason)
 
     async def drop(self) -> None:
-        """Cut the line without a word: the client sees 1006."""
+        """Cut the connection without a close frame: the client sees 1006."""
         await self.session.drop()
 
     async def fault(self, kind: Fault) -> None:
