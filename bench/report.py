@@ -142,8 +142,8 @@ PAGE = """# What it costs
 
 Made by `make bench` on {date}: {cpu}, {cores} cores, {system}, Python {python}; load {load} when it began.
 {versions}.
-`bench/README.md` says how each figure is taken. Figures in µs
-and ms are of that machine and that hour; the ratios are what to compare: medians of {rounds} rounds, in which the
+`bench/README.md` describes how each figure is measured. Figures in µs
+and ms depend on the machine and the hour, so compare the ratios: medians of {rounds} rounds, in which the
 clients take turns, with their quartiles. The floor is `websockets` and `json` in a loop of ten lines, which checks
 nothing.
 
@@ -159,7 +159,7 @@ Frameworks, in another run of {few} rounds, beside the same floor:
 
 ## Instructions of the client
 
-Outside the kernel, by valgrind's callgrind: neighbours on the machine do not change them.
+Counted outside the kernel by valgrind's callgrind: load on the machine does not change these figures.
 
 {instructions}
 
@@ -167,9 +167,9 @@ Outside the kernel, by valgrind's callgrind: neighbours on the machine do not ch
 
 {sessions}
 
-## Much of something
+## Many calls, tools and turns
 
-`few` is the same operation where there is little of it: 1,000 calls for 10,000; one tool for 200; without tracing; the
+`few` is the same operation with fewer of them: 1,000 calls instead of 10,000; one tool instead of 200; no tracing; the
 first turns.
 
 {endurance}
@@ -194,6 +194,6 @@ def page(about: Mapping[str, Any], groups: Mapping[str, list[Row]]) -> str:
     return PAGE.format(
         **about["machine"], **tables, versions=versions, rounds=rounds(groups["operations"]),
         few=rounds(groups["frameworks"]),
-        when="What livetools costs, beside the bare minimum and what else one might use.",
+        when="What livetools costs, compared with the bare minimum and with other libraries.",
         missing=f"## Missing\n\n{told}" if told else "",
     ).rstrip() + "\n"  # fmt: skip

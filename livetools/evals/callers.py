@@ -25,22 +25,22 @@ Voice: TypeAlias = Callable[[str], Iterable[bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """What the caller says in one turn. With ``sound`` (16-bit mono PCM at 16 kHz) it is spoken, else typed."""
+    """What the caller says in one turn: spoken if there is ``sound`` (16-bit mono PCM at 16 kHz), else typed."""
 
     text: str
     sound: tuple[bytes, ...] = field(default=(), repr=False)
 
 
 class Caller(Protocol):
-    """Anything with this method calls an agent."""
+    """An object that talks to an agent."""
 
     async def next(self, conversation: Conversation) -> Utterance | None:
-        """What to say next, after all that was said; ``None`` hangs up."""
+        """Return what to say next, after everything said so far; ``None`` hangs up."""
         ...
 
 
 class Script:
-    """Turns that are known before: texts, or utterances of :func:`wav` and :func:`spoken`."""
+    """A caller with fixed turns: texts, or utterances from :func:`wav` and :func:`spoken`."""
 
     def __init__(self, turns: str | Utterance | Sequence[str | Utterance]) -> None:
         several = [turns] if isinstance(turns, str | Utterance) else list(turns)

@@ -1,4 +1,4 @@
-"""The expectations by which a conversation is judged. Each says in words why a conversation does not meet it."""
+"""The expectations that judge a conversation. Each says why a conversation does not meet it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_JUDGE = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What became of one expectation. ``why`` says what speaks against it, or gives the judge's reasons.
+    """The result of one expectation. ``why`` says why it failed, or gives the judge's reasons.
 
     ``passed`` is ``None`` for one that was skipped, because there was nobody to judge it; ``why`` says so.
     """
@@ -47,7 +47,7 @@ def tools_named(expectation: object) -> list[str]:
 
 
 class Expectation(Protocol):
-    """Anything with this method judges a conversation. ``judge`` is ``None`` where no judge model was given."""
+    """An object that judges a conversation. ``judge`` is ``None`` if no judge model was given."""
 
     async def check(self, conversation: Conversation, judge: Judge | None) -> Verdict:
         """Judge it. Raises what the judge model's client raises."""
@@ -64,7 +64,7 @@ def _checked(pattern: object, what: str) -> None:
 
 
 class _Plain:
-    """An expectation that needs no judge: ``against`` returns what speaks against it, or ``None``."""
+    """An expectation that needs no judge: ``against`` returns why it failed, or ``None``."""
 
     def against(self, conversation: Conversation) -> str | None:
         raise NotImplementedError
@@ -76,7 +76,7 @@ class _Plain:
 
 @dataclass(frozen=True)
 class Answered(_Plain):
-    """Every turn of the caller was answered, and the session did not break off. Part of every eval."""
+    """Every turn of the caller was answered, and the session did not end early. Part of every eval."""
 
     def __str__(self) -> str:
         return "every turn is answered"
@@ -96,7 +96,7 @@ class Answered(_Plain):
 
 @dataclass(frozen=True)
 class Called(_Plain):
-    """The function was called with these arguments; ``times`` times, where it is given.
+    """The function was called with these arguments, ``times`` times if that is given.
 
     An argument is compared by value, or by a matcher (:func:`~.matching.matches`, ``between``, ``schema``,
     ``ANYTHING``, any callable). One that is not named counts as invented, unless ``others`` allows it.
@@ -130,7 +130,7 @@ class Called(_Plain):
 
 @dataclass(frozen=True)
 class NotCalled(_Plain):
-    """The function was not called; without a name: no function was."""
+    """This function was not called. Without a name: no function was called."""
 
     name: str | None = None
 
@@ -144,7 +144,7 @@ class NotCalled(_Plain):
 
 @dataclass(frozen=True)
 class InOrder(_Plain):
-    """These functions were called in this order; others may stand between, unless ``only`` is set."""
+    """These functions were called in this order. Other calls may come between them, unless ``only`` is set."""
 
     names: Sequence[str]
     only: bool = False
@@ -161,7 +161,7 @@ class InOrder(_Plain):
 
 @dataclass(frozen=True)
 class Said(_Plain):
-    """The model's words hold this regular expression, whatever its case, in one turn (``turn``) or in any."""
+    """What the model said matches this regular expression, ignoring case, in one turn (``turn``) or in any."""
 
     pattern: str
     turn: int | None = None
@@ -179,7 +179,7 @@ class Said(_Plain):
 
 @dataclass(frozen=True)
 class NotSaid(_Plain):
-    """The model's words do not hold this regular expression, whatever its case."""
+    """What the model said does not match this regular expression, ignoring case."""
 
     pattern: str
     turn: int | None = None
@@ -197,7 +197,7 @@ class NotSaid(_Plain):
 
 @dataclass(frozen=True)
 class Language(_Plain):
-    """The model speaks this language (``"de"``): as the service tells it, else by its words (py3langid)."""
+    """The model speaks this language (``"de"``), as the service says, or else as py3langid detects from the words."""
 
     code: str
 
@@ -216,7 +216,7 @@ class Language(_Plain):
 
 @dataclass(frozen=True)
 class Latency(_Plain):
-    """In every turn the first word or sound came within ``seconds``. ``worst``: so many turns may be later."""
+    """In every turn the first text or audio came within ``seconds``; ``worst`` turns may be later."""
 
     seconds: float
     late: int = 0
@@ -231,7 +231,7 @@ class Latency(_Plain):
 
 @dataclass(frozen=True)
 class Cost(_Plain):
-    """The conversation cost at most ``dollars``. Where the model's price is unknown this fails, and says so."""
+    """The conversation cost at most ``dollars``. Fails, and says so, if the model's price is unknown."""
 
     dollars: float
 

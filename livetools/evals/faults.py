@@ -1,4 +1,4 @@
-"""Faults that an eval switches on: a connection that is cut, a tool that is slow, a caller who cuts in.
+"""Faults for an eval: a lost connection, a slow tool, a caller who interrupts.
 
 They work on the client's side, and so against any server, the real one too.
 """
@@ -19,14 +19,14 @@ from livetools.tools import Hooks
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """The connection is cut in this turn (from 1), when the model's first word comes or its first call."""
+    """Cuts the connection in this turn (from 1), at the model's first word or call."""
 
     turn: int
 
 
 @dataclass(frozen=True, slots=True)
 class SlowTool:
-    """Every call of ``name`` takes ``seconds`` longer."""
+    """Makes every call of ``name`` take ``seconds`` longer."""
 
     name: str
     seconds: float
@@ -34,7 +34,7 @@ class SlowTool:
 
 @dataclass(frozen=True, slots=True)
 class BargeIn:
-    """In this turn (from 1) the caller does not hear the answer out: the next turn begins at its first word."""
+    """Makes the caller interrupt the answer in this turn (from 1): the next turn begins at its first word."""
 
     turn: int
 

@@ -13,7 +13,7 @@ from livetools.protocol.extras import install
 
 @dataclass(frozen=True, slots=True)
 class Matcher:
-    """An expected argument that more than one value fits. ``fits`` decides; ``text`` names it in messages."""
+    """An expected argument that several values match. ``fits`` decides; ``text`` describes it in messages."""
 
     text: str
     fits: Callable[[Any], bool]
@@ -27,7 +27,7 @@ ANYTHING = Matcher("anything", lambda value: True)
 
 
 def matches(pattern: str) -> Matcher:
-    """A text in which this regular expression is found, whatever its case.
+    """A text that matches this regular expression, ignoring case.
 
     Raises ``ConfigError`` for a pattern that is not a regular expression.
     """
@@ -44,7 +44,7 @@ def between(low: float, high: float) -> Matcher:
 
 
 def schema(of: Mapping[str, Any]) -> Matcher:
-    """A value that this JSON Schema (draft 2020-12) accepts. Raises ``ConfigError`` for a schema that is not one."""
+    """A value that this JSON Schema (draft 2020-12) accepts. Raises ``ConfigError`` for an invalid schema."""
     try:
         from jsonschema import Draft202012Validator
         from jsonschema.exceptions import SchemaError
