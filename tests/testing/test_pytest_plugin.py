@@ -14,8 +14,6 @@ import pytest
 APP = """
     import os, ssl
     import pytest
-    from google import genai
-    from google.genai import types
 
     MODEL = "gemini-live-2.5-flash-preview"
     CONFIG = {
@@ -24,6 +22,9 @@ APP = """
     }
 
     async def app(answer=True):
+        from google import genai  # here: not every test needs it, and it takes a second
+        from google.genai import types
+
         text = ""
         async with genai.Client().aio.live.connect(model=MODEL, config=CONFIG) as session:
             await session.send_client_content(turns={"role": "user", "parts": [{"text": "Weather?"}]})
