@@ -47,13 +47,16 @@ export interface ThoughtChunk extends Stamp {
     type: "ThoughtChunk";
     text: string;
 }
-/** A piece of the picture of an avatar (Vertex AI): for `video/mp4` a fragment, its sound in it. */
+/** A piece of an avatar's video (Vertex AI): for `video/mp4` a fragment with audio. */
 export interface VideoChunk {
     type: "VideoChunk";
     data: string;
     mime_type: string;
 }
-/** What the user said, as the service heard it. `finished` is often never true: do not wait for it. */
+/**
+ * A piece of what the user said, as the service heard it. Join the pieces. Do not wait for `finished`: it is
+ * often never true.
+ */
 export interface InputTranscript extends Stamp {
     type: "InputTranscript";
     text: string;
@@ -63,7 +66,7 @@ export interface InputTranscript extends Stamp {
     words: Array<Word>;
     interim: boolean;
 }
-/** What the model says, in words. */
+/** A piece of the transcript of what the model says. */
 export interface OutputTranscript extends Stamp {
     type: "OutputTranscript";
     text: string;
@@ -71,18 +74,18 @@ export interface OutputTranscript extends Stamp {
     language: string | null;
     words: Array<Word>;
 }
-/** A call arrived and is being served (or waits for `session.respond`, where no handler is known). */
+/** A call arrived. Its handler serves it; if it has none, `session.respond` must answer it. */
 export interface ToolStarted extends Stamp {
     type: "ToolStarted";
     call: Call;
 }
-/** A tool reported, or a generator yielded, `value`. */
+/** A tool reported `value` with `context.progress`, or a generator yielded it. */
 export interface ToolProgress extends Stamp {
     type: "ToolProgress";
     call: Call;
     value: unknown;
 }
-/** A tool ended. `response` is the JSON object the model gets, `elapsed` seconds since the call came. */
+/** A tool ended. `response` is the JSON object that the model gets, `elapsed` the seconds since the call came. */
 export interface ToolFinished extends Stamp {
     type: "ToolFinished";
     call: Call;
@@ -90,31 +93,31 @@ export interface ToolFinished extends Stamp {
     error: string | null;
     elapsed: number;
 }
-/** The server took the call back; nothing is sent for it. */
+/** The service cancelled the call; nothing is sent for it. */
 export interface ToolCancelled extends Stamp {
     type: "ToolCancelled";
     call: Call;
 }
-/** The connection that asked is gone. `delivery` is `"text"` (the result follows as text) or `"dropped"`. */
+/** The connection of the call is lost. `delivery` is `"text"` (the result follows as text) or `"dropped"`. */
 export interface ToolLost extends Stamp {
     type: "ToolLost";
     call: Call;
     delivery: string;
 }
-/** A call waits for `session.approve(call)` or `session.refuse(call, reason)`. */
+/** A call waits for a person: answer with `session.approve(call)` or `session.refuse(call, reason)`. */
 export interface ApprovalRequested extends Stamp {
     type: "ApprovalRequested";
     call: Call;
 }
-/** The model's turn was cut off. Throw away what is not played yet. */
+/** The model's turn was cut off. Discard the audio that you have not played yet. */
 export interface Interrupted extends Stamp {
     type: "Interrupted";
 }
-/** The model has said all it will say in this turn; playback may still go on. */
+/** The model has generated everything for this turn. Playback may still go on. */
 export interface GenerationComplete extends Stamp {
     type: "GenerationComplete";
 }
-/** The turn is over. `reason` says why, where it is not the ordinary end (`MALFORMED_FUNCTION_CALL` …). */
+/** The model's turn is over. `reason` is `None`, or says why it ended early (`MALFORMED_FUNCTION_CALL` …). */
 export interface TurnComplete extends Stamp {
     type: "TurnComplete";
     reason: string | null;
@@ -134,14 +137,14 @@ export interface VoiceActivity extends Stamp {
     kind: string;
     offset: number | null;
 }
-/** Code the model runs, or its result (`language` is then the outcome, such as `OUTCOME_OK`). */
+/** Code that the model runs, or its result (`language` is then the outcome, such as `OUTCOME_OK`). */
 export interface CodeChunk extends Stamp {
     type: "CodeChunk";
     code: string;
     language: string;
     tool: string | null;
 }
-/** Search results and URLs that the answer rests on, as the service sent them. */
+/** The sources of the answer, search results and URLs, as the service sent them. */
 export interface Grounding extends Stamp {
     type: "Grounding";
     metadata: Record<string, unknown>;
@@ -151,30 +154,30 @@ export interface GoAway extends Stamp {
     type: "GoAway";
     time_left: number | null;
 }
-/** The model was given an agent's instructions and tools, and goes on with them; `name` is the agent's. */
+/** The model now has another agent's instructions and tools. `name` is the agent's. */
 export interface HandedOff extends Stamp {
     type: "HandedOff";
     name: string | null;
 }
-/** The line is away; attempt `attempt` follows in `delay` seconds. */
+/** The connection is lost. Attempt number `attempt` to reconnect begins in `delay` seconds. */
 export interface Reconnecting extends Stamp {
     type: "Reconnecting";
     attempt: number;
     delay: number;
     cause: string;
 }
-/** A new connection stands. `state_restored`: the service took the handle and remembers the conversation. */
+/** A new connection is open. `state_restored`: the service accepted the handle and remembers the conversation. */
 export interface Reconnected extends Stamp {
     type: "Reconnected";
     state_restored: boolean;
 }
-/** Nothing came for `seconds` although something is expected: `waiting_for` says what. */
+/** Nothing came for `seconds`, although `waiting_for` is expected. */
 export interface Stalled extends Stamp {
     type: "Stalled";
     waiting_for: string;
     seconds: number;
 }
-/** `count` frames of input were not sent, or not once more; `reason` says why. */
+/** `count` frames of input were not sent, or not sent again; `reason` says why. */
 export interface InputDropped extends Stamp {
     type: "InputDropped";
     count: number;
