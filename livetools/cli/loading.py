@@ -159,7 +159,7 @@ def _found(module: ModuleType, place: str) -> list[object]:
     plain = [getattr(module, name) for name in _functions(module)]
     if not (marked or plain):
         raise ConfigError(
-            f"{place} has nothing to serve: no agent, no list called tools, nothing that bears @tool, no function"
+            f"{place} has nothing to serve: no agent, no list called tools, nothing with @tool, no function"
         )
     return marked or plain
 

@@ -77,7 +77,7 @@ def told(event: Event) -> str:
         case events.GoAway(left):
             return f"the service ends this connection{'' if left is None else f' in {left:g} s'}"
         case events.Reconnecting(attempt, delay, cause):
-            return f"the line is away ({cause}): attempt {attempt} in {delay:.1f} s"
+            return f"the connection is lost ({cause}): attempt {attempt} in {delay:.1f} s"
         case events.Reconnected(restored):
             return "connected again" if restored else "connected again, to a new session"
         case events.Stalled(waiting_for, seconds):

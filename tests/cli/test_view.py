@@ -70,7 +70,7 @@ def test_a_call_begins_a_line_of_its_own():
         (Interrupted(), "interrupted"),
         (GoAway(9.5), "the service ends this connection in 9.5 s"),
         (GoAway(None), "the service ends this connection"),
-        (Reconnecting(1, 0.25, "1006"), "the line is away (1006): attempt 1 in 0.2 s"),
+        (Reconnecting(1, 0.25, "1006"), "the connection is lost (1006): attempt 1 in 0.2 s"),
         (Reconnected(True), "connected again"),
         (Reconnected(False), "connected again, to a new session"),
         (Stalled("a reply", 20.0), "waiting for a reply since 20 s"),
