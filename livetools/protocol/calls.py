@@ -85,13 +85,8 @@ class Calls:
             members.append(record)
         if self.replies.grouped:
             self.replies.expect(members)
-        # Every move first, and the effects then: a group looks at all its members.
-        for record, effects in (
-            [(record, self._move(record, Move.REOFFER)) for record in again] if again else ()
-        ):
-            self._perform(record, effects, now)
-            if record.state is State.OWED and record.background:
-                self._perform(record, self._move(record, Move.ACK), now)
+        if again:
+            self._reoffer(again, now)
         for record in new:
             if self._is_told:
                 self._tell(ToolStarted(record.call))
@@ -291,6 +286,13 @@ class Calls:
             for old in done[:-REMEMBERED]:
                 del self.by_id[old]
         return record
+
+    def _reoffer(self, again: Sequence[Record], now: float) -> None:
+        """These were asked on an earlier link. Every move first, and the effects then: a group looks at all members."""
+        for record, effects in [(record, self._move(record, Move.REOFFER)) for record in again]:
+            self._perform(record, effects, now)
+            if record.state is State.OWED and record.background:
+                self._perform(record, self._move(record, Move.ACK), now)
 
     def _begin(self, record: Record, now: float) -> None:
         """Decide what a new call needs before its handler may run."""

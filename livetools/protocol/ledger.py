@@ -230,17 +230,16 @@ class Ledger:
 
     def move(self, record: Record, what: Move) -> tuple[Effect, ...]:
         """Move a call; a pair that is not in the table has no effect."""
-        was = state = record.state
-        effects: tuple[Effect, ...] = ()
-        if (entry := TABLE.get((was, what))) is not None:
-            record.state, effects = entry
-            state = record.state
-        run = record.run
+        was = record.state
+        state, effects = TABLE.get((was, what)) or (was, ())
+        record.state = state
         if state in OPEN:
             if was not in OPEN:
                 self._await(record)
             return effects
-        if self.pending.pop(run, None) is not None:
+        run = record.run
+        if was in OPEN:
+            del self.pending[run]
             self.blocking -= record.blocks
             self.ending -= record.ends_turn
             if self.left is not None:

@@ -332,12 +332,12 @@ class Outbox:
         read: list[Entry] = []
         kept: list[Entry] = []
         for entry in self._sent:
-            now_read = (answers or entry.run is None) and entry.output(ends)
-            (read if now_read else kept).append(entry)
-        if read:
-            self._sent = kept
-            for entry in read:
+            if (answers or entry.run is None) and entry.output(ends):
                 entry.endings = 0  # whatever will end the next connection, this did not
+                read.append(entry)
+            else:
+                kept.append(entry)
+        self._sent = kept
         return read
 
     def drop(self, runs: Collection[int]) -> None:

@@ -20,7 +20,7 @@ class Slots:
     """
 
     def __init__(self) -> None:
-        self._running: dict[str, int] = {}  # handlers of a tool
+        self._running: dict[str, int] = {}  # handlers of each tool that has a limit
         self.held: set[int] = set()  # read-only from outside: runs that hold a slot of the session
         self.waiting: dict[
             str, deque[tuple[int, Record]]
@@ -29,14 +29,16 @@ class Slots:
 
     def take(self, record: Record, most: int | None) -> bool:
         """Give the handler of this call a slot, in a session of ``most``, if one is free. Whether it may start."""
-        name, policy = record.call.name, record.policy
+        policy = record.policy
         assert policy is not None
-        counts, running = policy.takes_slot and not policy.background, self._running.get(name, 0)
+        counts = policy.takes_slot and not policy.background
         if counts and most is not None and len(self.held) >= most:
             return False
-        if policy.concurrency is not None and running >= policy.concurrency:
-            return False
-        self._running[name] = running + 1
+        if policy.concurrency is not None:
+            running = self._running.get(record.call.name, 0)
+            if running >= policy.concurrency:
+                return False
+            self._running[record.call.name] = running + 1
         if counts:
             self.held.add(record.run)
         return True
@@ -67,9 +69,8 @@ class Slots:
     def end(self, record: Record) -> None:
         """The handler has ended."""
         self.held.discard(record.run)
-        left = self._running.pop(record.call.name) - 1
-        if left:
-            self._running[record.call.name] = left
+        if record.policy is not None and record.policy.concurrency is not None:
+            self._running[record.call.name] -= 1
 
     def wait(self, record: Record) -> None:
         """No slot is free."""
