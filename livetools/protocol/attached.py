@@ -13,10 +13,9 @@ from . import outgoing
 from .actions import Action, Outcome
 from .calls import Calls
 from .events import Event
-from .outbox import Frame, Write
+from .outbox import Frame, Outbox, Write
 from .partial_calls import Piece
 from .plan_types import Plan
-from .replies import Answer
 
 LINK = 0  # the number of the only connection, which is the SDK's
 
@@ -28,27 +27,22 @@ class AttachedMachine:
         self.plan = plan
         self.actions: deque[Action] = deque()
         self.calls = Calls(plan, None, self.actions.append)
-        self._sent: list[Answer] = []  # and the model may not have read them
+        self._outbox = Outbox()
 
     # Inputs
 
     def heard(self, asked: Sequence[Piece], cancelled: Sequence[str], now: float) -> None:
         """A message came, with these calls and cancellations in it."""
-        if (
-            self._sent
-        ):  # there are no pings: what a socket was handed has been read once the model says something
-            read = [answer for answer in self._sent if answer.write is not None and answer.write.handed]
-            self.calls.read(read)
-            self._sent = [answer for answer in self._sent if answer not in read]
+        # there are no pings, nor turns: what a socket was handed has been read once the model says something
+        self.calls.read(self._outbox.output(0))
         if asked:
             self.calls.receive_calls(LINK, self.calls.partial.whole(asked), now)
         if cancelled:
-            runs = self.calls.cancel(cancelled, now)
-            self._sent = [answer for answer in self._sent if answer.run not in runs]
+            self._outbox.drop(self.calls.cancel(cancelled, now))
 
     def lost(self, now: float) -> None:
         """The session has ended: nobody waits for an answer."""
-        self.calls.lose(now, self._taken())
+        self.calls.lose(now, self._outbox.lost())
 
     def settled(self, run: int, outcome: Outcome, now: float) -> None:
         """A handler ended, however."""
@@ -76,7 +70,7 @@ class AttachedMachine:
 
     def close(self, now: float) -> None:
         """The user is done."""
-        self.calls.close(now, self._taken())
+        self.calls.close(now, self._outbox.lost())
 
     def give_up(self) -> None:
         """After the end: the shell waits no longer for handlers that run on; what they have done is undone."""
@@ -96,8 +90,7 @@ class AttachedMachine:
             write, replies = Write(), calls.replies.take()
             for reply in replies:
                 for answer in reply.answers:
-                    answer.write = write
-                self._sent += reply.answers
+                    self._outbox.wrote(answer, write)
             if replies:
                 replies[-1].write = write
                 frames += replies
@@ -109,7 +102,3 @@ class AttachedMachine:
     def events(self) -> Sequence[Event]:
         """There are none: the SDK's messages are what the user sees."""
         return ()
-
-    def _taken(self) -> list[Answer]:
-        sent, self._sent = self._sent, []
-        return sent
