@@ -8,10 +8,17 @@ enters belong to the task that goes on with it.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import sys
+import time
 from collections.abc import Callable, Coroutine, Generator
 from contextvars import Context
+from math import inf
 from typing import Any
+
+import anyio
+
+from .wake import open_nurseries
 
 _TAKES_BACK = sys.version_info >= (3, 13)  # Task.uncancel takes back what has not been raised yet
 
@@ -19,10 +26,12 @@ _TAKES_BACK = sys.version_info >= (3, 13)  # Task.uncancel takes back what has n
 class EagerCoroutine:
     """A coroutine whose first step may be taken before it is awaited, which is once. It runs in ``context``."""
 
-    __slots__ = ("_context", "_coroutine", "_raised", "_step", "_waits")
+    __slots__ = ("_context", "_coroutine", "_raised", "_step", "_waits", "left_at")
 
     def __init__(self, coroutine: Coroutine[Any, Any, None], context: Context) -> None:
         self._coroutine, self._context = coroutine, context
+        # from then on, by time.monotonic, a coroutine that goes on though its task is cancelled is left where it stands
+        self.left_at = inf
         self._waits: Any = None  # what the first step came to: a future, or None for a turn of the loop
         # the step to be taken next, and its argument
         self._step: tuple[Callable[[Any], Any], object] | None = coroutine.send, None
@@ -70,3 +79,17 @@ class EagerCoroutine:
                 step = self._coroutine.send, (yield self._waits)
             except BaseException as error:
                 step = self._coroutine.throw, error
+            if self.left_at < inf and time.monotonic() >= self.left_at:
+                yield from self._leave()
+
+    def _leave(self) -> Generator[Any, Any, None]:
+        """If this task is cancelled, leave the coroutine where it stands, and raise the cancellation.
+
+        Not inside a nursery of its own: trio wakes this very task when that ends.
+        """
+        if anyio.current_effective_deadline() > -inf or open_nurseries():
+            return
+        with contextlib.suppress(Exception):  # it goes on in spite of this as well
+            self._context.run(self._coroutine.close)
+        while True:
+            yield from anyio.lowlevel.checkpoint().__await__()

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import inspect
 import logging
+import time
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
+from contextvars import copy_context
 from typing import TYPE_CHECKING, Literal
 
 import anyio
@@ -17,6 +19,7 @@ import anyio
 from livetools.protocol.events import Event, InputTranscript, OutputTranscript, TextChunk
 from livetools.tools import Hooks
 
+from .eager import EagerCoroutine
 from .handlers import excuse
 from .wake import make_wake
 
@@ -27,6 +30,9 @@ log = logging.getLogger("livetools.session")
 
 WAITING = 1000  # transcripts that wait for a hook; past that the oldest are dropped
 LAST_WORDS = 2.0  # seconds at the end for the hook that runs, and for what still waits
+GRACE = (
+    1.0  # seconds after that for the hook that runs, once it is cancelled; then it is left where it stands
+)
 
 Name = Literal["on_input", "on_output"]
 
@@ -47,6 +53,7 @@ class Guardrails:
             "on_output": [hook for hook in hooks if overrides(hook, "on_output")],
         }
         self._waiting: deque[tuple[Name, InputTranscript | OutputTranscript]] = deque(maxlen=WAITING)
+        self._running: EagerCoroutine | None = None  # the async hook that runs, or has run
         self._wake = make_wake()
         self._idle = anyio.Event()
         self._idle.set()
@@ -88,18 +95,26 @@ class Guardrails:
             self._idle.set()
 
     async def finish(self) -> None:
-        """After the session's end: what was said last is seen too, if that does not take long."""
+        """After the session's end: what was said last is seen too, if that does not take long. The caller then cancels
+        the hook that runs."""
         with anyio.move_on_after(LAST_WORDS):
             await self._idle.wait()
+        if self._running is not None:
+            self._running.left_at = time.monotonic() + GRACE
 
     async def _call(self, hook: Hooks, name: Name, transcript: InputTranscript | OutputTranscript) -> None:
         method: Callable[..., object] = getattr(hook, name)
         try:
             told = method(transcript, self._session) if takes_session(method) else method(transcript)
             if inspect.isawaitable(told):
-                await told
+                self._running = EagerCoroutine(_end_of(told), copy_context())
+                await self._running
         except BaseException as error:
             excuse(log, f"the hook {type(hook).__name__}.{name}", error)
+
+
+async def _end_of(told: Awaitable[object]) -> None:
+    await told
 
 
 def takes_session(method: Callable[..., object]) -> bool:

@@ -56,6 +56,15 @@ def this_task() -> asyncio.Task[object] | None:
     return None if on_trio() else asyncio.current_task()
 
 
+def open_nurseries() -> bool:
+    """Whether this task has opened nurseries, on trio, and not left them; false on asyncio."""
+    if not on_trio():
+        return False
+    import trio
+
+    return bool(trio.lowlevel.current_task().child_nurseries)
+
+
 def was_cancelled(task: asyncio.Task[object] | None) -> bool:
     """Whether somebody cancelled this task by ``Task.cancel``, and it went on (asyncio alone has that)."""
     return task is not None and task.cancelling() > 0

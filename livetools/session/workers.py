@@ -34,7 +34,9 @@ log = logging.getLogger("livetools.calls")
 
 IDLE = 64  # workers that wait for a call, as many as run at once; more are let go
 CLEAN_UP = 2.0  # seconds at the end for handlers to stop, and as much for what undoes them
-
+GRACE = (
+    1.0  # seconds after that for what has not ended, once it is cancelled; then it is left where it stands
+)
 
 GENERATORS = frozenset(
     {"generator", "async_generator"}
@@ -55,13 +57,14 @@ class _Asking:
 
 
 class _Worker:
-    __slots__ = ("begun", "job", "scope", "task", "wake")
+    __slots__ = ("begun", "job", "runs", "scope", "task", "wake")
 
     def __init__(self, job: Job, scope: anyio.CancelScope, wake: Wake) -> None:
         self.job: Job | None = job
         self.scope, self.wake = scope, wake
         self.task: asyncio.Task[Any] | None = None  # in whose name first steps are taken
         self.begun: EagerCoroutine | None = None  # a first step was taken; perhaps only its report waits
+        self.runs: EagerCoroutine | None = None  # what its task awaits
 
 
 class Workers:
@@ -77,9 +80,10 @@ class Workers:
         self._deps, self._session = deps, session
         self._context: Context = copy_context()
         self._busy: dict[int, _Worker] = {}
+        self._workers: set[_Worker] = set()  # that have not ended
         self._idle: list[_Worker] = []
         self._asking: dict[int, _Asking] = {}  # approvals that run
-        self._errands = 0
+        self._errands: set[EagerCoroutine] = set()
         self._ended: Wake | None = None  # set when a handler or an errand ends, once somebody waits for that
 
     def stats(self) -> dict[str, int | dict[str, int]]:
@@ -190,8 +194,11 @@ class Workers:
         await self._ended.wait()
 
     def close(self) -> None:
-        """Let the threads go."""
+        """Let the threads go, and soon what goes on though it is cancelled: the caller cancels everything now."""
         self._handlers.shutdown()
+        for running in (*self._errands, *(worker.runs for worker in self._workers)):
+            if running is not None:
+                running.left_at = time.monotonic() + GRACE
 
     def _context_of(self, run: int, call: Call, tool: Tool) -> ToolContext[Any]:
         report = _Report(self._desk, run)
@@ -207,6 +214,7 @@ class Workers:
 
     async def _work(self, worker: _Worker) -> None:
         """One call after another, until one leaves a cancellation."""
+        self._workers.add(worker)
         try:
             with worker.scope:
                 worker.task = this_task()
@@ -214,11 +222,13 @@ class Workers:
                     await (await self._next(worker))
                     if not self._rests(worker):
                         break
+            if worker.job is not None:
+                worker.runs = EagerCoroutine(self._settle(worker.job), self._context.copy())
+                await worker.runs
         finally:
+            self._workers.remove(worker)
             if worker in self._idle:
                 self._idle.remove(worker)
-        if worker.job is not None:
-            await self._settle(worker.job)
 
     def _rests(self, worker: _Worker) -> bool:
         """Whether this worker may have another job, and waits for it. One that was cancelled ends, though its call took
@@ -239,10 +249,11 @@ class Workers:
                 raise
             worker.begun.cancel(error)
         begun, worker.begun = worker.begun, None
-        if begun is not None:
-            return begun
-        assert worker.job is not None
-        return EagerCoroutine(self._serve(worker, worker.job), self._context.copy())
+        if begun is None:
+            assert worker.job is not None
+            begun = EagerCoroutine(self._serve(worker, worker.job), self._context.copy())
+        worker.runs = begun
+        return begun
 
     async def _settle(self, job: Job) -> None:
         done = job.done or cancelled()
@@ -258,15 +269,20 @@ class Workers:
             await self._handlers.stopped(job, reason)
 
     def _errand(self, function: Callable[..., Awaitable[None]], *args: object) -> None:
+        async def called() -> None:
+            await function(*args)
+
+        errand = EagerCoroutine(called(), self._context.copy())
+
         async def run() -> None:
             try:
-                await function(*args)
+                await errand
             finally:
-                self._errands -= 1
+                self._errands.discard(errand)
                 if self._ended is not None:
                     self._ended.set()
 
-        self._errands += 1
+        self._errands.add(errand)
         self._context.run(self._group.start_soon, _apart, run)
 
     async def _abandon(self, future: Future[Any]) -> None:

@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 import livetools
-from livetools import Call, LiveToolsError, Tool, ToolContext, tool
+from livetools import Call, Hooks, LiveToolsError, Tool, ToolContext, tool
 
 pytestmark = pytest.mark.anyio
 
@@ -192,3 +192,81 @@ async def test_arguments_that_do_not_fit_leave_nothing_to_undo(opened: Opened) -
         line.server.send({"toolCallCancellation": {"ids": ["c1"]}})
         await line.until(livetools.ToolCancelled)
     assert undos.all == []
+
+
+# What swallows every cancellation
+
+
+async def swallow(began: threading.Event, wait: Callable[[], Any]) -> None:
+    """Never ends, whatever it is told."""
+    began.set()
+    while True:
+        with contextlib.suppress(BaseException):
+            await wait()
+
+
+async def in_a_timeout() -> None:
+    with anyio.move_on_after(60):
+        await anyio.sleep(0.001)
+
+
+async def in_a_group() -> None:
+    async with anyio.create_task_group() as group:
+        group.start_soon(anyio.sleep, 0.001)
+
+
+WAITS = {"a sleep": lambda: anyio.sleep(0.001), "a timeout": in_a_timeout, "a group": in_a_group}
+PLACES = ("handler", "uncancellable", "approval", "undo", "before", "on_cancel", "on_input")
+
+
+def stubborn(place: str, began: threading.Event, wait: Callable[[], Any]) -> tuple[Tool, Hooks]:
+    """A tool and hooks, of which one never ends."""
+
+    async def never(*args: object) -> None:
+        await swallow(began, wait)
+
+    async def book() -> str:
+        """Book."""
+        if place in ("handler", "uncancellable"):
+            await never()
+        if place in ("undo", "on_cancel"):
+            began.set()
+            await anyio.sleep_forever()
+        return "booked"
+
+    async def hook(self: Hooks, *args: object) -> None:
+        await never()
+
+    its_hook = {place: hook} if place in ("before", "on_cancel", "on_input") else {}
+    hooks = type("Stubborn", (Hooks,), its_hook)()
+    options: dict[str, Any] = {place: never} if place in ("approval", "undo") else {}
+    if place == "uncancellable":
+        options["cancellable"] = False
+    return Tool(book, **options), hooks
+
+
+@pytest.mark.filterwarnings(
+    "ignore:coroutine .* was never awaited", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+@pytest.mark.parametrize(
+    ("anyio_backend", "wait"),  # trio cannot go on without a nursery that is open
+    [(loop, wait) for loop in ("asyncio", "trio") for wait in WAITS if (loop, wait) != ("trio", "a group")],
+)
+@pytest.mark.parametrize("place", PLACES)
+async def test_what_swallows_every_cancellation_does_not_keep_a_session_from_being_left(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch, place: str, wait: str
+) -> None:
+    for name, seconds in (
+        ("workers.CLEAN_UP", 0.05),
+        ("workers.GRACE", 0.05),
+        ("guardrails.GRACE", 0.05),
+        ("guardrails.LAST_WORDS", 0.05),
+    ):
+        monkeypatch.setattr(f"livetools.session.{name}", seconds)
+    began = threading.Event()
+    made, hooks = stubborn(place, began, WAITS[wait])
+    with anyio.fail_after(5):
+        async with opened([made], hooks=[hooks]) as line:
+            line.server.send({"serverContent": {"inputTranscription": {"text": "Book!"}}})
+            line.call(call("book"))
+            await started(began)
