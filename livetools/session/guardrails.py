@@ -11,7 +11,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
-from contextvars import copy_context
+from contextvars import ContextVar, copy_context
 from typing import TYPE_CHECKING, Literal
 
 import anyio
@@ -33,6 +33,8 @@ LAST_WORDS = 2.0  # seconds at the end for the hook that runs, and for what stil
 GRACE = (
     1.0  # seconds after that for the hook that runs, once it is cancelled; then it is left where it stands
 )
+
+HOOK: ContextVar[Guardrails | None] = ContextVar("livetools_hook", default=None)
 
 Name = Literal["on_input", "on_output"]
 
@@ -84,8 +86,13 @@ class Guardrails:
             self._idle = anyio.Event()
         self._wake.set()
 
+    def inside(self) -> bool:
+        """Whether a hook asks that runs now: the session's end waits for it."""
+        return HOOK.get() is self and not self._idle.is_set()
+
     async def run(self) -> None:
         """Call the hooks, as long as the session runs."""
+        HOOK.set(self)
         while True:
             await self._wake.wait()
             while self._waiting:

@@ -17,6 +17,9 @@ from .exchange import Asking, Reply, Stream
 from .facts import checked_text
 from .input import SessionInput
 
+if TYPE_CHECKING:
+    from .session_driver import SessionDriver
+
 
 class Session(SessionInput):
     """A conversation with a live model, over turns and reconnects. Made by ``connect``; enter it to open it.
@@ -73,8 +76,8 @@ class Session(SessionInput):
         if not driver.over.is_set:
             driver.machine.close(driver.clock.now())
             driver.step()
-        if driver.workers.serving() is not None:
-            return  # left by one of its own tools, which cannot wait for its own end
+        if self._inside(driver):
+            return  # left by one of its own tools or hooks, which cannot wait for its own end
         await self._host.stop(grace=self._assembly.grace)
         if exc is None and driver.error is not None and not driver.told:
             driver.told = True
@@ -111,8 +114,8 @@ class Session(SessionInput):
                 f"{self.model} is asked for no handles, so nothing can go on elsewhere: leave reconnect on, or give"
                 " a handle_store"
             )
-        if driver.workers.serving() is not None:
-            raise ConcurrencyError("park() inside a tool waits for that very tool: call it from outside")
+        if self._inside(driver):
+            raise ConcurrencyError("park() inside a tool or a hook waits for its end: call it from outside")
         handle = await driver.park(seconds, self._host.ended)
         self._assembly.parked()
         return handle
@@ -216,6 +219,11 @@ class Session(SessionInput):
         await self._sent(self._assembly.update(driver, agent, handed_off))
 
     # Inside
+
+    def _inside(self, driver: SessionDriver) -> bool:
+        """Whether code asks that the end of the session waits for: a tool's, or a hook's."""
+        guardrails = self._assembly.guardrails
+        return driver.workers.inside() or (guardrails is not None and guardrails.inside())
 
     def _asking(self, text: str) -> Asking:
         driver = self._live()

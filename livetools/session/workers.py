@@ -44,7 +44,7 @@ GENERATORS = frozenset(
 
 EAGER = True  # the first step of a handler is taken at once, on asyncio; off, its worker takes it
 
-SERVING: ContextVar[Job | _Asking | None] = ContextVar("livetools_serving", default=None)
+SERVING: ContextVar[Job | _Asking | EagerCoroutine | None] = ContextVar("livetools_serving", default=None)
 
 
 class _Asking:
@@ -84,6 +84,7 @@ class Workers:
         self._idle: list[_Worker] = []
         self._asking: dict[int, _Asking] = {}  # approvals that run
         self._errands: set[EagerCoroutine] = set()
+        self._stopping: set[Job] = set()  # whose hooks are told that they were stopped
         self._ended: Wake | None = None  # set when a handler or an errand ends, once somebody waits for that
 
     def stats(self) -> dict[str, int | dict[str, int]]:
@@ -108,8 +109,14 @@ class Workers:
         serving = SERVING.get()
         if isinstance(serving, _Asking):
             return serving.run if self._asking.get(serving.run) is serving else None
-        worker = None if serving is None else self._busy.get(serving.run)
-        return serving.run if serving is not None and worker is not None and worker.job is serving else None
+        if not isinstance(serving, Job):
+            return None
+        worker = self._busy.get(serving.run)
+        return serving.run if worker is not None and worker.job is serving else None
+
+    def inside(self) -> bool:
+        """Whether a handler, an ``approval``, an ``undo`` or a hook of a call asks: the session's end waits for it."""
+        return self.serving() is not None or SERVING.get() in (*self._errands, *self._stopping)
 
     def start(self, run: int, call: Call, tool: Tool) -> None:
         """Run the handler of this call; its outcome is reported once."""
@@ -223,7 +230,9 @@ class Workers:
                     if not self._rests(worker):
                         break
             if worker.job is not None:
-                worker.runs = EagerCoroutine(self._settle(worker.job), self._context.copy())
+                context = self._context.copy()
+                context.run(SERVING.set, worker.job)
+                worker.runs = EagerCoroutine(self._settle(worker.job), context)
                 await worker.runs
         finally:
             self._workers.remove(worker)
@@ -266,10 +275,15 @@ class Workers:
         reason = self._desk.reason(job.run) if job.stopped else None
         await self._desk.settled(job.run, done)
         if job.stopped:
-            await self._handlers.stopped(job, reason)
+            self._stopping.add(job)
+            try:
+                await self._handlers.stopped(job, reason)
+            finally:
+                self._stopping.discard(job)
 
     def _errand(self, function: Callable[..., Awaitable[None]], *args: object) -> None:
         async def called() -> None:
+            SERVING.set(errand)
             await function(*args)
 
         errand = EagerCoroutine(called(), self._context.copy())

@@ -13,7 +13,7 @@ import anyio
 import pytest
 
 import livetools
-from livetools import Call, Hooks, LiveToolsError, Tool, ToolContext, tool
+from livetools import Call, ConcurrencyError, Hooks, LiveToolsError, Tool, ToolContext, tool
 
 pytestmark = pytest.mark.anyio
 
@@ -270,3 +270,38 @@ async def test_what_swallows_every_cancellation_does_not_keep_a_session_from_bei
             line.server.send({"serverContent": {"inputTranscription": {"text": "Book!"}}})
             line.call(call("book"))
             await started(began)
+
+
+@pytest.mark.parametrize("verb", ["__aexit__", "park"])
+@pytest.mark.parametrize("place", ["undo", "on_cancel", "on_error", "on_input"])
+async def test_what_the_end_of_a_session_waits_for_does_not_wait_for_that_end(
+    opened: Opened, place: str, verb: str
+) -> None:
+    done: list[str] = []
+
+    async def end(*args: object) -> None:
+        try:
+            await (line.session.park() if verb == "park" else line.session.__aexit__(None, None, None))
+            done.append("left")
+        except ConcurrencyError:
+            done.append("refused")
+
+    async def hook(self: Hooks, *args: object) -> None:
+        await end()
+
+    async def book() -> None:
+        """Book."""
+        await anyio.sleep_forever()
+
+    hooks = type("Leaving", (Hooks,), {} if place == "undo" else {place: hook})()
+    made = Tool(book, undo=end if place == "undo" else None, timeout=0.01 if place == "on_error" else 60)
+    with anyio.fail_after(5):
+        async with opened([made], hooks=[hooks]) as line:
+            line.server.send({"serverContent": {"inputTranscription": {"text": "Book!"}}})
+            line.call(call("book"))
+            await line.quiet()
+            if place in ("undo", "on_cancel"):
+                line.server.send({"toolCallCancellation": {"ids": ["c1"]}})
+            while not done:
+                await anyio.sleep(0.001)
+    assert done == ["refused" if verb == "park" else "left"]
