@@ -20,22 +20,28 @@ import anyio
 
 from .wake import open_nurseries
 
+GRACE = 1.0  # seconds at the end in which what is cancelled must end
+
 _TAKES_BACK = sys.version_info >= (3, 13)  # Task.uncancel takes back what has not been raised yet
 
 
 class EagerCoroutine:
     """A coroutine whose first step may be taken before it is awaited, which is once. It runs in ``context``."""
 
-    __slots__ = ("_context", "_coroutine", "_raised", "_step", "_waits", "left_at")
+    __slots__ = ("_context", "_coroutine", "_leave_at", "_raised", "_step", "_waits")
 
     def __init__(self, coroutine: Coroutine[Any, Any, None], context: Context) -> None:
         self._coroutine, self._context = coroutine, context
-        # from then on, by time.monotonic, a coroutine that goes on though its task is cancelled is left where it stands
-        self.left_at = inf
+        self._leave_at = inf  # by time.monotonic
         self._waits: Any = None  # what the first step came to: a future, or None for a turn of the loop
         # the step to be taken next, and its argument
         self._step: tuple[Callable[[Any], Any], object] | None = coroutine.send, None
         self._raised: BaseException | None = None  # by the first step
+
+    def leave_soon(self) -> None:
+        """The task is about to be cancelled: if the coroutine goes on all the same, it is left where it stands after
+        ``GRACE`` seconds."""
+        self._leave_at = time.monotonic() + GRACE
 
     def begin(self, task: asyncio.Task[Any]) -> bool:
         """Take the first step, on asyncio, as ``task``, which waits and will await the rest. Whether that was all."""
@@ -79,7 +85,7 @@ class EagerCoroutine:
                 step = self._coroutine.send, (yield self._waits)
             except BaseException as error:
                 step = self._coroutine.throw, error
-            if self.left_at < inf and time.monotonic() >= self.left_at:
+            if self._leave_at < inf and time.monotonic() >= self._leave_at:
                 yield from self._leave()
 
     def _leave(self) -> Generator[Any, Any, None]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import inspect
 import logging
-import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar, copy_context
@@ -30,9 +29,6 @@ log = logging.getLogger("livetools.session")
 
 WAITING = 1000  # transcripts that wait for a hook; past that the oldest are dropped
 LAST_WORDS = 2.0  # seconds at the end for the hook that runs, and for what still waits
-GRACE = (
-    1.0  # seconds after that for the hook that runs, once it is cancelled; then it is left where it stands
-)
 
 HOOK: ContextVar[Guardrails | None] = ContextVar("livetools_hook", default=None)
 
@@ -107,7 +103,7 @@ class Guardrails:
         with anyio.move_on_after(LAST_WORDS):
             await self._idle.wait()
         if self._running is not None:
-            self._running.left_at = time.monotonic() + GRACE
+            self._running.leave_soon()
 
     async def _call(self, hook: Hooks, name: Name, transcript: InputTranscript | OutputTranscript) -> None:
         method: Callable[..., object] = getattr(hook, name)

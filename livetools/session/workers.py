@@ -34,9 +34,6 @@ log = logging.getLogger("livetools.calls")
 
 IDLE = 64  # workers that wait for a call, as many as run at once; more are let go
 CLEAN_UP = 2.0  # seconds at the end for handlers to stop, and as much for what undoes them
-GRACE = (
-    1.0  # seconds after that for what has not ended, once it is cancelled; then it is left where it stands
-)
 
 GENERATORS = frozenset(
     {"generator", "async_generator"}
@@ -205,7 +202,7 @@ class Workers:
         self._handlers.shutdown()
         for running in (*self._errands, *(worker.runs for worker in self._workers)):
             if running is not None:
-                running.left_at = time.monotonic() + GRACE
+                running.leave_soon()
 
     def _context_of(self, run: int, call: Call, tool: Tool) -> ToolContext[Any]:
         report = _Report(self._desk, run)

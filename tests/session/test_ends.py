@@ -258,8 +258,7 @@ async def test_what_swallows_every_cancellation_does_not_keep_a_session_from_bei
 ) -> None:
     for name, seconds in (
         ("workers.CLEAN_UP", 0.05),
-        ("workers.GRACE", 0.05),
-        ("guardrails.GRACE", 0.05),
+        ("eager.GRACE", 0.05),
         ("guardrails.LAST_WORDS", 0.05),
     ):
         monkeypatch.setattr(f"livetools.session.{name}", seconds)
