@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 import pytest
@@ -22,6 +23,7 @@ def names(target: object) -> list[str]:
 @pytest.fixture(autouse=True)
 def _path(monkeypatch: pytest.MonkeyPatch) -> None:
     """What loading adds to the path and to the modules is gone after the test."""
+    importlib.import_module("websockets.asyncio.client")  # whole: what is half gone cannot be imported again
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(sys, "modules", sys.modules.copy())
 
