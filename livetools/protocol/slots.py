@@ -79,17 +79,18 @@ class Slots:
 
     def next(self, most: int | None) -> Record | None:
         """The first that may start now, with its slot, taken out of its queue; ``None`` if there is none."""
-        first: list[tuple[int, Record]] = []  # of each tool
         for name, queue in list(self.waiting.items()):
             while queue and not _waits(queue[0][1]):
                 queue.popleft()
-            if queue:
-                first.append(queue[0])
-            else:
+            if not queue:
                 del self.waiting[name]
-        for _, record in sorted(first):  # by their numbers, of which no two are equal
+        queues = self.waiting.values()
+        for queue in (
+            sorted(queues) if len(queues) > 1 else queues
+        ):  # by their first, of which no numbers are equal
+            record = queue[0][1]
             if self.take(record, most):
-                self.waiting[record.call.name].popleft()
+                queue.popleft()
                 return record
         return None
 

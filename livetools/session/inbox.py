@@ -164,18 +164,13 @@ class Inbox:
 
     def put(self, *events: Event) -> None:
         """Take events; never waits."""
-        backlog = self._backlog
-        wakes = self._awaited and not backlog.size  # else it was woken by what came before
+        backlog, awaited = self._backlog, self._awaited
+        wakes = awaited and not backlog.size  # else it was woken by what came before
         for event in events:
-            if type(event) is AudioChunk or type(event) is VideoChunk:
-                weight = FLAT + len(event.data)
-            elif self._awaited:
-                weight = FLAT  # a reader that waits takes it at once, so its size does not matter
-            else:
-                weight = FLAT + _weight(event)
-            backlog.add(event, weight)
-            if backlog.size > self._bound:
-                self._shed()
+            # a reader that waits takes it at once, so its size does not matter
+            backlog.add(event, FLAT if awaited else FLAT + _weight(event))
+        if backlog.size > self._bound:
+            self._shed()
         if wakes:
             self._wake.set()
 
@@ -235,6 +230,8 @@ def _weight(event: Event) -> int:
 
     A tool's progress may be any object of the user's: one that will not be looked at weighs nothing.
     """
+    if type(event) is AudioChunk or type(event) is VideoChunk:
+        return len(event.data)
     if isinstance(event, ToolStarted):
         return weigh(event.call.args)
     if isinstance(event, ToolFinished):
