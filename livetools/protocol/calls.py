@@ -252,10 +252,15 @@ class Calls:
             return None
         for record in self.pending.values():
             if record.blocks or record.run in awaited:
-                first = record.leader or record
-                if first is handler or self._slots.needs_end_of(handler, first, self.plan.max_concurrency):
-                    return record
+                for one in record.group or (record,):  # its answer goes out with theirs
+                    if one.state is State.OWED and self._needs_end_of(handler, one):
+                        return one
         return None
+
+    def _needs_end_of(self, handler: Record, record: Record) -> bool:
+        """Whether this call has no outcome before that handler has ended: it needs its result or its slot."""
+        first = record.leader or record
+        return first is handler or self._slots.needs_end_of(handler, first, self.plan.max_concurrency)
 
     def run_of(self, id: str) -> int | None:
         """The run of a call that may still settle, by its id."""

@@ -96,7 +96,7 @@ TABLE: Mapping[tuple[State, Move], tuple[State, tuple[Effect, ...]]] = {
     (S.OWED, M.SETTLE): (S.READY, (E.FINISHED, E.REPLY)),
     (S.OWED, M.EXPIRE): (S.READY, (E.STOP, E.FINISHED, E.REPLY)),
     (S.OWED, M.CANCEL): (S.VOID, (E.STOP, E.CANCELLED, E.RELEASE)),
-    (S.OWED, M.ACK): (S.DETACHED, (E.ACKNOWLEDGE,)),
+    (S.OWED, M.ACK): (S.DETACHED, (E.ACKNOWLEDGE, E.RELEASE)),
     (S.OWED, M.LOSE): (S.DETACHED, (E.LOST,)),
     (S.OWED, M.CLOSE): (S.VOID, (E.STOP,)),
     (S.READY, M.CANCEL): (S.VOID, (E.CANCELLED,)),

@@ -76,6 +76,28 @@ def test_a_batch_of_which_all_were_cancelled_sends_nothing() -> None:
     assert desk.ids() == []
 
 
+@pytest.mark.parametrize("fields", [{"reply_batching": "batch"}, {"reply_format": "client_content"}])
+def test_a_background_call_holds_its_batch_up_no_longer_than_until_it_is_acknowledged(
+    fields: dict[str, Any],
+) -> None:
+    """Whatever was ready before: a refusal, or the answer of a call that is asked again on another connection."""
+    calls = Calls(
+        plan(CallPolicy("tool"), CallPolicy("later", background=True), **fields),
+        lambda e: None,
+        lambda a: None,
+    )
+    desk = Desk()
+    desk.calls = calls
+    calls.receive_calls(1, [FunctionCall("1", "no such tool", {}), FunctionCall("2", "later", {})], 0.0)
+    assert sorted(desk.ids()) == [["1"], ["2"]]
+    asked = [FunctionCall("3", "tool", {}), FunctionCall("4", "later", {})]
+    calls.receive_calls(1, asked, 0.0)
+    unread = [answer for reply in desk.settle(3).calls.replies.take() for answer in reply.answers]
+    calls.lose(0.0, unread)
+    calls.receive_calls(2, asked, 0.0)
+    assert sorted(desk.ids()) == [["3"], ["4"]]
+
+
 def test_batches_do_not_wait_for_each_other() -> None:
     desk = Desk(reply_batching="batch").offer("1", "2").offer("3").settle(3)
     assert desk.ids() == [["3"]]

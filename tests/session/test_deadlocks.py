@@ -183,3 +183,28 @@ async def test_the_tool_of_a_lost_call_does_not_wait_for_a_call_that_waits_for_t
         with anyio.fail_after(5):
             await went_on.wait()
         assert answer((await line.responses(1))[0]) == "second"
+
+
+@pytest.mark.parametrize("verb", ["ask", "stream"])
+@pytest.mark.parametrize("needs", ["the tool that asks", "its slot"])
+async def test_a_question_is_refused_where_an_answer_waits_in_its_batch_for_the_tool_that_asks(
+    opened: Opened, verb: str, needs: str
+) -> None:
+    """The model waits for a call that is done, and whose answer goes out together with another one's."""
+    asker = Asker(verb)
+    tools = [Tool(asker.job, behavior="non_blocking"), Tool(greet, behavior="non_blocking")]
+    slots = 1 if needs == "its slot" else None
+    async with opened(tools, model=MODEL, reply_batching="batch", max_concurrency=slots) as line:
+        asker.line = line
+        mate = {"name": "unknown to us, and so taken for BLOCKING", "id": "c2", "args": {}}
+        if slots:
+            line.call({"name": "job", "id": "c1", "args": {}})
+            await line.quiet()
+            line.call(mate, {"name": "greet", "id": "c3", "args": {}})
+        else:
+            line.call({"name": "job", "id": "c1", "args": {}}, mate)
+        await line.quiet()
+        asker.go_on.set()
+        with anyio.fail_after(5):
+            said = {one["id"]: one for one in await line.responses(3 if slots else 2)}
+    assert answer(said["c1"]).startswith("refused: asked inside the tool job")
