@@ -7,6 +7,7 @@ handlers did, and what was told; ``check`` says what must follow. Searches and r
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -326,32 +327,47 @@ class World:
             assert book.interims == book.parts, "a part was not sent"
 
     def key(self) -> object:
-        """What tells two worlds apart, for a search."""
+        """What tells two worlds apart, for a search: all that a later input or check may look at."""
+        calls, now = self.calls, self.now
+        number = {id(record): n for n, record in enumerate(self.records)}
+
+        def numbers(records: Iterable[Any]) -> tuple[int | None, ...]:
+            return tuple(number.get(id(record)) for record in records)
+
         records = tuple(
             (
-                r.call.id,
-                r.state,
-                r.phase,
-                r.running,
-                r.link - self.link,
-                r.outcome is not None,
-                r.undo,
-                r.undone,
-                len(r.kept) > 0,
-                r.deadline > self.now,
-                tuple(one.call.id for one in r.followers),
-                self.calls.by_id.get(r.call.id) is r,
-                tuple(m.call.id for m in r.group),
+                (r.call.id, r.state, r.phase, r.link - self.link, r.deadline - now),
+                (r.running, r.started, r.undo, r.undone, r.delivered, len(r.kept), r.yielded),
+                None if r.outcome is None else str(r.outcome.response),
+                numbers((r.leader, *r.followers)),
+                numbers(r.group),
+                calls.by_id.get(r.call.id) is r,
             )
             for r in self.records
         )
-        books = tuple(
-            (b.open, b.heard, b.over, b.running, b.lost, b.reasked, b.parts, b.read, b.all_read)
-            for b in self.books
+        queue = tuple(
+            tuple((a.kind, number[id(a.record)], str(a.body)) for a in reply.answers)
+            for reply in calls.replies.queue
         )
-        queue = tuple((a.kind, a.record.call.id) for reply in self.calls.replies.queue for a in reply.answers)
-        sent = tuple(entry.run for entry in self.desk.outbox)
-        return records, books, queue, sent, self.closed
+        sent = tuple((entry.kind, entry.run) for entry in self.desk.outbox)
+        slots = tuple((name, numbers(r for _, r in queue)) for name, queue in calls._slots.waiting.items())
+        shared = numbers(calls._shared._leaders.values())
+        lost = numbers(calls.lost), numbers(calls.excused)
+        books = tuple(self.book_key(book) for book in self.books)
+        return records, books, queue, sent, slots, frozenset(calls._slots.held), shared, lost, self.closed
+
+    def book_key(self, book: Book) -> object:
+        """A book without what only grows, and with its mates by their numbers."""
+        relative = {
+            "call": book.call.id,
+            "link": book.link - self.link,
+            "mates": [n for n, other in enumerate(self.books) if any(other is mate for mate in book.mates)],
+            "texts": len(book.texts),
+            "told_cancelled": book.told_cancelled > 0,
+            "told_lost": book.told_lost - book.expected_lost,
+            "expected_lost": book.expected_lost > 0,
+        }
+        return str({**vars(book), **relative})
 
 
 def responses(frame: dict[str, Any]) -> list[dict[str, Any]]:
