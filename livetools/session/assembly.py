@@ -108,11 +108,15 @@ class Assembly:
         if keeper is not None:
             driver.taps.append(keeper.tap)
             group.start_soon(keeper.run)
-        await driver.run(group, ready)
-        if guardrails is not None:
-            await guardrails.finish()
-        if keeper is not None:
-            await keeper.save()
+        try:
+            await driver.run(group, ready)
+            if guardrails is not None:
+                await guardrails.finish()
+            if keeper is not None:
+                await keeper.save()
+        finally:
+            if guardrails is not None:
+                guardrails.close()
 
     def update(self, driver: SessionDriver, agent: Agent, event: Event | None = None) -> Receipt:
         """Plan the change and tell the machine, which tells ``event`` when the model has it.

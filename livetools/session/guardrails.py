@@ -52,6 +52,7 @@ class Guardrails:
         }
         self._waiting: deque[tuple[Name, InputTranscript | OutputTranscript]] = deque(maxlen=WAITING)
         self._running: EagerCoroutine | None = None  # the async hook that runs, or has run
+        self._closed = False
         self._wake = make_wake()
         self._idle = anyio.Event()
         self._idle.set()
@@ -98,10 +99,13 @@ class Guardrails:
             self._idle.set()
 
     async def finish(self) -> None:
-        """After the session's end: what was said last is seen too, if that does not take long. The caller then cancels
-        the hook that runs."""
+        """After the session's end: what was said last is seen too, if that does not take long."""
         with anyio.move_on_after(LAST_WORDS):
             await self._idle.wait()
+
+    def close(self) -> None:
+        """Let what goes on though it is cancelled go soon: the caller cancels :meth:`run` now."""
+        self._closed = True
         if self._running is not None:
             self._running.leave_soon()
 
@@ -111,6 +115,8 @@ class Guardrails:
             told = method(transcript, self._session) if takes_session(method) else method(transcript)
             if inspect.isawaitable(told):
                 self._running = EagerCoroutine(_end_of(told), copy_context())
+                if self._closed:
+                    self._running.leave_soon()
                 await self._running
         except BaseException as error:
             excuse(log, f"the hook {type(hook).__name__}.{name}", error)

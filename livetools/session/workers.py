@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from contextvars import Context, ContextVar, copy_context
 from functools import partial
@@ -83,6 +83,7 @@ class Workers:
         self._errands: set[EagerCoroutine] = set()
         self._stopping: set[Job] = set()  # whose hooks are told that they were stopped
         self._ended: Wake | None = None  # set when a handler or an errand ends, once somebody waits for that
+        self._closed = False
 
     def stats(self) -> dict[str, int | dict[str, int]]:
         """Handlers that run, threads in use, functions that wait for a thread, and how often each tool has blocked the
@@ -200,6 +201,7 @@ class Workers:
     def close(self) -> None:
         """Let the threads go, and soon what goes on though it is cancelled: the caller cancels everything now."""
         self._handlers.shutdown()
+        self._closed = True
         for running in (*self._errands, *(worker.runs for worker in self._workers)):
             if running is not None:
                 running.leave_soon()
@@ -229,7 +231,7 @@ class Workers:
             if worker.job is not None:
                 context = self._context.copy()
                 context.run(SERVING.set, worker.job)
-                worker.runs = EagerCoroutine(self._settle(worker.job), context)
+                worker.runs = self._eager(self._settle(worker.job), context)
                 await worker.runs
         finally:
             self._workers.remove(worker)
@@ -257,9 +259,16 @@ class Workers:
         begun, worker.begun = worker.begun, None
         if begun is None:
             assert worker.job is not None
-            begun = EagerCoroutine(self._serve(worker, worker.job), self._context.copy())
+            begun = self._eager(self._serve(worker, worker.job), self._context.copy())
         worker.runs = begun
         return begun
+
+    def _eager(self, coroutine: Coroutine[Any, Any, None], context: Context) -> EagerCoroutine:
+        """What runs next. After the end it is cancelled at once, as all that ran then."""
+        made = EagerCoroutine(coroutine, context)
+        if self._closed:
+            made.leave_soon()
+        return made
 
     async def _settle(self, job: Job) -> None:
         done = job.done or cancelled()
@@ -283,7 +292,7 @@ class Workers:
             SERVING.set(errand)
             await function(*args)
 
-        errand = EagerCoroutine(called(), self._context.copy())
+        errand = self._eager(called(), self._context.copy())
 
         async def run() -> None:
             try:

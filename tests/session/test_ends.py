@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import threading
 import time
@@ -269,6 +270,53 @@ async def test_what_swallows_every_cancellation_does_not_keep_a_session_from_bei
             line.server.send({"serverContent": {"inputTranscription": {"text": "Book!"}}})
             line.call(call("book"))
             await started(began)
+
+
+@pytest.mark.filterwarnings(
+    "ignore:coroutine .* was never awaited", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
+@pytest.mark.parametrize("anyio_backend", ["asyncio"])  # on trio the end cannot be cut short
+@pytest.mark.parametrize("place", ["on_input", "undo", "on_cancel"])
+async def test_nor_if_the_end_is_cut_short_and_it_begins_only_then(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """As by Ctrl-C, which cancels the task that leaves."""
+    monkeypatch.setattr("livetools.session.eager.GRACE", 0.5)
+    began, leaving = threading.Event(), anyio.Event()
+
+    async def never(*args: object) -> None:
+        await swallow(began, WAITS["a sleep"])
+
+    async def book() -> None:
+        """Book: what is cancelled takes a while to end."""
+        began.set()
+        with contextlib.suppress(BaseException):
+            await anyio.sleep_forever()
+        until = time.monotonic() + 0.1
+        while time.monotonic() < until:
+            with contextlib.suppress(BaseException):
+                await anyio.sleep(0.001)
+
+    async def hook(self: Hooks, *args: object) -> None:
+        await never()
+
+    hooks = type("Stubborn", (Hooks,), {} if place == "undo" else {place: hook})()
+
+    async def leave() -> None:
+        async with opened([Tool(book, undo=never if place == "undo" else None)], hooks=[hooks]) as line:
+            line.server.send({"serverContent": {"inputTranscription": {"text": "Book!"}}})
+            line.call(call("book"))
+            await line.quiet()
+            await started(began)
+            leaving.set()
+
+    async with asyncio.timeout(5):
+        task = asyncio.ensure_future(leave())
+        await leaving.wait()
+        await asyncio.sleep(0.005)
+        task.cancel()
+        await asyncio.wait([task])
+    assert task.cancelled()
 
 
 @pytest.mark.parametrize("verb", ["__aexit__", "park"])
