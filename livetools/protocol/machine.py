@@ -86,13 +86,14 @@ class Machine:
         self.left: Sequence[Call] = ()  # calls that an earlier process of this conversation has not finished
         self.closed = False
         self._seed = seed
-        self._next_plan = self._sent_plan = plan  # of the next setup, and of the one that was sent last
+        self.next_plan = self._sent_plan = plan  # of the next setup, and of the one that was sent last
         self._contents: list[Mapping[str, Any]] = []  # what follows the setup that was sent last
         self._now = 0.0
         self._ending = False  # a tool said that the session ends
         self._exchange: Exchange | None = None  # the last one, over or not
         self._question: Item | None = None  # its text
         self._moving: list[Item] = []  # changes that wait for a planned move
+        self._carried = 0  # the first of them, which the setup that was sent last has in it
         self._error: Exception | None = None
 
     # Facts
@@ -261,7 +262,7 @@ class Machine:
         """
         receipt = Receipt()
         item = Item("update", frame or b"", receipt, event=event)
-        self._next_plan = plan
+        self.next_plan = plan
         if frame is not None or self.closed:
             self._adopt(plan)
             return self._put(item, now)
@@ -399,7 +400,8 @@ class Machine:
                     self.actions.append(what)
 
     def _send_setup(self, link: int, handle: str | None) -> None:
-        plan = self._sent_plan = self._next_plan
+        plan = self._sent_plan = self.next_plan
+        self._carried = len(self._moving)
         self._contents = self._new_session() if handle is None else []
         message = plan.setup_message(handle, fresh=bool(self._contents))
         self.dispatch.setups.append((link, outgoing.encode(message)))
@@ -438,14 +440,14 @@ class Machine:
     def _changed(self, now: float) -> None:
         """The connection that a change was waiting for stands."""
         self._adopt(self._sent_plan)
-        if self._sent_plan is not self._next_plan:
-            return self.connection.go_away(inf, now)  # it was changed again after the setup had gone out
-        for item in self._moving:
+        made, self._moving = self._moving[: self._carried], self._moving[self._carried :]
+        for item in made:
             if item.event is not None:
                 self._tell(item.event)
             if item.receipt is not None:
                 item.receipt.sent()
-        return self._moving.clear()
+        if self._moving:  # it was changed again after the setup had gone out
+            self.connection.go_away(inf, now)
 
     def _lost(self, close: Close, now: float) -> None:
         """Everything on the current link is gone; a generation that was under way never continues."""
@@ -496,6 +498,7 @@ class Machine:
 
     def _stay(self) -> None:
         """A move was wanted, and there will be none."""
+        self.next_plan = self.plan
         self._fail_moving(LocalProtocolError(f"the change was not made: {NO_DIAL}"))
 
     def _fail_moving(self, error: Exception) -> None:

@@ -125,7 +125,9 @@ class Assembly:
         """
         made = None if agent.tools is None else as_tools(agent.tools)
         plan = replan(
-            self.plan, tools=None if made is None else specs_of(made), instructions=agent.instructions
+            driver.machine.next_plan,
+            tools=None if made is None else specs_of(made),
+            instructions=agent.instructions,
         )
         frame = None
         if plan.takes_update:
@@ -136,7 +138,6 @@ class Assembly:
             raise LocalProtocolError(f"{plan.model} takes no change within a connection, and {NO_DIAL}")
         given = {"instructions": agent.instructions, "tools": made}
         self.updated |= {what for what, value in given.items() if value is not None}
-        self.plan = plan
         return driver.machine.update(plan, frame, driver.clock.now(), event)
 
     def parked(self) -> None:

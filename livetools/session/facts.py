@@ -56,7 +56,7 @@ class SessionFacts:
     @property
     def tools(self) -> Mapping[str, bool]:
         """The functions that the model may call: name → whether a handler answers; if not, :meth:`respond` must."""
-        return {name: policy.handled for name, policy in self._assembly.plan.policies.items()}
+        return {name: policy.handled for name, policy in self.plan.policies.items()}
 
     @property
     def profile(self) -> ModelProfile:
@@ -65,8 +65,8 @@ class SessionFacts:
 
     @property
     def plan(self) -> Plan:
-        """What ``connect`` decided: the model, the setup message, the policy of each tool."""
-        return self._assembly.plan
+        """What ``connect`` and ``update`` decided: the model, the setup message, the policy of each tool."""
+        return self._assembly.plan if self._driver is None else self._driver.machine.next_plan
 
     @property
     def owes(self) -> list[str]:

@@ -23,6 +23,7 @@ from livetools.protocol.errors import (
 from livetools.protocol.events import (
     Event,
     GoAway,
+    HandedOff,
     InputDropped,
     OutputTranscript,
     Reconnected,
@@ -1217,6 +1218,23 @@ def test_a_change_is_refused_once_the_last_setup_is_out() -> None:
     assert isinstance(receipt.error, LocalProtocolError)
     assert "budget" in str(receipt.error)
     assert not d.machine.may_move()
+    assert d.machine.next_plan.policies.keys() == {"echo"}
+
+
+def test_a_change_that_the_last_setup_carries_is_made_though_the_one_behind_it_is_not() -> None:
+    d = Driver(plan(ECHO), ReconnectPolicy(budget=1)).live()
+    d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
+    dialling(d)
+    first = d.machine.update(plan(SLOW), None, d.now, HandedOff("slow"))
+    d.machine.opened(2, d.now)
+    d.drain()
+    second = d.machine.update(plan(ECHO, SLOW), None, d.now)
+    d.drain().server({"setupComplete": {}}, 2)
+    assert first.done
+    assert first.error is None
+    assert "HandedOff" in d.names
+    assert isinstance(second.error, LocalProtocolError)
+    assert d.machine.next_plan.policies.keys() == {"slow"}
 
 
 def test_after_a_tick_it_asks_to_be_woken_later_though_attempts_follow_at_once() -> None:
