@@ -32,6 +32,7 @@ DEBTS = [
     plan(CallPolicy("tool", timeout=60, undo=True)),
     plan(CallPolicy("tool", timeout=60, undo=True), reply_batching="batch"),
     plan(CallPolicy("tool", timeout=60, background=True)),
+    plan(CallPolicy("tool", timeout=60, background=True), reply_batching="batch"),
     plan(CallPolicy("tool", timeout=60, streams=True, takes_scheduling=True)),
     plan(CallPolicy("tool", timeout=60, undo=True), answer_lost=True),
 ]

@@ -23,6 +23,7 @@ PLANS = {
     "answer_lost": plan(PLAIN, answer_lost=True),
     "dropped": plan(PLAIN, lost_results="drop"),
     "background": plan(CallPolicy("tool", timeout=60, background=True)),
+    "background_batch": plan(CallPolicy("tool", timeout=60, background=True), reply_batching="batch"),
     "stream": plan(CallPolicy("tool", timeout=60, streams=True, takes_scheduling=True)),
     "limited": plan(CallPolicy("tool", timeout=60, concurrency=1)),
     "joined": plan(CallPolicy("tool", timeout=60, join=True)),
