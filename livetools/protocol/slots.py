@@ -64,6 +64,8 @@ class Slots:
         counts = policy.takes_slot and not policy.background
         if counts and most == 1 and handler.run in self.held:
             return True
+        if handler.policy is None or handler.policy.concurrency is None:
+            return False  # its tool had no limit when it was called: it is not counted
         return policy.concurrency == 1 and handler.running and handler.call.name == record.call.name
 
     def end(self, record: Record) -> None:

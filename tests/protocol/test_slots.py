@@ -119,3 +119,14 @@ def test_a_call_needs_the_end_of_the_one_handler_that_holds_what_it_waits_for() 
     assert room.slots.needs_end_of(asker, same, 1), "it holds its tool to the end"
     same.state = State.VOID
     assert not room.slots.needs_end_of(asker, same, 1)
+
+
+def test_a_handler_from_before_its_tool_had_a_limit_keeps_nobody_waiting() -> None:
+    """``update`` has changed the tool; somebody else can free the slot that there is now."""
+    room = Room()
+    asker, other = room.running("a"), room.running("a", 1)
+    asker.running = other.running = True
+    record = room.call("a", 1)
+    room.slots.wait(record)
+    assert not room.slots.needs_end_of(asker, record, None)
+    assert room.slots.needs_end_of(other, record, None)
