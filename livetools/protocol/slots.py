@@ -87,9 +87,8 @@ class Slots:
             if not queue:
                 del self.waiting[name]
         queues = self.waiting.values()
-        for queue in (
-            sorted(queues) if len(queues) > 1 else queues
-        ):  # by their first, of which no numbers are equal
+        # By the number of the first in each; no two are equal.
+        for queue in sorted(queues) if len(queues) > 1 else queues:
             record = queue[0][1]
             if self.take(record, most):
                 queue.popleft()
