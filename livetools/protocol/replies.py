@@ -185,7 +185,7 @@ class Replies:
             if not record.named and record.run not in ready:
                 before.setdefault(record.call.name, record.run)
         first: list[Reply] = []
-        for reply in sorted(replies, key=lambda reply: reply.answers[0].record.run):
+        for reply in sorted(replies, key=lambda reply: min((r.run for r in _unnamed(reply)), default=0)):
             waits = any(before.get(r.call.name, inf) < r.run for r in _unnamed(reply))
             (self.queue if waits else first).append(reply)
             for record in _unnamed(reply) if waits else ():

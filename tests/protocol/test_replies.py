@@ -127,6 +127,15 @@ def test_so_are_those_of_messages_that_are_answered_together(
     assert [run for run in heard if run not in (2, 5)] == [1, 3, 4, 6]
 
 
+def test_a_call_with_an_id_lends_its_place_to_none_without_in_its_message() -> None:
+    desk = Desk(reply_batching="batch").offer("1").settle(1)
+    desk.calls.lose(0.0, [answer for reply in taken(desk) for answer in reply.answers])
+    for asked in [None], ["1", None]:
+        desk.calls.receive_calls(2, [FunctionCall(id, "tool", {}) for id in asked], 0.0)
+    desk.settle(3, 2)
+    assert [[r["response"]["output"] for r in message] for message in desk.messages()] == [[2], [1, 3]]
+
+
 def test_calls_with_an_id_do_not_wait_for_those_without() -> None:
     desk = Desk().offer(None, "2").settle(2)
     assert desk.ids() == [["2"]]
