@@ -50,7 +50,8 @@ class Slots:
         return held
 
     def keeps_out(self, run: int, most: int | None) -> bool:
-        """Whether this handler holds a slot, in a session of ``most``, that a BLOCKING call waits for."""
+        """Whether this handler holds a slot, in a session of ``most``, that a BLOCKING call waits for. Another handler
+        may free one first: see :meth:`needs_end_of`."""
         if run not in self.held or most is None or len(self.held) < most:
             return False
         return any(record.blocks and _waits(record) for queue in self.waiting.values() for _, record in queue)

@@ -3,6 +3,9 @@
 Most handlers never wait: waking a task for each would cost more than they do. So a task that waits lends its name to
 the first step, which is then like any other of that task's: timeouts, cancel scopes and task groups that the coroutine
 enters belong to the task that goes on with it.
+
+At a session's end every coroutine of the user's is cancelled. One that goes on all the same (a handler, an approval, an
+undo, a hook that swallows each cancellation) would keep the session from being left, so it is left where it stands.
 """
 
 from __future__ import annotations
