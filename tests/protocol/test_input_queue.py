@@ -21,9 +21,9 @@ from livetools.protocol.input_queue import (
     ENDINGS_AT_MOST,
     FATAL,
     MEDIA_BOUND,
-    SLOW,
     MEDIA_ENDINGS_AT_MOST,
     OUTSIDE,
+    SLOW,
     InputQueue,
     Item,
 )
