@@ -120,7 +120,7 @@ class Recording:
             self._file = None
 
     def add(self, frame: Frame) -> None:
-        """Keep one frame, redacted; times count from the first. When this returns, it is in the file, if that is open."""
+        """Keep one frame, redacted; times count from the first. It is in the file, if that is open, on return."""
         if self._file is None and self._kept is None:
             return  # the recording has ended
         self._began = frame.time if self._began is None else self._began
