@@ -347,6 +347,8 @@ class Machine:
             return inf
         if (self._ending and self._done()) or (self.input.untold and self._flowing()):
             return self._now
+        if self.calls.limit is not None and not self.calls.replies:
+            return self._now
         connection = self.connection
         at = min(
             connection.wake_at(self.snapshot()) if connection.state is _LEAVING else connection.due,
@@ -541,7 +543,9 @@ class Machine:
         connection = self.connection
         if self._moving and connection.cannot_move:
             self._stay()
-        if (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):
+        if self.calls.limit is not None and not self.calls.replies:  # the last error is written first
+            self._do(connection.close(now, self.calls.limit), now)
+        elif (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):
             self._do(connection.close(now), now)
         elif connection.state is _LEAVING:
             self._do(connection.move_if_quiet(self.snapshot(), now), now)
