@@ -197,7 +197,7 @@ class Machine:
         if self.closed:
             return False
         self._now = now
-        return self.input.media(Item(kind, frame), self.calls.blocking())
+        return self.input.media(Item(kind, frame), self.calls.blocking(), not self.connection.usable)
 
     def media_link(self) -> int | None:
         """The link that media may be written to past the queues: there is nothing to wait for, to keep or to count."""
@@ -240,7 +240,7 @@ class Machine:
         self.input.put(Item("end", outgoing.audio_stream_end()))
         if rate is not None:
             for frame in outgoing.silence(self.plan.closing_silence, rate):
-                self.input.media(Item("audio", frame), self.calls.blocking())
+                self.input.media(Item("audio", frame), self.calls.blocking(), not self.connection.usable)
 
     def interrupt(self, now: float) -> None:
         """Cut the model's turn off: at the service where the model allows it, and always for the listeners here."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import functools
 import json
@@ -23,6 +24,7 @@ from support.browser import serving
 
 import livetools
 from livetools import ConfigError, ToolContext, tool
+from livetools.integrations.relay.limits import MAX_PICTURE
 from livetools.integrations.starlette import relay
 from livetools.session.handle_store import MemoryHandleStore
 from livetools.testing import FakeClock, FakeLiveServer, Turn
@@ -158,6 +160,16 @@ async def test_the_sound_of_a_page_reaches_the_model(server):
         page.send({"type": "audio_end"})
         await page.until("TurnComplete")
     assert heard == [b"\x10\x20" * 1600]
+
+
+async def test_the_largest_picture_of_a_page_reaches_the_model_though_it_comes_first(server):
+    data = base64.b64encode(b"\xff\xd8\xff" + bytes(MAX_PICTURE - 3)).decode()
+    async with browser(relay(agent_of(server), linger=0)) as page:
+        page.send({"type": "video", "data": data})
+        page.send({"type": "text", "text": "Oslo"})
+        await page.until("ToolFinished")
+        inputs = [frame.message.get("realtimeInput", {}) for frame in server.frames]
+        assert [each["video"]["data"] == data for each in inputs if "video" in each] == [True]
 
 
 @pytest.mark.parametrize(
