@@ -199,6 +199,21 @@ async def test_a_call_waits_for_the_page_to_decide(server, decision, told):
         await page.until("TurnComplete")
 
 
+async def test_a_call_that_a_page_cannot_be_shown_whole_is_refused_though_it_is_approved(server):
+    @server.model
+    async def model(turn):
+        answer = await turn.call("delete_all", what="f" * 300_000)
+        await turn.say(json.dumps(answer))
+
+    async with browser(relay(agent_of(server), linger=0)) as page:
+        page.send({"type": "text", "text": "Delete my files"})
+        asked = await page.until("ApprovalRequested")
+        assert (asked["truncated"], asked["call"]["args"]) == (True, {})
+        page.send({"type": "approve", "id": asked["call"]["id"]})
+        finished = await page.until("ToolFinished")
+        assert "too large to be shown" in finished["response"]["error"]
+
+
 async def test_a_page_that_comes_back_goes_on_where_it_was(server):
     app = relay(agent_of(server), linger=60)
     async with browser(app) as first:
