@@ -334,7 +334,9 @@ async def test_the_texts_of_tool_errors_in_a_group_are_told_and_of_others_nothin
     async def book(faults: list[str]) -> None:
         """Book a table."""
         errors = [KeyError(f) if f.startswith("key") else ToolError(f) for f in faults]
-        raise ExceptionGroup("faults", [errors[0], ExceptionGroup("more", errors[1:])] if errors[1:] else errors)
+        raise ExceptionGroup(
+            "faults", [errors[0], ExceptionGroup("more", errors[1:])] if errors[1:] else errors
+        )
 
     def approve(args: Mapping[str, Any]) -> bool:
         raise ExceptionGroup("checks", [ToolError("closed"), ToolError("full")])
