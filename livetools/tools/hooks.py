@@ -33,9 +33,8 @@ class Observer(Protocol):
 class Hooks(Protocol):
     """Base class for code that runs around every call. Override the methods you need.
 
-    Hooks run in the order of ``hooks=``, and may be sync or async. A check that fails lets nothing pass: if
-    :meth:`before` raises, the call is refused; if :meth:`after` raises, the result is withheld; if :meth:`on_input` or
-    :meth:`on_output` raises, the model is cut off. What the others raise is logged.
+    Hooks run in the order of ``hooks=``, and may be sync or async. A check that fails lets nothing pass; what the
+    other hooks raise is logged.
 
     ::
 
@@ -49,25 +48,20 @@ class Hooks(Protocol):
     """
 
     def before(self, call: Call) -> Awaitable[Mapping[str, Any] | None] | Mapping[str, Any] | None:
-        """Decide about a call, before a person is asked to approve it and before it runs.
+        """Decide about a call, before it is approved and before it runs; ``call.args`` is as the model sent it.
 
-        ``call.args`` is as the model sent it. Return ``None`` to let the call go on, or a mapping: the arguments to run
-        it with, which are validated, shown for approval and given to ``undo`` in place of the model's. Raise
-        ``ToolError`` (also inside an exception group) to refuse the call with a text for the model. Any other
-        exception, and any other return value, refuses it as well: the model reads ``NAME was refused: its check
-        failed``, and the log says why.
-
-        Calls of tools that are only declared do not pass here: ``session.respond`` answers them.
+        ``None`` lets it go on; a mapping holds other arguments to run it with, which are validated, shown for approval
+        and passed to ``undo``. A ``ToolError``, also in an exception group, refuses it with that text. Whatever else is
+        raised or returned refuses it too, and is logged. Calls of tools without a handler do not pass here.
         """
         return None
 
     def after(self, call: Call, response: Mapping[str, Any]) -> Awaitable[object] | object:
-        """The tool has returned; ``response`` is the JSON object that the model gets. ``call`` has the arguments that
-        it ran with.
+        """The tool has returned; ``response`` is the JSON object that the model gets, ``call`` has the arguments used.
 
-        Return ``None`` to leave the response, or another value in its place, encoded as a tool's own; media beside the
-        response stay. If this raises, the model is told that the tool has run and that its result is withheld, and
-        ``undo`` is not called. What a generator has yielded so far was sent already, on models that take it.
+        ``None`` leaves it; another value takes its place, encoded as a tool's own; media beside it stay. If this
+        raises, the model learns that the tool has run and its result is withheld; ``undo`` is not called. What a
+        generator has yielded was sent before.
         """
         return None
 
@@ -87,41 +81,29 @@ class Hooks(Protocol):
         return None
 
     def elsewhere(self, call: Call, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The tool runs on its own executor, perhaps in another process, which inherits no context variables.
-
-        The function that is returned runs instead of ``function``, with its arguments. If the executor pickles, it must
-        be picklable.
+        """The tool runs on its own executor, perhaps in another process, which inherits no context variables: give a
+        function to run instead of ``function``, with its arguments (picklable, if the executor pickles).
         """
         return function
 
     def replaced(self, call: Call, by: Call) -> None:
-        """A hook behind this one has replaced the arguments: what was ``call`` is ``by`` from now on."""
-        return
+        """A hook behind this one has replaced the arguments: ``call`` is ``by`` from now on."""
 
     def on_input(self, event: InputTranscript) -> Awaitable[None] | None:
-        """The user has typed or said ``event.text``; speech comes in pieces, as the service transcribes it.
+        """The user has typed or said ``event.text``; speech comes in pieces, if ``input_audio_transcription`` is on.
 
-        If it has a second parameter ``session``, it gets the session: it can interrupt the model, make it say something
-        else, or end the conversation. The model does not wait for this hook and may already speak. Called only for a
-        session's own hooks, not for a toolset's or those of ``attach``::
+        With a second parameter ``session`` it gets the session: it can interrupt the model, make it say something else,
+        or end the conversation. The model does not wait for this hook and may already speak. Called only for a
+        session's own hooks, not for a toolset's or those of ``attach``.
 
-            class Guard(Hooks):
-                async def on_input(self, event, session=None):
-                    if "password" in event.text:
-                        await session.interrupt()
-                        await session.generate_reply("Ask the user not to tell passwords.")
-
-        If it raises, or returns anything but ``None``, what the model answers is withheld: the model is interrupted
-        (3.1 cannot be, and speaks to nobody), events and replies hold no more of this turn, and the log names the hook.
-
-        Speech is transcribed if the config asks for ``input_audio_transcription``.
+        If it raises, or returns anything but ``None``, the model's turn is interrupted and no more of it is told (3.1
+        cannot be interrupted, and speaks to nobody).
         """
         return None
 
     def on_output(self, event: OutputTranscript) -> Awaitable[None] | None:
         """The model says ``event.text``, a few words at a time. Otherwise like :meth:`on_input`.
 
-        This is not a filter: you get the words when the model generates them, and an interruption can only remove audio
-        that has not been played. Words after an interruption are not passed.
+        This is not a filter: an interruption can only remove audio that has not been played.
         """
         return None
