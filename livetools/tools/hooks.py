@@ -38,13 +38,14 @@ class Hooks(Protocol):
 
     ::
 
-        class Limit(Hooks):
+        class Check(Hooks):
             def before(self, call):
-                if call.name == "pay" and call.args["amount"] > 100:
-                    raise ToolError("the limit is 100 euros")
+                print("calls", call.name, dict(call.args))
+                if call.args["city"] == "Atlantis":
+                    raise ToolError("Atlantis is not on the map")
 
-        async with connect(MODEL, tools=[pay], hooks=[Limit()]) as session:
-            await session.ask("Pay 500 euros")
+        async with connect(MODEL, tools=[get_weather], hooks=[Check()]) as session:
+            await session.ask("Weather in Oslo?")
     """
 
     def before(self, call: Call) -> Awaitable[Mapping[str, Any] | None] | Mapping[str, Any] | None:
@@ -88,6 +89,7 @@ class Hooks(Protocol):
 
     def replaced(self, call: Call, by: Call) -> None:
         """A hook behind this one has replaced the arguments: ``call`` is ``by`` from now on."""
+        return
 
     def on_input(self, event: InputTranscript) -> Awaitable[None] | None:
         """The user has typed or said ``event.text``; speech comes in pieces, if ``input_audio_transcription`` is on.
@@ -102,8 +104,6 @@ class Hooks(Protocol):
         return None
 
     def on_output(self, event: OutputTranscript) -> Awaitable[None] | None:
-        """The model says ``event.text``, a few words at a time. Otherwise like :meth:`on_input`.
-
-        This is not a filter: an interruption can only remove audio that has not been played.
-        """
+        """The model says ``event.text``, a few words at a time. Otherwise like :meth:`on_input`; not a filter: an
+        interruption can only remove audio that has not been played."""
         return None
