@@ -75,9 +75,8 @@ class Hooks(Protocol):
         return None
 
     def on_session(self, session: SessionLike) -> Observer | None:
-        """The session is about to connect. The observer that is returned follows it to its end.
-
-        The session's handlers see context variables that are set here. Called only for a session's own hooks.
+        """The session is about to connect. The observer that is returned follows it to its end; handlers see context
+        variables that are set here. Called only for a session's own hooks.
         """
         return None
 
