@@ -25,11 +25,11 @@ from livetools import (
     TextChunk,
     ToolStarted,
     TurnComplete,
-    Usage,
     UsageUpdate,
     connect,
     tool,
 )
+from livetools.session import Usage
 from livetools.session.ask import reply_of
 from livetools.testing import FakeClock, FakeLiveServer, Turn
 

@@ -14,7 +14,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from anyio.abc import TaskGroup
 
-from livetools.events import Event
+from livetools.events import Call, Event
 from livetools.protocol.calls.actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.input.outbox import Frame
@@ -146,8 +146,8 @@ class Driver(ABC, Generic[M]):
                 self.workers.stop(run)
             case AskApproval(run, call, tool):
                 self.workers.ask_approval(run, call, tool)
-            case StopAsking(run):
-                self.workers.stop_asking(run)
+            case StopAsking(run, _, over):
+                self.workers.stop_asking(run, over)
             case Undo(run, call, tool, result):
                 self.workers.undo(run, call, tool, result)
 
@@ -208,6 +208,10 @@ class Driver(ABC, Generic[M]):
         else:
             self.machine.approve(run, now)
         await self.follow()
+
+    def decided(self, run: int, call: Call) -> None:
+        """A hook has replaced the arguments of a call."""
+        self.machine.calls.decided(run, call)
 
     def streams(self, run: int) -> bool:
         """Whether each yield of this call is a response of its own."""
