@@ -173,5 +173,5 @@ def test_pictures_are_whole_and_load_nothing(generate):
 
 def test_a_module_of_the_picture_of_a_call_that_is_gone_is_named(generate, monkeypatch):
     monkeypatch.setattr(generate.generate_diagrams, "find_spec", lambda name: None)
-    with pytest.raises(LookupError, match="session/on_asyncio"):
+    with pytest.raises(LookupError, match="transport/on_asyncio"):
         generate.generate_diagrams.call()
