@@ -26,7 +26,7 @@ from .calls import Calls
 from .connection import Begin, Connection, Consequence, Lose, SendSetup, Snapshot
 from .dispatch import Dispatch, says_something
 from .errors import LocalProtocolError
-from .events import Call, Event, Interrupted, Reconnected, Reconnecting, TurnComplete, Usage
+from .events import REPLACED, Call, Event, Interrupted, Reconnected, Reconnecting, TurnComplete, Usage
 from .expected import Exchange
 from .input_queue import InputQueue, Item
 from .latency import Latency
@@ -119,9 +119,12 @@ class Machine:
 
     def stats(self) -> dict[str, Any]:  # plain values
         """Who owes what, and what was lost: every open call by name, what is expected from the model, dials, drops."""
+        loss = self.connection.last_loss
         return {
             "line": self.connection.state.name.lower(),
             "dials": self.connection.attempts.dials,
+            "losses": self.connection.losses,
+            "last_loss": loss and {"code": loss.close.code, "how": loss.how, "calls": list(loss.calls)},
             "waiting_for": self.turns.waiting_for(),
             "calls": self.calls.stats(self._now),
             "calls_made": self.calls.counted,
@@ -144,7 +147,7 @@ class Machine:
 
     def disconnected(self, link: int, close: Close, now: float) -> None:
         """A socket ended, or could not be opened."""
-        self._do(self.connection.gone(link, close, self.snapshot(), now), now)
+        self._do(self.connection.gone(link, close, self.snapshot(), now, self.calls.open()), now)
         self._after(now)
 
     def receive(self, link: int, data: bytes | str, now: float) -> None:
@@ -462,7 +465,7 @@ class Machine:
         if self.turns.lost(now, again=self.input.lose(unread, self.turns.exchange, crossed=crossed)):
             self._tell(Interrupted())
             self.latency.cut_off()
-            self._tell(self.reception.timed(TurnComplete("CONNECTION_REPLACED")))
+            self._tell(self.reception.timed(TurnComplete(REPLACED)))
         self.reception.suppressed = False
         self.reception.sound.clear()
 
