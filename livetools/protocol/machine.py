@@ -156,6 +156,8 @@ class Machine:
             if self.connection.state is _SETUP and self.reception.completes_setup(data):
                 self._do(self.connection.completed(now), now)
             self.reception.receive(link, data, now)
+            if self.reception.cuts_next:
+                self.interrupt(now)
             self._after(now)
 
     # Inputs from the user
@@ -245,11 +247,20 @@ class Machine:
             for frame in outgoing.silence(self.plan.closing_silence, rate):
                 self.input.media(Item("audio", frame), self.calls.blocking(), not self.connection.usable)
 
-    def interrupt(self, now: float) -> None:
-        """Cut the model's turn off: at the service where the model allows it, and always for the listeners here."""
+    def interrupt(self, now: float, answer: bool = False) -> None:
+        """Cut the model's turn off: at the service where the model allows it, and always for the listeners here.
+
+        ``answer``: the next one, where none is under way: the model is to speak to what it has heard, and nothing tells
+        when it begins.
+        """
         self._now = now
-        if self.turns.idle or self.closed:
+        if self.closed:
             return
+        if self.turns.idle:
+            if answer:
+                self.reception.suppressed = self.reception.cuts_next = True
+            return
+        self.reception.cuts_next = False
         if self.plan.content_mid_session:
             self.input.put(Item("cut", outgoing.cut_off()))
         self.turns.interrupted(now)
@@ -338,9 +349,8 @@ class Machine:
         stalled = self.turns.tick(now, served)
         if stalled is not None:
             self._tell(stalled)
-            self.reception.suppressed = (
-                self.reception.suppressed and not self.turns.idle
-            )  # of a turn that has no end
+            if self.turns.idle and not self.reception.cuts_next:  # of a turn that has no end
+                self.reception.suppressed = False
         self._do(self.connection.tick(self.snapshot(), now), now)
         self._after(now)
 

@@ -155,6 +155,12 @@ class SessionDriver(Driver[Machine]):
             )
         await super().approved(run, verdict)
 
+    async def withhold(self, answer: bool) -> None:
+        """A hook has failed on what was said: nothing more of the model's turn is told. ``answer``: of the one that
+        answers the user's last words, if it has not begun."""
+        self.machine.interrupt(self.clock.now(), answer)
+        await self.follow()
+
     # What the sockets tell
 
     def opened(self, link: int) -> None:
