@@ -175,9 +175,12 @@ async def test_a_session_that_is_closed_in_order_has_lost_nothing(opened: Opened
 async def test_without_reconnect_a_loss_is_logged_too_and_the_error_is_as_it_was(
     opened: Opened, lines: Any
 ) -> None:
-    with pytest.raises(livetools.ServerError) as caught:
+    async def body() -> None:
         async with opened(reconnect=False) as line:
             line.server.close(1011, "Internal error")
             await line.until(livetools.AudioChunk)
+
+    with pytest.raises(livetools.ServerError) as caught:
+        await body()
     assert "attempts" not in str(caught.value)
     assert [level for level, _ in lines()] == ["WARNING"]
