@@ -21,7 +21,16 @@ from math import inf
 from typing import Any
 
 from livetools.errors import LocalProtocolError
-from livetools.events import Call, Event, Interrupted, Reconnected, Reconnecting, TurnComplete, Usage
+from livetools.events import (
+    REPLACED,
+    Call,
+    Event,
+    Interrupted,
+    Reconnected,
+    Reconnecting,
+    TurnComplete,
+    Usage,
+)
 from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Outcome
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.connection.connection import Begin, Connection, Consequence, Lose, SendSetup, Snapshot
@@ -121,9 +130,12 @@ class Machine:
 
     def stats(self) -> dict[str, Any]:  # plain values
         """Who owes what, and what was lost: every open call by name, what is expected from the model, dials, drops."""
+        loss = self.connection.last_loss
         return {
             "line": self.connection.state.name.lower(),
             "dials": self.connection.attempts.dials,
+            "losses": self.connection.losses,
+            "last_loss": loss and {"code": loss.close.code, "how": loss.how, "calls": list(loss.calls)},
             "waiting_for": self.turns.waiting_for(),
             "calls": self.calls.stats(self._now),
             "calls_made": self.calls.counted,
@@ -146,7 +158,7 @@ class Machine:
 
     def disconnected(self, link: int, close: Close, now: float) -> None:
         """A socket ended, or could not be opened."""
-        self._do(self.connection.gone(link, close, self.snapshot(), now), now)
+        self._do(self.connection.gone(link, close, self.snapshot(), now, self.calls.open()), now)
         self._after(now)
 
     def receive(self, link: int, data: bytes | str, now: float) -> None:
@@ -474,7 +486,7 @@ class Machine:
         if self.turns.lost(now, again=self.input.lose(unread, self.turns.exchange, crossed=crossed)):
             self._tell(Interrupted())
             self.latency.cut_off()
-            self._tell(self.reception.timed(TurnComplete("CONNECTION_REPLACED")))
+            self._tell(self.reception.timed(TurnComplete(REPLACED)))
         self.reception.suppressed = False
         self.reception.sound.clear()
 

@@ -244,6 +244,10 @@ class Calls:
         """When ``tick`` has something to do; deadlines of calls that are over are dropped on the way."""
         return self.deadlines.next()
 
+    def open(self) -> list[str]:
+        """The names and ids of the open calls."""
+        return [f"{record.call.name} ({record.call.id})" for record in self.pending.values()]
+
     def blocking(self) -> bool:
         """Whether a BLOCKING call is open."""
         return self.ledger.blocking > 0

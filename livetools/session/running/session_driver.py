@@ -17,6 +17,7 @@ from livetools.protocol.connection import close_codes
 from livetools.protocol.input.outbox import Receipt
 from livetools.protocol.machine import Machine
 from livetools.session.handlers.loop_lag import LagMonitor, watch_loop
+from livetools.session.line_log import LOGGED, LineLog
 from livetools.tools import Agent
 from livetools.tools.results import error_outcome
 from livetools.transport.contract import Transport
@@ -47,6 +48,7 @@ class SessionDriver(Driver[Machine]):
         super().__init__(machine, clock)
         self.taps = taps
         self.inbox = Inbox()
+        self._line_log = LineLog(clock)
         self.over = Latch()
         self.error: Exception | None = None
         self.told = False  # somebody was raised the error
@@ -106,6 +108,10 @@ class SessionDriver(Driver[Machine]):
 
     def show(self, events: Sequence[Event]) -> None:
         """Show each event to the taps, and then to the iterator."""
+        for event in events:
+            if type(event) in LOGGED:
+                self._line_log.events(events)
+                break
         for event in events:
             for tap in self.taps:
                 tap(event)
@@ -172,7 +178,12 @@ class SessionDriver(Driver[Machine]):
     def disconnected(self, link: int, close: Close) -> None:
         """A connection ended, or never was."""
         self.writer.forget(link)
+        losses = self.machine.connection.losses
         self.machine.disconnected(link, self.loop_lag.explain(close), self.clock.now())
+        if (
+            loss := self.machine.connection.last_loss
+        ) is not None and self.machine.connection.losses > losses:
+            self._line_log.lost(loss)
         self.background()
 
     # What the verbs ask
