@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
 
-from livetools.protocol.errors import ConfigError
+from livetools.errors import ConfigError
 
 #: Scheme, host and port.
 Origin: TypeAlias = tuple[str, str, int]

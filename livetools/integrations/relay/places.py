@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from livetools.protocol.errors import ConfigError
+from livetools.errors import ConfigError
 
 
 def checked_bound(bound: int | None, name: str) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from livetools.protocol.errors import ConfigError
+from livetools.errors import ConfigError
 
 
 def checked_secret(value: str | None, name: str) -> str | None:

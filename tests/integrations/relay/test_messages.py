@@ -25,6 +25,16 @@ from livetools import (
     UnknownMessage,
     VideoChunk,
 )
+from livetools.errors import (
+    AuthenticationError,
+    ConfigError,
+    ConnectFailed,
+    ModelNotFound,
+    QuotaExceeded,
+    RemoteProtocolError,
+    SessionClosed,
+    ToolDefinitionError,
+)
 from livetools.integrations.relay.limits import MAX_EVENT
 from livetools.integrations.relay.messages import (
     Command,
@@ -34,16 +44,6 @@ from livetools.integrations.relay.messages import (
     ending,
     read_command,
     shows_whole,
-)
-from livetools.protocol.errors import (
-    AuthenticationError,
-    ConfigError,
-    ConnectFailed,
-    ModelNotFound,
-    QuotaExceeded,
-    RemoteProtocolError,
-    SessionClosed,
-    ToolDefinitionError,
 )
 
 
