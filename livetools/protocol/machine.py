@@ -27,7 +27,7 @@ from .connection import Begin, Connection, Consequence, Lose, SendSetup, Snapsho
 from .dispatch import Dispatch, says_something
 from .errors import LocalProtocolError
 from .events import Call, Event, Interrupted, Reconnected, Reconnecting, TurnComplete, Usage
-from .expected import Exchange
+from .expected import REPLACED, Exchange
 from .input_queue import InputQueue, Item
 from .latency import Latency
 from .link import LinkState
@@ -111,7 +111,7 @@ class Machine:
     @property
     def usage(self) -> Usage:
         """Tokens of the whole session: the last count of each turn, summed."""
-        return self.reception.usage + self.reception.turn_usage
+        return self.reception.tokens.total
 
     def run_of(self, call: Call | str) -> int | None:
         """The run of a call that is still served."""
@@ -460,7 +460,8 @@ class Machine:
         if self.turns.lost(now, again=self.input.lose(unread, self.turns.exchange, crossed=crossed)):
             self._tell(Interrupted())
             self.latency.cut_off()
-            self._tell(self.reception.timed(TurnComplete("CONNECTION_REPLACED")))
+            self._tell(self.reception.timed(TurnComplete(REPLACED)))
+            self.reception.tokens.ends()
         self.reception.suppressed = False
         self.reception.sound.clear()
 

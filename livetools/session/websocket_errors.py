@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from livetools.protocol.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
 
 from .dialling import named, stage
+from .proxies import INVALID
 from .transport import Gone
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
         case ws.InvalidURI():
             return ConfigError(f"the URL of the service is not valid (host {where}); see base_url")
         case ws.InvalidProxy():
-            return ConfigError("the proxy's URL is not valid; see WebSocket(proxy=...) and HTTPS_PROXY")
+            return ConfigError(INVALID)
         case ws.InvalidProxyStatus():
             status = error.response.status_code
             return ConnectFailed(f"the proxy refused to connect to {where} (HTTP {status})")
