@@ -12,6 +12,7 @@ from math import inf
 from . import refusals, shared_runs
 from .actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
 from .deadlines import Deadlines
+from .errors import LimitReached
 from .events import (
     ApprovalRequested,
     Call,
@@ -56,6 +57,7 @@ class Calls:
         self.excused: list[Record] = []  # those answered with an error; again, if this link is lost too
         self.partial = PartialCalls()
         self.counted = 0
+        self.limit: LimitReached | None = None  # the model has called on past ``max_calls``: the session ends
         self.closed = False
         self.queued: list[Callable[[], None]] = []  # each is called when a call has to wait for a slot
         self._slots = Slots()
@@ -279,6 +281,8 @@ class Calls:
 
     def _enter(self, link: int, one: Asked, now: float) -> Record:
         self.counted += 1
+        if (most := self.plan.max_calls) is not None and self.counted >= most + refusals.BEYOND:
+            self.limit = refusals.too_many(most)
         run, key = self.counted, one.id or self.counted
         call = one if type(one) is Call else Call(one.id or f"unnamed-{run}", one.name, one.args)
         policy = self.plan.policies.get(one.name)

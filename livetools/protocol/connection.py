@@ -185,9 +185,9 @@ class Connection:
             return []
         return self._move(LinkEvent.QUIET, Transition(now, snapshot))
 
-    def close(self, now: float) -> list[Consequence]:
-        """The user closes the session."""
-        return self._move(LinkEvent.CLOSE, Transition(now))
+    def close(self, now: float, error: LiveToolsError | None = None) -> list[Consequence]:
+        """The user closes the session, or a limit of the user's, with this error."""
+        return self._move(LinkEvent.CLOSE, Transition(now, error=error))
 
     # Facts
 

@@ -197,7 +197,7 @@ class Machine:
         if self.closed:
             return False
         self._now = now
-        return self.input.media(Item(kind, frame), self.calls.blocking())
+        return self.input.media(Item(kind, frame), self.calls.blocking(), not self.connection.usable)
 
     def media_link(self) -> int | None:
         """The link that media may be written to past the queues: there is nothing to wait for, to keep or to count."""
@@ -240,7 +240,7 @@ class Machine:
         self.input.put(Item("end", outgoing.audio_stream_end()))
         if rate is not None:
             for frame in outgoing.silence(self.plan.closing_silence, rate):
-                self.input.media(Item("audio", frame), self.calls.blocking())
+                self.input.media(Item("audio", frame), self.calls.blocking(), not self.connection.usable)
 
     def interrupt(self, now: float) -> None:
         """Cut the model's turn off: at the service where the model allows it, and always for the listeners here."""
@@ -346,6 +346,8 @@ class Machine:
         if self.closed:
             return inf
         if (self._ending and self._done()) or (self.input.untold and self._flowing()):
+            return self._now
+        if self.calls.limit is not None and not self.calls.replies:
             return self._now
         connection = self.connection
         at = min(
@@ -542,7 +544,9 @@ class Machine:
         connection = self.connection
         if self._moving and connection.cannot_move:
             self._stay()
-        if (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):
+        if self.calls.limit is not None and not self.calls.replies:  # the last error is written first
+            self._do(connection.close(now, self.calls.limit), now)
+        elif (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):
             self._do(connection.close(now), now)
         elif connection.state is _LEAVING:
             self._do(connection.move_if_quiet(self.snapshot(), now), now)

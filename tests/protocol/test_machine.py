@@ -16,6 +16,7 @@ from livetools.protocol.actions import Action, Close, Dial, Outcome, Start
 from livetools.protocol.errors import (
     AuthenticationError,
     ConcurrencyError,
+    LimitReached,
     LocalProtocolError,
     ServerError,
     SetupTimeout,
@@ -271,6 +272,48 @@ def test_allowed_and_max_calls_are_told_to_the_model() -> None:
     told = dict(d.answers())
     assert "may not be called" in told["a"]["error"]
     assert "allows 2" in told["c"]["error"]
+
+
+@pytest.mark.parametrize("batching", ["each", "batch"])
+@pytest.mark.parametrize("name", ["echo", "no_such_function"])
+def test_a_model_that_calls_on_past_max_calls_is_told_ten_times_and_then_the_session_ends(
+    batching: str, name: str
+) -> None:
+    d = Driver(plan(ECHO, max_calls=2, reply_batching=batching)).live().call(("a", "echo"), ("b", "echo"))
+    d.settle("a").settle("b")
+    for n in range(10):
+        assert not d.machine.closed
+        d.call((f"c{n}", name))
+    assert ["error" in response for _, response in d.answers()] == [False] * 2 + [True] * 10
+    d.later(0)
+    assert d.started == ["a", "b"]
+    [error] = d.ended
+    assert isinstance(error, LimitReached)
+    assert (error.limit, error.retryable, error.code, error.phase) == ("max_calls", False, 1000, "tool")
+    assert "max_calls=2" in str(error)
+
+
+def test_calls_of_one_message_past_max_calls_are_answered_before_the_session_ends() -> None:
+    d = Driver(plan(ECHO, max_calls=0)).live().call(*((f"c{n}", "echo") for n in range(25)))
+    assert len(d.answers()) == 25
+    assert isinstance(d.later(0).ended[0], LimitReached)
+
+
+def test_a_line_that_is_lost_does_not_keep_a_session_past_its_limit() -> None:
+    d = Driver(plan(ECHO, max_calls=1), reconnect=PATIENT).live().call(("a", "echo"))
+    for n in range(9):
+        d.call((f"c{n}", "echo"))
+    d.drop().later(1).establish().call(("d", "echo"))
+    assert isinstance(d.later(0).ended[0], LimitReached)
+
+
+def test_what_stays_below_the_limit_goes_on() -> None:
+    d = Driver(plan(ECHO, max_calls=1)).live().call(("a", "echo")).settle("a")
+    for _ in range(5):  # the same call, asked again
+        d.call(*((f"c{n}", "echo") for n in range(9)))
+    d.later(5)
+    assert not d.machine.closed
+    assert len(d.answers()) == 10
 
 
 # Input
