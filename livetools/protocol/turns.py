@@ -20,7 +20,7 @@ the answer. If not, the next turn is the next question's: a late answer to what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum, auto
 from itertools import islice, takewhile
 from math import inf
@@ -427,7 +427,7 @@ class Turns:
                 exchange.sure = True
             else:
                 exchange.listen(sure=True, calls=exchange.listens and first.answer)
-        elif all(turn.shares for turn in self._before(exchange.turn)):
+        elif all(turn.shares for turn in takewhile(lambda turn: turn is not exchange.turn, self._queue)):
             exchange.listen(sure=False)
 
     def _place(self, was: Model, now: float) -> None:
@@ -474,16 +474,10 @@ class Turns:
 
     # Inside
 
-    def _before(self, turn: Expected) -> Iterator[Expected]:
-        return takewhile(lambda other: other is not turn, self._queue)
-
-    def _is_next(self) -> bool:
-        """Whether an answer to a call that ended its turn is spoken of in the turn behind the first one expected."""
-        certain = (turn.prompt and turn.wanted and not turn.doubtful for turn in self._queue)
-        return self.model is Model.SPEAKING or any(certain)
-
     def _mark(self, apart: bool, now: float) -> Expected:
-        second = apart and self._is_next()
+        certain = (turn.prompt and turn.wanted and not turn.doubtful for turn in self._queue)
+        # an answer to a call that ended its turn is spoken of behind the turn that is under way, or certainly comes
+        second = apart and (self.model is Model.SPEAKING or any(certain))
         while len(self._queue) <= second:
             self._queue.append(Expected())
         turn = self._queue[second]
