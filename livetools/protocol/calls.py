@@ -136,9 +136,14 @@ class Calls:
         record = self._awaiting(run)
         if record is not None:
             if record.phase is Phase.APPROVAL:
-                self._stop_asking(record)
+                self._act(StopAsking(record.run, record.call, over=False))
             self._admit(record, now)
         return record is not None
+
+    def decided(self, run: int, call: Call) -> None:
+        """A hook has replaced the arguments of a call that has not run: with these it is shown, run and undone."""
+        if (record := self.records.get(run)) is not None:
+            record.call = call
 
     def refuse(self, run: int, why: str, now: float) -> bool:
         """Answer a waiting call with a refusal; False if it does not wait."""
@@ -238,6 +243,10 @@ class Calls:
         """When ``tick`` has something to do; deadlines of calls that are over are dropped on the way."""
         return self.deadlines.next()
 
+    def open(self) -> list[str]:
+        """The names and ids of the open calls."""
+        return [f"{record.call.name} ({record.call.id})" for record in self.pending.values()]
+
     def blocking(self) -> bool:
         """Whether a BLOCKING call is open."""
         return self.ledger.blocking > 0
@@ -322,7 +331,7 @@ class Calls:
         return self._act(AskApproval(record.run, record.call, record.tool))
 
     def _stop_asking(self, record: Record) -> None:
-        """Nobody needs to be asked any more whether this may run."""
+        """Nobody needs to be asked any more whether this may run: it will not."""
         self._act(StopAsking(record.run, record.call))
 
     def _hold(self, record: Record) -> None:
@@ -392,7 +401,9 @@ class Calls:
             PERFORM[effect](self, record, now, yielded)
 
     def _stop(self, record: Record, now: float, yielded: Outcome | None) -> None:
-        if record.phase is Phase.APPROVAL:
+        if record.phase is _APPROVAL or (
+            record.phase is Phase.SLOT and record.policy and record.policy.approval
+        ):
             self._stop_asking(record)
         record.phase = Phase.NOTHING
         if record.policy is not None and record.policy.join:

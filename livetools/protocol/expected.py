@@ -20,7 +20,6 @@ from .events import (
 )
 
 BOUND = 64 * 1024 * 1024  # bytes of audio that an exchange keeps
-REPLACED = "CONNECTION_REPLACED"  # the reason of a turn's end that a lost connection was
 FLAT = 200  # what a chunk weighs beside its data
 #: What a reply is made of, beside the calls.
 KEPT = (TextChunk, OutputTranscript, AudioChunk, UsageUpdate, TurnComplete)

@@ -8,6 +8,7 @@ from dataclasses import field
 from typing import TYPE_CHECKING
 
 from livetools.protocol.events import (
+    REPLACED,
     AudioChunk,
     Call,
     Event,
@@ -16,7 +17,7 @@ from livetools.protocol.events import (
     Usage,
     UsageUpdate,
 )
-from livetools.protocol.expected import BOUND, REPLACED
+from livetools.protocol.expected import BOUND
 from livetools.protocol.frozen import frozen
 from livetools.protocol.words import Words
 
