@@ -11,7 +11,8 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping
 
-from livetools.protocol.configuration import (
+from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.setup.configuration import (
     ALLOWED_INSTEAD,
     NESTED,
     NO_TOOL_CHOICE,
@@ -21,11 +22,9 @@ from livetools.protocol.configuration import (
     camel,
     snake,
 )
-from livetools.protocol.reconnect_policy import ReconnectPolicy
-from livetools.protocol.unexpected_keyword import UnexpectedKeyword, keywords, meant, unexpected_keywords
+from livetools.setup.unexpected_keyword import UnexpectedKeyword, keywords, meant, unexpected_keywords
 from livetools.tools import ToolOptions
-
-from .websocket import WebSocket
+from livetools.transport.websocket import WebSocket
 
 #: What other libraries call a parameter of ours. A field of google-genai's config that has one stands here too.
 ALIASES: Mapping[str, str] = {
