@@ -139,7 +139,7 @@ class Turns:
         self._ended_answer = False  # the turn that ended last was expected to speak of an answer
         self._cutting = False  # an answer was sent that may itself cut the model off
         self._progress = 0.0
-        self._busy_until = 0.0  # the model has shown by then that it works, or its sound plays until then
+        self._works_until = 0.0  # the model has shown by then that it works, or its sound plays until then
         self._patience = inf  # seconds of quiet that settle what is in doubt
         self._spoken = False  # what is in doubt is whether the answers have been spoken of
         self._stalled = False
@@ -246,12 +246,12 @@ class Turns:
         self._heard = True
         if self.exchange is not None and self.exchange.listens:
             self.exchange.heard = True
-        self._busy_until = max(self._busy_until, now) + seconds
+        self._works_until = max(self._works_until, now) + seconds
         self._moved(now)
 
     def worked(self, now: float) -> None:
         """The model has shown that it works, and said nothing: no stall, though nothing else moves."""
-        self._busy_until = max(self._busy_until, now)
+        self._works_until = max(self._works_until, now)
         self._stalled = False
 
     def called(self, run: int, call: Call, ends_turn: bool, now: float) -> None:
@@ -272,7 +272,7 @@ class Turns:
             self._cutting = self._heard = False  # what was heard is not what the answer brings
         elif exchange is not None and exchange.listens and exchange.sure:
             exchange.interrupted = True
-        self._busy_until = now
+        self._works_until = now
         self._moved(now)
 
     def complete(self, status: str | None, now: float, *, explained: bool = False) -> None:
@@ -348,7 +348,7 @@ class Turns:
         cut = self.under_way or self.owed or (not again and not self.idle)
         self.stale.lost(busy=self.model is not Model.IDLE or bool(self._queue) or self.speech)
         self._do(TurnEvent.LOSE, now)
-        self._busy_until = now
+        self._works_until = now
         if (exchange := self.exchange) is not None and exchange.began:
             exchange.unanswered()
             if not again:
@@ -587,9 +587,7 @@ class Turns:
 
     def _silent_until(self) -> float:
         """When a silence since the last word has become too long."""
-        return (
-            self._progress if self._progress > self._busy_until else self._busy_until
-        ) + self.stall_timeout
+        return max(self._progress, self._works_until) + self.stall_timeout
 
 
 DO: Mapping[TurnEffect, Callable[[Turns, Model, float], None]] = {
