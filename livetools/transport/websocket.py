@@ -28,9 +28,8 @@ from livetools.setup.unexpected_keyword import explains_keywords
 from livetools.transport.loop.wake import on_trio
 
 from .contract import Transport
-from .dialling import STAGGER, can_stagger, connected, is_address, named, reached
+from .dialling import STAGGER, can_stagger, connected, is_address, named, proxy_for, reached, read_proxy
 from .endpoint import is_loopback
-from .proxies import proxy_for, read
 
 PONG_TIMEOUT = 60.0  # seconds without a pong after which a line is dead
 
@@ -151,7 +150,7 @@ def _way(url: str, proxy: str | bool | None) -> str | None:
     if not proxy:
         reached("TCP", where=named(url))
         return None
-    way = read(str(proxy))
+    way = read_proxy(str(proxy))
     reached("proxy", where=named(url), proxy=named(way))
     return way
 
