@@ -23,7 +23,6 @@ from pydantic import (
 )
 from pydantic_core import PydanticSerializationError, to_json
 
-<<<<<<< HEAD
 from livetools.errors import (
     AuthenticationError,
     ConfigError,
@@ -43,10 +42,6 @@ from livetools.events import (
     UsageUpdate,
     VideoChunk,
 )
-=======
-from livetools.errors import LiveToolsError, SessionClosed, ToolDefinitionError
-from livetools.events import AudioChunk, Call, Event, HandleUpdate, UnknownMessage, UsageUpdate, VideoChunk
->>>>>>> main
 
 from .limits import MAX_EVENT, MAX_TEXT
 
