@@ -25,7 +25,7 @@ from livetools import (
     ToolFinished,
     Toolset,
 )
-from livetools.protocol.events import Usage
+from livetools.events import Usage
 from livetools.session import Transcript
 from livetools.testing import FakeLiveServer, Recording
 
