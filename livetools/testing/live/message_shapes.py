@@ -103,7 +103,8 @@ _MESSAGES = {
     "FunctionResponse": """
         id:string name:string response:struct scheduling:Scheduling willContinue:bool
         parts:[FunctionResponsePart]""",
-    "FunctionResponsePart": "inlineData:Blob fileData:FileData mediaResolution:any",
+    "FunctionResponsePart": """inlineData:Blob fileData:FileData mediaResolution:any mediaProcessing:any
+        videoMetadata:any documentMetadata:any spreadsheetMetadata:any audioMetadata:any""",
     "ContextUpdate": "systemInstruction:Content tools:ToolsUpdate",
     "ToolsUpdate": "tools:[Tool]",
 }
