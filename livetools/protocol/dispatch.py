@@ -158,7 +158,8 @@ class Dispatch:
                 if last:
                     self.answered.add(now - record.since)
                 scheduling, latest = answer.scheduling, at_latest
-                turn = turns.answered(record.run, record.ends_turn, scheduling, now, stood_still, last)
+                apart = record.ends_turn and not record.blocks
+                turn = turns.answered(record.run, apart, scheduling, now, stood_still, last)
                 if answer.kind == "yield" or scheduling == "SILENT":
                     # the model's words will not say that it was read: the pong must do
                     turn, latest = None, inf

@@ -122,7 +122,7 @@ class Reception:
 
     def _called(self, link: int, calls: Sequence[Asked], now: float) -> None:
         for record in self.calls.receive_calls(link, calls, now):
-            self.turns.called(record.run, record.call, record.ends_turn, now)
+            self.turns.called(record.run, record.call, record.ends_turn, now, record.blocks)
 
     def _read(self, message: ServerMessage, events: list[Event]) -> list[Entry]:
         """What the model has read that says this. The end of an earlier turn says nothing of what came after it."""
@@ -155,6 +155,8 @@ class Reception:
                     self.latency.output(now)
                 self.tell(heard)
         else:
+            if isinstance(event, InputTranscript | VoiceActivity) and not self.input.manual:
+                self.turns.heard_user()
             if isinstance(event, InputTranscript):
                 self.quiet.said(now)
                 self.latency.heard(now)

@@ -1,12 +1,14 @@
 """The state table of turns: which turns are expected, what ends an exchange, when silence is a stall.
 
-``turnComplete`` ends a turn, but a call may end its turn by itself and bring another with its answer; with background
-reasoning ``IDLE`` ends it. So the turns that are expected stand in a queue (``Expected``), and one state says what the
+``turnComplete`` ends a turn, but a NON_BLOCKING call may end its turn by itself and bring another with its answer. Where
+a BLOCKING call does so, nothing else is answered before it: what comes with the answer is taken for the rest of the same
+turn. With background reasoning ``IDLE`` ends a turn. So the turns that are expected stand in a queue (``Expected``), and one state says what the
 model does now:
 
 ==========  ==========================================================================================
 IDLE        nothing of a turn has come since the last one ended
 CALLING     the model has made a BLOCKING call, and said nothing yet
+HALTED      that call has ended a turn by itself (half-cascade on Vertex); with its answer the same goes on
 SPEAKING    it is in the middle of a turn
 THINKING    it said that it goes on by itself (IN_PROGRESS)
 ==========  ==========================================================================================
@@ -45,6 +47,7 @@ class Model(Enum):
 
     IDLE = auto()
     CALLING = auto()
+    HALTED = auto()
     SPEAKING = auto()
     THINKING = auto()
 
@@ -58,6 +61,8 @@ class TurnEvent(Enum):
     OUTPUT = auto()  # the model said something
     CALL = auto()  # it made a call that ends its turn
     STAND = auto()  # it made a BLOCKING call; the turn goes on with the answer
+    HALT = auto()  # turnComplete, which the BLOCKING call that it made has brought
+    CUT = auto()  # it was cut off: turnComplete follows
     END = auto()  # turnComplete, or IDLE
     GO_ON = auto()  # turnComplete with IN_PROGRESS
     BUSY = auto()  # IN_PROGRESS by itself
@@ -81,37 +86,51 @@ class TurnEffect(Enum):
     CLEAR = auto()  # nothing is expected any more
 
 
-_I, _C, _S, _T = Model
+_I, _C, _H, _S, _T = Model
 
 #: Where each input leads, and what follows. What is not in the table does nothing.
 TABLE: Mapping[tuple[Model, TurnEvent], tuple[Model, tuple[TurnEffect, ...]]] = {
     (_I, TurnEvent.PROMPT): (_I, (TurnEffect.EXPECT,)),
     (_C, TurnEvent.PROMPT): (_C, (TurnEffect.PLACE, TurnEffect.EXPECT)),
+    (_H, TurnEvent.PROMPT): (_H, (TurnEffect.PLACE, TurnEffect.EXPECT)),
     (_S, TurnEvent.PROMPT): (_S, (TurnEffect.PLACE, TurnEffect.EXPECT)),
     (_T, TurnEvent.PROMPT): (_T, (TurnEffect.PLACE, TurnEffect.EXPECT)),
     (_I, TurnEvent.OUTPUT): (_S, (TurnEffect.BEGIN,)),
     (_C, TurnEvent.OUTPUT): (_S, ()),
+    (_H, TurnEvent.OUTPUT): (_S, ()),
     (_T, TurnEvent.OUTPUT): (_S, ()),
     (_I, TurnEvent.CALL): (_S, (TurnEffect.BEGIN,)),
     (_C, TurnEvent.CALL): (_S, ()),
+    (_H, TurnEvent.CALL): (_S, ()),
     (_T, TurnEvent.CALL): (_S, ()),
     (_I, TurnEvent.STAND): (_C, (TurnEffect.BEGIN,)),
+    (_H, TurnEvent.STAND): (_C, ()),
+    (_C, TurnEvent.HALT): (_H, ()),
+    (_S, TurnEvent.HALT): (_H, ()),
+    (_T, TurnEvent.HALT): (_H, ()),
+    (_H, TurnEvent.CUT): (_S, ()),
     (_I, TurnEvent.END): (_I, (TurnEffect.POP,)),
-    (_C, TurnEvent.END): (_I, (TurnEffect.POP,)),
-    (_S, TurnEvent.END): (_I, (TurnEffect.POP,)),
-    (_T, TurnEvent.END): (_I, (TurnEffect.POP,)),
+    (_C, TurnEvent.END): (_I, (TurnEffect.PLACE, TurnEffect.POP)),
+    (_H, TurnEvent.END): (_I, (TurnEffect.PLACE, TurnEffect.POP)),
+    (_S, TurnEvent.END): (_I, (TurnEffect.PLACE, TurnEffect.POP)),
+    (_T, TurnEvent.END): (_I, (TurnEffect.PLACE, TurnEffect.POP)),
     (_I, TurnEvent.GO_ON): (_T, (TurnEffect.BEGIN,)),
     (_C, TurnEvent.GO_ON): (_T, ()),
+    (_H, TurnEvent.GO_ON): (_T, ()),
     (_S, TurnEvent.GO_ON): (_T, ()),
     (_I, TurnEvent.BUSY): (_T, (TurnEffect.BEGIN,)),
     (_C, TurnEvent.BUSY): (_T, ()),
+    (_H, TurnEvent.BUSY): (_T, ()),
     (_C, TurnEvent.CALLED_OFF): (_I, ()),
+    (_H, TurnEvent.CALLED_OFF): (_I, (TurnEffect.POP,)),  # its turn has ended before
     (_I, TurnEvent.STALL): (_I, (TurnEffect.GIVE_UP,)),
     (_C, TurnEvent.STALL): (_I, (TurnEffect.GIVE_UP,)),
+    (_H, TurnEvent.STALL): (_I, (TurnEffect.GIVE_UP,)),
     (_S, TurnEvent.STALL): (_I, (TurnEffect.PLACE, TurnEffect.GIVE_UP)),
     (_T, TurnEvent.STALL): (_I, (TurnEffect.PLACE, TurnEffect.GIVE_UP)),
     (_I, TurnEvent.LOSE): (_I, (TurnEffect.CLEAR,)),
     (_C, TurnEvent.LOSE): (_I, (TurnEffect.CLEAR,)),
+    (_H, TurnEvent.LOSE): (_I, (TurnEffect.CLEAR,)),
     (_S, TurnEvent.LOSE): (_I, (TurnEffect.CLEAR,)),
     (_T, TurnEvent.LOSE): (_I, (TurnEffect.CLEAR,)),
 }
@@ -126,13 +145,16 @@ class Turns:
         self.model = Model.IDLE
         self.exchange: Exchange | None = None
         self.ends = 0
-        self.speech = False  # audio went out on this connection: turns may begin without a prompt
+        self.speech = False  # audio went out on this connection: the model may be at work without a prompt
+        self.spoken_to = False  # the user was heard to speak since the last turn ended
         self.most = 0  # turns that may come: each answer that the model did not stand still for may bring one
         self.ended_at = -inf
         self.stale = Stale()  # what a resumed session may spend a turn on
         self.swallowed = False  # the exchange's text was spent on that, and is to be written again
         self._queue: list[Expected] = []  # a few: a deque takes ten times the memory
         self._known = 0  # of the queue, the turns that were expected when the turn under way began
+        self._standing: set[int] = set()  # runs that the model stands still for
+        self._halting = False  # one of those will end its turn by itself
         self._unspoken: set[int] = set()  # runs whose answers are still to be spoken of
         self._heard = False  # the model said something since the last answer
         self._ended_answer = False  # the turn that ended last was expected to speak of an answer
@@ -229,6 +251,10 @@ class Turns:
             self._queue.append(Expected(until=now + QUIET_SETTLES))
             self._moved(now)
 
+    def heard_user(self) -> None:
+        """The service has heard the user speak: the turn under way, or the next one, may be on that."""
+        self.spoken_to = True
+
     def give_up(self, exchange: Exchange, now: float) -> None:
         """Nobody waits for it any more: another may begin. Its answer may still come."""
         if exchange is self.exchange:
@@ -243,15 +269,21 @@ class Turns:
         if self.model is not Model.SPEAKING:
             self._do(TurnEvent.OUTPUT, now)
         self._heard = True
+        self._halting = self._halting and bool(self._standing)  # it goes on: this call has ended no turn
         if self.exchange is not None and self.exchange.listens:
             self.exchange.heard = True
         self._playing = max(self._playing, now) + seconds
         self._moved(now)
 
-    def called(self, run: int, call: Call, ends_turn: bool, now: float) -> None:
-        """The model made a call; ``ends_turn``: its turn ends with it, and another begins at the answer."""
+    def called(self, run: int, call: Call, ends_turn: bool, now: float, blocks: bool = False) -> None:
+        """The model made a call; ``ends_turn``: its turn ends with it, and another begins at the answer; ``blocks``:
+        nothing else is answered before."""
         if not self.status_signal:
-            self._do(TurnEvent.CALL if ends_turn else TurnEvent.STAND, now)
+            stands = blocks or not ends_turn
+            self._do(TurnEvent.STAND if stands else TurnEvent.CALL, now)
+            if stands:
+                self._standing.add(run)
+                self._halting = self._halting or ends_turn
         else:
             self.stale.untried = False
         if self.exchange is not None and self.exchange.listens:
@@ -261,6 +293,7 @@ class Turns:
     def interrupted(self, now: float) -> None:
         """``interrupted``: the model was cut off; the end of its turn follows."""
         exchange = self.exchange
+        self._do(TurnEvent.CUT, now)
         self._known = 0  # a text that was written since has cut it off: it is not the answer to that
         if self._cutting:
             self._cutting = self._heard = False  # what was heard is not what the answer brings
@@ -273,6 +306,11 @@ class Turns:
         """``turnComplete``, with the status that stood beside it; ``explained``: and why the turn has ended."""
         if status == "IN_PROGRESS":
             self._do(TurnEvent.GO_ON, now)
+            self._moved(now)
+            return
+        if self._halting:
+            self._halting = False
+            self._do(TurnEvent.HALT, now)
             self._moved(now)
             return
         self.stale.untried &= not explained
@@ -325,7 +363,9 @@ class Turns:
     def taken_back(self, run: int, now: float) -> None:
         """The server has cancelled this call: it does not speak of an answer to it."""
         self._unspoken.discard(run)
-        if not self._unspoken:
+        self._standing.discard(run)
+        if not (self._unspoken or self._standing):
+            self._halting = False
             self._forget_answers()
             self._do(TurnEvent.CALLED_OFF, now)
         self.closed(run, now)
@@ -333,6 +373,7 @@ class Turns:
     def closed(self, run: int, now: float) -> None:
         """Nothing is owed for this call any more (answered, cancelled, lost)."""
         self._progress, self._stalled = now, False
+        self._standing.discard(run)
         if self.exchange is not None:
             self.exchange.calls.discard(run)
             self._settle()
@@ -429,11 +470,13 @@ class Turns:
         if self._queue:
             first = self._queue[0]
             asked = self.exchange is not None and first is self.exchange.turn
-            if asked or not (self.speech and first.prompt):
+            if asked or not (self.spoken_to and first.prompt):
                 return  # else the turn under way may be on what the user said, and not on what was written
         # a call that is taken back may end nothing
-        until = now + self.stall_timeout if was is Model.CALLING else inf
-        self._queue.insert(0, Expected(until=until))
+        under_way = Expected(until=now + self.stall_timeout if was is Model.CALLING else inf)
+        if self._queue:  # a response to its own call is spoken of in it
+            under_way.answer, self._queue[0].answer = self._queue[0].answer, False
+        self._queue.insert(0, under_way)
         self._known += 1
 
     def _expect(self, was: Model, now: float) -> None:
@@ -445,6 +488,9 @@ class Turns:
             return
         first = self._queue.pop(0)
         first.over, self._ended_answer = True, first.answer
+        exchange = self.exchange
+        if was is Model.IDLE and exchange is not None and exchange.turn is first and not exchange.sure:
+            exchange.listen(sure=True)  # it is answered with an empty turn: what it heard was not its own
         if first.answer and first.wanted and not (first.prompt or first.doubtful):
             return
         # those that it may have answered too
@@ -458,13 +504,15 @@ class Turns:
         for turn in self._queue:
             turn.answer, turn.until = False, min(turn.until, now + self.stall_timeout)
         self._unspoken.clear()
-        self._known = 0
+        self._known, self._halting = 0, False
 
     def _clear(self, was: Model, now: float) -> None:
         self._queue.clear()
         self._unspoken.clear()
+        self._standing.clear()
         self._known = self.most = 0
-        self._cutting = self._spoken = self._ended_answer = self.speech = False
+        self._cutting = self._spoken = self._ended_answer = self._halting = False
+        self.speech = self.spoken_to = False
         self._patience = inf
 
     # Inside
@@ -512,7 +560,7 @@ class Turns:
             turn.doubtful |= self._spoken and turn.answer and not turn.prompt
         if not self.owed:
             self._unspoken.clear()
-        self._cutting = False
+        self._cutting = self.spoken_to = False
         self.ends, self.ended_at = self.ends + 1, now
         self._moved(now)
         if cut_off:

@@ -13,6 +13,7 @@ from support.asking import World
 from support.driver import Driver, plan
 from support.search import search
 
+from livetools.protocol import outgoing
 from livetools.protocol.actions import Outcome
 from livetools.protocol.errors import ConcurrencyError, NoAnswer
 from livetools.protocol.events import Call, OutputTranscript, Stalled, TextChunk, ToolStarted
@@ -32,6 +33,7 @@ GENERATED = {"serverContent": {"generationComplete": True}}
 COMPLETE = {"serverContent": {"turnComplete": True}, "usageMetadata": {"totalTokenCount": 9}}
 CUT = {"serverContent": {"interrupted": True}}
 CALL = {"toolCall": {"functionCalls": [{"id": "c1", "name": "tool", "args": {}}]}}
+CALL_TWO = {"toolCall": {"functionCalls": [{"id": "c2", "name": "tool", "args": {}}]}}
 CANCEL = {"toolCallCancellation": {"ids": ["c1"]}}
 HEARD = {"serverContent": {"inputTranscription": {"text": "what I said"}}}
 CODE = {"serverContent": {"modelTurn": {"parts": [{"executableCode": {"code": "default_api.tool()"}}]}}}
@@ -87,6 +89,20 @@ ORDERS = [
     Order("a blocking call that is cancelled", [CALL, CUT, CANCEL, COMPLETE], interrupted=True),
     # a model whose call ends its turn by itself (half-cascade on Vertex)
     Order("a turn of its own for the call", [CALL, COMPLETE, "", WORDS, COMPLETE], HALF_CASCADE),
+    Order("its answer goes out before that turn ends", [CALL, "", COMPLETE, WORDS, COMPLETE], HALF_CASCADE),
+    Order("its turn goes on", [CALL, "", WORDS, COMPLETE], HALF_CASCADE),
+    Order("words before the call", [WORDS, CALL, COMPLETE, "", WORDS, COMPLETE], HALF_CASCADE, words=2),
+    Order("words behind the call", [CALL, WORDS, COMPLETE, "", WORDS, COMPLETE], HALF_CASCADE, words=2),
+    Order(
+        "one call after another",
+        [CALL, COMPLETE, "", CALL_TWO, COMPLETE, "c2", WORDS, COMPLETE],
+        HALF_CASCADE,
+        words=1,
+    ),
+    Order("cancelled when that turn is over", [CALL, COMPLETE, CANCEL], HALF_CASCADE),
+    Order("cancelled before that turn ends", [CALL, CANCEL, COMPLETE], HALF_CASCADE),
+    Order("cut off, then cancelled", [CALL, COMPLETE, CUT, CANCEL, COMPLETE], HALF_CASCADE, interrupted=True),
+    Order("cut off before that turn ends", [CALL, CUT, COMPLETE, CANCEL], HALF_CASCADE, interrupted=True),
     # calls that do not block
     Order("the result comes in a new turn", [CALL, WORDS, COMPLETE, "", WORDS, COMPLETE], ASYNC, words=2),
     Order("the call alone ends its turn", [CALL, COMPLETE, "", WORDS, COMPLETE], ASYNC),
@@ -113,24 +129,39 @@ ORDERS = [
 ]
 
 
-def begin(order: Order) -> tuple[Driver, Exchange]:
+def begin(order: Order, microphone: str = "") -> tuple[Driver, Exchange]:
     d = Driver(plan(order.policy, status_signal=order.status, **order.fields)).live()
+    hear(d, microphone and "on")
     exchange, _ = d.machine.ask("?", d.now)
     return d.drain(), exchange
 
 
+def hear(d: Driver, microphone: str) -> None:
+    """Sound goes out, in which nobody speaks; ``"off and on"``: the microphone is closed after each piece of it."""
+    if microphone:
+        d.machine.send_media(outgoing.audio(bytes(640), 16000), "audio", d.now)
+        if microphone == "off and on":
+            d.machine.end_audio(d.now)
+        d.drain()
+
+
 def take(d: Driver, step: Any) -> None:
     if isinstance(step, str):
-        d.settle("c1", scheduling=step or None)
+        known = step if step == "c2" else "c1"
+        d.settle(known, scheduling=(step if step != known else "") or None)
     else:
         d.server(step)
 
 
+@pytest.mark.parametrize("microphone", ["", "on", "off and on"])
 @pytest.mark.parametrize("order", ORDERS, ids=lambda o: o.name)
-def test_an_exchange_ends_with_the_last_frame_that_is_due_and_not_before(order: Order) -> None:
-    d, exchange = begin(order)
+def test_an_exchange_ends_with_the_last_frame_that_is_due_and_not_before(
+    order: Order, microphone: str
+) -> None:
+    d, exchange = begin(order, microphone)
     for step in order.steps[:-1]:
         take(d, step)
+        hear(d, microphone)
         assert not exchange.done, f"over after {step}"
     take(d, order.steps[-1])
     if order.after:
@@ -328,6 +359,8 @@ PLAYED = {
     "text": (World.INPUTS, 1_500, 30_000),
     "speech": (World.SPEECH, 1_500, 30_000),
     "calls": (World.CALLS, 800, 8_000),
+    "calls, microphone": (World.MICROPHONE, 1_400, 13_000),
+    "calls that end their turn": (World.HALTS, 700, 7_000),
 }
 
 
