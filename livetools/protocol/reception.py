@@ -205,6 +205,7 @@ class Reception:
         """An update that is not resumable erases nothing: the last handle is still good."""
         if update.resumable and update.new_handle:
             self.connection.handed(update.new_handle, now)
+            self.calls.handed(self.outbox.unseen())
             if self.turned:  # only a handle that came after the errors for lost calls is rid of those calls
                 self.calls.excused.clear()
                 self.turns.stale.saved()
