@@ -12,10 +12,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
 
-from livetools.protocol.errors import NoAnswer
-from livetools.protocol.events import Call, TextChunk, ToolStarted
-from livetools.protocol.expected import Exchange
-from livetools.protocol.turns import PAUSE, QUIET_SETTLES, Model, Turns
+from livetools.errors import NoAnswer
+from livetools.events import Call, TextChunk, ToolStarted
+from livetools.protocol.turns.exchange import Exchange
+from livetools.protocol.turns.queue import PAUSE, QUIET_SETTLES, Turns
+from livetools.protocol.turns.table import Model
 
 from .search import Step
 
@@ -151,7 +152,8 @@ class World:
             tuple(name in self.unwanted for name in names), names.get(self.asked[-1][0]) if self.asked else None,
             tuple((made.stands, names.get(made.names), self.mine(made.names)) for made in self.open),
             len(self.pending), turns._heard, turns._spoken, turns._ended_answer, len(turns._unspoken),
-            exchange is not None and bool(exchange.calls), self.called, self.owes_words, self.ending, self.taken_back, self.skipped,
+            exchange is not None and bool(exchange.calls), self.called, self.owes_words, self.skipped,
+            self.ending, self.taken_back,
             tuple(name in self.excused for name in names), bool(self.asked) and self.asked[-1][0] in self.excused,
             tuple(item in self.responses for item in self.pending),
         )  # fmt: skip
@@ -236,8 +238,9 @@ class World:
             self.turns.heard_user()
 
     def speech(self) -> None:
-        """The user is heard to speak, and the model answers that ahead of texts: not of a question, or nobody could tell
-        them apart."""
+        """The user is heard to speak, and the model answers that ahead of texts; not of a question, or nobody could
+        tell them apart.
+        """
         self.turns.speech = True
         asked = self.unwanted | self.begun | set(dict(self.asked))
         if self.saying is None and self.current is None and not asked & each(self.pending):
@@ -350,7 +353,7 @@ class World:
             self.turns.answered(made.run, not made.stands, "SILENT", self.now, stood)
 
     def cancel(self) -> None:
-        """The newest call is taken back; a model that stood still for it goes on with its turn, if that has not ended."""
+        """The newest call is taken back; a model that stood still for it goes on with its turn, unless that is over."""
         if self.open:
             made = self.open.pop()
             self.turns.taken_back(made.run, self.now)
