@@ -109,9 +109,9 @@ class _Switch(Generic[T]):
 class FakeLiveServer(Address):
     """A fake Live API on a local port. You write the model.
 
-    ``model``: a coroutine that is called for each user turn (``None`` repeats what the user says); :meth:`model` and
-    :meth:`conversation` set it later. ``profile``: a :class:`~livetools.ModelProfile` or the name of the model to
-    imitate; ``None``: the model of the client's setup. ``strict``: refuse what the service refuses. ``tls``: serve
+    ``model``: a coroutine that is called for each user turn (without one, the server echoes the user);
+    :meth:`model` and :meth:`conversation` set it later. ``profile``: a :class:`~livetools.ModelProfile` or the name of
+    the model to imitate; ``None``: the model of the client's setup. ``strict``: refuse what the service refuses. ``tls``: serve
     ``wss://`` with a self-made certificate. ``port``: 0 chooses a free one. ``api_keys``: the keys that are accepted
     (``None``: any). ``clock`` times handles and goAways; ids are made from ``seed``.
 
