@@ -39,6 +39,8 @@ PLAIN = (
     "GOOGLE_GENAI_API_VERSION",
     "SSL_CERT_FILE",
     "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
 )
 QUESTION = "Call the function get_code now, and tell me the code that it returns."
 

@@ -125,6 +125,11 @@ NOT_LIVE = frozenset(
     }
 )
 
+#: What other APIs call the choice of tools, which Live does not have.
+TOOL_CHOICE = frozenset({"toolConfig", "toolChoice", "functionCallingConfig"})
+NO_TOOL_CHOICE = "a Live session cannot force or forbid calls (python-genai#468)"
+ALLOWED_INSTEAD = "Use allowed=[...]: a call to another tool is answered with an error."
+
 _FREE = frozenset(  # what lies under these is the user's own, names included
     {
         "labels",
@@ -238,11 +243,10 @@ def read(config: object) -> dict[str, object]:
 
 
 def _unknown(name: str, key: str) -> str:
-    if key in {"toolConfig", "toolChoice", "functionCallingConfig"}:
-        return (
-            f"config.{name}: a Live session cannot force or forbid calls (python-genai#468). "
-            "Use allowed=[...]: a call to another tool is answered with an error."
-        )
+    if key in TOOL_CHOICE:
+        return f"config.{name}: {NO_TOOL_CHOICE}. {ALLOWED_INSTEAD}"
+    if key in NOT_LIVE:
+        return f"config.{name}: the Live API does not support it; leave it out"
     near = near_names(key, PLACES, count=3, cutoff=0.6)
     hint = f"; did you mean {' or '.join(snake(n) for n in near)}?" if near else ""
     if not near:

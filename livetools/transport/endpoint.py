@@ -16,13 +16,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from livetools.errors import ConfigError
+from livetools.errors import AuthenticationError, ConfigError
 from livetools.setup.frozen import frozen
 
 from .credentials import Fixed, GoogleCloud, Identity, Key, KeySource, application_default
 
 GEMINI = "https://generativelanguage.googleapis.com"
 PLACEHOLDER = "loopback-needs-no-key"
+
+_GOOGLE_CLOUD = (
+    "Vertex AI does not accept the credentials: log in again (`gcloud auth application-default login`) or pass "
+    "connect(credentials=...), and see that its API is enabled in this project and that the account may use it "
+    "(roles/aiplatform.user)"
+)
 
 _METHODS = ("BidiGenerateContent", "BidiGenerateContentConstrained")
 _SCHEMES = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
@@ -69,6 +75,17 @@ class Endpoint:
         own = {name.lower() for name in self.extra}
         headers = {name: value for name, value in grant.headers.items() if name.lower() not in own}
         return Target(self._url(grant.ephemeral), {**headers, **self.extra})
+
+    async def renew(self, target: Target) -> bool:
+        """The dial of ``target`` was answered with HTTP 401. Whether another dial can show newer credentials."""
+        own = {name.lower() for name in self.extra}
+        return "authorization" not in own and await self.identity.renew(target.headers)
+
+    def advised(self, error: AuthenticationError) -> AuthenticationError:
+        """``error`` with advice for Google Cloud's credentials, where these were shown and not an API key."""
+        if not isinstance(self.identity, GoogleCloud):
+            return error
+        return AuthenticationError(error.code, error.reason, error.phase, error.retryable, _GOOGLE_CLOUD)
 
     def _url(self, ephemeral: bool) -> str:
         parts = urlsplit(self.base)
