@@ -214,7 +214,9 @@ def _with_client(own: _Given, client: object, vertexai: bool | None) -> _Given:
     if vertexai is not None:
         doubled.append("vertexai")
     if doubled:
-        raise ConfigError(f"client= and {doubled[0]}= are both set: the client has its own, so pass only client=")
+        raise ConfigError(
+            f"client= and {doubled[0]}= are both set: the client has its own, so pass only client="
+        )
     inner = getattr(client, "_api_client", None)
     options = getattr(inner, "_http_options", None)
     if inner is None or options is None or not hasattr(inner, "api_key"):
