@@ -6,8 +6,6 @@ from collections.abc import AsyncIterator, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self, overload
 
-import anyio
-
 from livetools.protocol.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.protocol.events import Call, Event, HandedOff
 from livetools.tools import Agent, Instructions, ToolLike
@@ -15,6 +13,7 @@ from livetools.tools.results import error_outcome, outcome
 
 from .exchange import Asking, Reply, Stream
 from .facts import checked_text
+from .in_time import in_time
 from .input import SessionInput
 
 if TYPE_CHECKING:
@@ -151,8 +150,7 @@ class Session(SessionInput):
         _checked_timeout(timeout, "timeout")
         asking = self._asking(text)
         try:
-            with anyio.fail_after(timeout):
-                return await asking.reply()
+            return await in_time(asking.reply, timeout)
         finally:
             asking.leave()
 

@@ -19,6 +19,7 @@ from livetools.protocol.outbox import Receipt
 from livetools.tools import Agent
 from livetools.tools.results import error_outcome
 
+from .alarm import GAP
 from .clock import Clock
 from .driver import Driver
 from .inbox import Inbox
@@ -172,7 +173,8 @@ class SessionDriver(Driver[Machine]):
         """A message came."""
         if self.writer.log is not None:
             self.writer.log.received(link, data)
-        self.machine.receive(link, data, self.clock.now())
+        now = self.clock.now()
+        self.machine.receive(link, data, now, overdue=now > self.alarm.due + GAP)
         self.background()
 
     def disconnected(self, link: int, close: Close) -> None:
