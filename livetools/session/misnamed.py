@@ -11,12 +11,20 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping
 
-from livetools.protocol.configuration import NESTED, NOT_LIVE, PLACES, camel, snake
-from livetools.protocol.reconnect_policy import ReconnectPolicy
-from livetools.protocol.unexpected_keyword import UnexpectedKeyword, keywords, meant, unexpected_keywords
+from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.setup.configuration import (
+    ALLOWED_INSTEAD,
+    NESTED,
+    NO_TOOL_CHOICE,
+    NOT_LIVE,
+    PLACES,
+    TOOL_CHOICE,
+    camel,
+    snake,
+)
+from livetools.setup.unexpected_keyword import UnexpectedKeyword, keywords, meant, unexpected_keywords
 from livetools.tools import ToolOptions
-
-from .websocket import WebSocket
+from livetools.transport.websocket import WebSocket
 
 #: What other libraries call a parameter of ours. A field of google-genai's config that has one stands here too.
 ALIASES: Mapping[str, str] = {
@@ -39,7 +47,7 @@ ALIASES: Mapping[str, str] = {
     **dict.fromkeys(("connect_timeout", "open_timeout"), "setup_timeout"),
     **dict.fromkeys(("retry", "retries", "auto_reconnect", "reconnect_policy"), "reconnect"),
     **dict.fromkeys(("callbacks", "guardrails"), "hooks"),
-    **dict.fromkeys(("allowed_tools", "allowed_function_names", "tool_choice", "tool_config"), "allowed"),
+    **dict.fromkeys(("allowed_tools", "allowed_function_names"), "allowed"),
     **dict.fromkeys(("live_connect_config", "generate_content_config", "session_config"), "config"),
     **dict.fromkeys(("max_concurrent", "parallelism", "max_parallel"), "max_concurrency"),
 }
@@ -63,6 +71,8 @@ def unexpected(
 
 def _meant(name: str, known: Mapping[str, str]) -> str | None:
     word = (name.lower() if name.isupper() else snake(name)).strip("_")  # API_KEY, responseModalities, tools_
+    if camel(word) in TOOL_CHOICE:
+        return f"{NO_TOOL_CHOICE}. {ALLOWED_INSTEAD}" if "allowed" in known else NO_TOOL_CHOICE
     if camel(word) in NOT_LIVE:  # though the config has it
         return f"the Live API does not support {word}"
     return meant(word, known)
