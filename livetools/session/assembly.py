@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -10,6 +9,7 @@ from anyio.abc import TaskGroup
 
 from livetools.errors import LocalProtocolError
 from livetools.events import Call, Event
+from livetools.log import get_logger
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.outbox import Receipt
 from livetools.protocol.machine import NO_DIAL, Machine
@@ -32,7 +32,7 @@ from livetools.transport.endpoint import Endpoint
 
 from .handle_store import ConversationStore, HandleStore, Keeper
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 
 def specs_of(tools: Iterable[Tool]) -> list[ToolSpec]:

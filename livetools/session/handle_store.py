@@ -5,7 +5,6 @@ A handle is valid for two hours, and anybody who has it can resume the conversat
 
 from __future__ import annotations
 
-import logging
 import os
 import tempfile
 from collections.abc import Sequence
@@ -15,11 +14,12 @@ from typing import Protocol, runtime_checkable
 import anyio.to_thread
 
 from livetools.events import Call, Event, HandleUpdate
+from livetools.log import get_logger
 from livetools.setup.secrecy import place
 
 from .framelog import detail
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 
 class HandleStore(Protocol):

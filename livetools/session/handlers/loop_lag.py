@@ -8,7 +8,6 @@ for all sessions of an asyncio loop, by a timer of that loop; on trio each sessi
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,10 +17,11 @@ from weakref import WeakKeyDictionary
 import anyio
 from anyio.abc import TaskGroup
 
+from livetools.log import get_logger
 from livetools.protocol.calls.actions import Close
 from livetools.transport.loop.wake import on_trio
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 BEAT = 5.0  # seconds between heartbeats: a thousand idle sessions still cost little
 LATE = 2.0  # seconds of delay that are told

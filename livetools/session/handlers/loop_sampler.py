@@ -8,7 +8,6 @@ there is one thread for all sessions of a loop.
 from __future__ import annotations
 
 import asyncio
-import logging
 import sys
 import threading
 import time
@@ -17,11 +16,12 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any, TypeAlias
 
+from livetools.log import get_logger
 from livetools.transport.loop.wake import this_loop
 
 from .handlers import Handlers, Job
 
-log = logging.getLogger("livetools.calls")
+log = get_logger("livetools.calls")
 
 INTERVAL = 0.1  # seconds between two looks
 BLOCKED = 0.25  # seconds without awaiting that are reported
