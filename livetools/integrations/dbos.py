@@ -274,7 +274,7 @@ class _Store:
             kept: Any = json.loads(text or "")
             self.key, handle = str(kept["key"]), str(kept["handle"])
             self.told = deque(map(str, kept["told"]), maxlen=REMEMBERED)
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             return text  # a plain handle: its calls have no key
         return handle
 

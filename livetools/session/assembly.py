@@ -30,7 +30,7 @@ from livetools.tools import Agent, Hooks, SessionLike, Tool, as_tools
 from livetools.transport.contract import Dialer
 from livetools.transport.endpoint import Endpoint
 
-from .handle_store import ConversationStore, HandleStore, Keeper
+from .handle_store import ConversationStore, HandleStore, Keeper, load_handle
 
 log = get_logger("livetools.session")
 
@@ -75,7 +75,7 @@ class Assembly:
         for warning in (*self.plan.warnings, *self.endpoint.warnings):
             log.warning("%s", warning)
         if self.store is not None and self.plan.handle is None:
-            self.plan = replace(self.plan, handle=await self.store.load())
+            self.plan = replace(self.plan, handle=await load_handle(self.store))
         if isinstance(self.store, ConversationStore):
             self.left = () if self.plan.handle is None else await self.store.left()
             self.store.follow(session)
