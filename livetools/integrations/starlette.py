@@ -88,7 +88,7 @@ log = get_logger("livetools.relay")
 #: seconds between two looks: the service resumes no session that stands.
 TAKE_OVER, LOOK = 30.0, 0.25
 
-#: Who calls: the dependencies of this caller's tools (``None``: the agent's own).
+#: Returns the dependencies of this caller's tools (``None``: the agent's own).
 Authorize: TypeAlias = Callable[[WebSocket], object]
 Stores: TypeAlias = Callable[[str], HandleStore]
 

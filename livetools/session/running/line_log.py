@@ -23,7 +23,8 @@ from livetools.events import (
 )
 from livetools.log import get_logger
 from livetools.protocol.connection.connection import Loss
-from livetools.session.running.clock import Clock
+
+from .clock import Clock
 
 log = get_logger("livetools.session")
 
