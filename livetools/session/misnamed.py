@@ -63,7 +63,7 @@ def unexpected(
     known = {name: f"@tool({name}=...), on the function itself" for name in ToolOptions.__annotations__}
     known |= {} if elsewhere else _places()
     known |= {name: f"{ours}=" for name, ours in ALIASES.items() if ours in own} | {n: f"{n}=" for n in own}
-    nothing = elsewhere or "no name that is known is near it"
+    nothing = elsewhere or "no similar argument exists"
     return unexpected_keywords(function.__name__, names, lambda name: _meant(name, known) or nothing)
 
 

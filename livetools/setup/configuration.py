@@ -185,7 +185,9 @@ def with_speech(
             example = "Kore" if name == "voice" else "en-US"
             raise ConfigError(f"{name}={value!r:.60}: pass a name, such as {example!r}")
         if key in speech:
-            raise ConfigError(f"{name} and config.speech_config.{snake(key)} are both given: say it once")
+            raise ConfigError(
+                f"{name} and config.speech_config.{snake(key)} are both set: pass only one of them"
+            )
         speech[key] = said
     if "speechConfig" in generation and not given:
         return {**fields, "generationConfig": {**generation, "speechConfig": speech}}
@@ -208,7 +210,9 @@ def setup(
             continue  # False is every flag's default
         target = generation if tables.places()[key] else out
         if key in target:
-            raise ConfigError(f"{snake(key)} stands in config and in config.generation_config: say it once")
+            raise ConfigError(
+                f"{snake(key)} is set in both config and config.generation_config: set only one of them"
+            )
         target[key] = _field(key, value)
     if unsupported := sorted(NOT_LIVE & generation.keys()):
         names = ", ".join(snake(n) for n in unsupported)
@@ -217,7 +221,9 @@ def setup(
         out["generationConfig"] = generation
     if instructions:
         if "systemInstruction" in out:
-            raise ConfigError("instructions and config.system_instruction are both given: say it once")
+            raise ConfigError(
+                "instructions and config.system_instruction are both set: pass only one of them"
+            )
         out["systemInstruction"] = content(instructions, "instructions")
     kinds = tables.types()["LiveConnectConfig"]
     out = {key: values.checked(value, kinds[key], f"config.{snake(key)}") for key, value in out.items()}

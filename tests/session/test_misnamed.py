@@ -50,7 +50,7 @@ def told(name: str, value: object = "x") -> str:
         ("proxy", "use transport=WebSocket(proxy=...)"),
         ("attempts", "use reconnect=ReconnectPolicy(attempts=...)"),
         ("behavior", "use @tool(behavior=...), on the function itself"),
-        ("qqq", "no name that is known is near it"),
+        ("qqq", "no similar argument exists"),
     ],
 )
 def test_it_is_told_what_was_meant(name: str, words: str) -> None:

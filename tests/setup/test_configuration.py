@@ -163,9 +163,9 @@ def test_what_live_does_not_support_is_refused_for_the_same_reason_wherever_it_s
 def test_what_is_given_twice_is_refused() -> None:
     with pytest.raises(ConfigError, match="twice"):
         c.read({"top_p": 1, "topP": 1})
-    with pytest.raises(ConfigError, match="say it once"):
+    with pytest.raises(ConfigError, match="only one of them"):
         c.setup(c.read({"temperature": 1, "generation_config": {"temperature": 1}}))
-    with pytest.raises(ConfigError, match="say it once"):
+    with pytest.raises(ConfigError, match="only one of them"):
         c.setup(c.read({"system_instruction": "a"}), instructions="b")
 
 
