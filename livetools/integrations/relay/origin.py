@@ -34,6 +34,12 @@ def refusal(connection: HTTPConnection, origins: Collection[str] | None, guarded
     return f"a page of {origin} may not come to {host}: name your pages, relay(origins=[...])"
 
 
+def is_one_of(origin: str, origins: Collection[str]) -> bool:
+    """Whether a page's ``Origin`` is one of those that were named."""
+    place = _place(origin)
+    return place is not None and place in {_place(each) for each in origins}
+
+
 def _server(connection: HTTPConnection) -> str:
     server = connection.scope.get("server")
     return str(server[0]) if server else ""
