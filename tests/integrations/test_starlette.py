@@ -727,6 +727,7 @@ async def test_a_ping_is_answered_and_a_refused_text_is_named(server):
         assert await page.until("pong") == {"type": "pong", "id": 7}
         page.send({"type": "text", "text": "Oslo", "ref": "a"})
         assert (await page.until("user_text"))["ref"] == "a"
+        await page.until("TurnComplete")
         page.send({"type": "text", "text": "x" * 70_000, "ref": "b"})
         refused = await page.until("error")
         assert (refused["code"], refused["ref"]) == ("bad_message", "b")

@@ -91,7 +91,9 @@ class Page:
         """Write something at least every ``HEARTBEAT`` seconds, so that a page sees a dead line. Runs for ever."""
         while True:
             self._wrote = False
-            await clock.sleep_until(clock.now() + HEARTBEAT / 2)  # nothing in one half: by the end of the next
+            await clock.sleep_until(
+                clock.now() + HEARTBEAT / 2
+            )  # nothing in one half: by the end of the next
             if not self._wrote and not self._notices:
                 self.tell({"type": "alive"})
 
