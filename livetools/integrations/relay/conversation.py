@@ -12,10 +12,8 @@ from functools import partial
 import anyio
 from anyio.abc import TaskGroup
 
-from livetools.integrations.drain import Drain
-from livetools.integrations.idle import Idle
-from livetools.protocol.errors import LiveToolsError, LocalProtocolError
-from livetools.protocol.events import (
+from livetools.errors import LiveToolsError, LocalProtocolError
+from livetools.events import (
     ApprovalRequested,
     AudioChunk,
     Call,
@@ -26,11 +24,13 @@ from livetools.protocol.events import (
     TurnComplete,
     VideoChunk,
 )
-from livetools.protocol.plan_types import Plan
-from livetools.session.clock import Clock, SystemClock
-from livetools.session.host import Host
+from livetools.integrations.drain import Drain
+from livetools.integrations.idle import Idle
+from livetools.session.running.clock import Clock, SystemClock
+from livetools.session.running.host import Host
 from livetools.session.session import Session
-from livetools.session.wake import on_trio
+from livetools.setup.plan_types import Plan
+from livetools.transport.loop.wake import on_trio
 
 from .input import Input, Rejected
 from .limits import HEARTBEAT

@@ -9,7 +9,7 @@ from collections import deque
 import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from livetools.session.clock import Clock
+from livetools.session.running.clock import Clock
 
 from .limits import HEARTBEAT, MAX_AUDIO, MAX_MESSAGE, MAX_NOTICES, WRITE_TIMEOUT
 from .log import EventLog
