@@ -11,7 +11,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from livetools.session.running.clock import Clock
 
-from .limits import HEARTBEAT, MAX_AUDIO, MAX_MESSAGE, MAX_NOTICES, WRITE_TIMEOUT
+from .limits import HEARTBEAT, MAX_AUDIO, MAX_MESSAGE, MAX_NOTICES, WRITE_TIMEOUT, close_reason
 from .log import EventLog
 from .messages import ErrorCode, Message, Refused, closing, encode, ending
 
@@ -133,4 +133,4 @@ class Page:
     async def _close(self, code: int, reason: str) -> None:
         with anyio.move_on_after(self._write_timeout, shield=True):
             with contextlib.suppress(WebSocketDisconnect, RuntimeError, OSError):
-                await self._websocket.close(code, reason.encode()[:120].decode(errors="ignore"))
+                await self._websocket.close(code, close_reason(reason))
