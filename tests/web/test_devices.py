@@ -164,7 +164,9 @@ def test_a_connection_on_which_nothing_comes_is_opened_again(model, site, tab):
     """The page's clock jumps in place of waiting: what came is old then, and nothing new comes."""
     with site() as address, tab(address) as page:
         page.run("live.connect()")
-        page.wait("live.quality === 'good'")
+        page.run("live.sendText('one')")
+        page.run("until('TurnComplete')")
+        page.wait("live.quality !== null")
         page.run("""
             window.seen = [];
             live.on("state", ({ state, reason }) => seen.push([state, reason]));
@@ -184,6 +186,8 @@ def test_a_connection_on_which_nothing_comes_is_opened_again(model, site, tab):
 def test_a_tab_that_was_duplicated_has_a_session_of_its_own(model, site, tab):
     with site() as address, tab(address) as page:
         page.run("live.connect()")
+        page.run("live.sendText('one')")
+        page.run("until('TurnComplete')")
         with page.page.context.expect_page() as opened:
             page.run("window.open(location.href); return 1;")
         other = opened.value
