@@ -21,7 +21,7 @@ from math import inf
 from typing import Any
 
 from . import close_codes, outgoing
-from .actions import Action, Close, Dial, End, Hangup, Outcome
+from .actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
 from .calls import Calls
 from .connection import Begin, Connection, Consequence, Lose, SendSetup, Snapshot
 from .dispatch import Dispatch, says_something
@@ -541,6 +541,9 @@ class Machine:
         connection = self.connection
         if self._moving and connection.cannot_move:
             self._stay()
+        leaves = self.parking.until < inf or connection.state is _LEAVING
+        if leaves and self.outbox.awaited:  # it waits for the pongs
+            self.actions.append(Hurry(connection.current))
         if (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):
             self._do(connection.close(now), now)
         elif connection.state is _LEAVING:

@@ -78,6 +78,21 @@ def named(url: str) -> str:
     return f"{parts.hostname}:{port}"
 
 
+def environment_proxy(url: str) -> str | None:
+    """The proxy that the environment names for a URL: one for websockets, then SOCKS, then that of HTTPS or HTTP."""
+    from urllib.request import getproxies, proxy_bypass  # heavy, and websockets imports it for a dial anyway
+
+    parts = urlsplit(url)
+    if proxy_bypass(f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'wss' else 80)}"):
+        return None
+    proxies = getproxies()
+    for kind in ("wss", "socks", "https") if parts.scheme == "wss" else ("ws", "socks", "https", "http"):
+        if proxy := proxies.get(kind):
+            # the settings of an operating system write a SOCKS proxy as http://
+            return proxy.replace("http://", "socks5h://", 1) if kind == "socks" else proxy
+    return None
+
+
 def is_address(host: str) -> bool:
     """Whether this is an address already: there is nothing to look up, and no other one to try."""
     try:

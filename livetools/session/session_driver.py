@@ -10,7 +10,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from livetools.protocol import close_codes
-from livetools.protocol.actions import Action, Close, Dial, End, Hangup, Outcome
+from livetools.protocol.actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
 from livetools.protocol.errors import ConcurrencyError, LiveToolsError, SetupTimeout
 from livetools.protocol.events import Event, HandedOff, SessionStarted
 from livetools.protocol.ledger import Phase, Record
@@ -90,6 +90,8 @@ class SessionDriver(Driver[Machine]):
                 self.sockets.dial(link)
             case Hangup(link):
                 self.sockets.hang_up(link)
+            case Hurry(link):
+                self.sockets.hurry(link)
             case End(error):
                 self._over(error)
             case _:

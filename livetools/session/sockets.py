@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 
 import anyio
 from anyio.abc import TaskGroup
@@ -63,6 +63,12 @@ class Sockets:
             self._group.start_soon(transport.aclose)
         elif (scope := self._scopes.get(link)) is not None:
             scope.cancel()
+
+    def hurry(self, link: int) -> None:
+        """Send the ping that a connection has put off, if it can."""
+        transport: Any = self.standing.get(link)
+        if hasattr(transport, "hurry"):
+            transport.hurry()
 
     async def gone(self) -> None:
         """Until every connection has ended."""

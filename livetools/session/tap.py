@@ -13,7 +13,7 @@ from livetools.protocol.outbox import Pong
 from .handlers import excuse
 from .listener import Listener
 from .session import Session
-from .transport import Dialer, Gone, SendWithPing, Transport
+from .transport import Dialer, Gone, PingingTransport, Transport
 
 log = logging.getLogger("livetools.session")
 
@@ -120,8 +120,7 @@ class _Tapped:
     async def _dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
         async with self._dialer.dial(url, headers) as transport:
             self._connections += 1
-            pinging: SendWithPing | None = getattr(transport, "send_with_ping", None)
-            kind = _Listened if pinging is None else _ListenedWithPing
+            kind = _ListenedWithPing if hasattr(transport, "hurry") else _Listened
             yield kind(transport, self._listener, self._connections)
 
 
@@ -157,8 +156,13 @@ class _Listened:
 class _ListenedWithPing(_Listened):
     """The same, of a transport that can tell what the other end has received."""
 
-    async def send_with_ping(self, frame: bytes) -> Pong | None:
-        """See :data:`~.transport.SendWithPing`."""
+    _transport: PingingTransport
+
+    async def send_with_ping(self, frame: bytes, at_once: bool = True) -> Pong | None:
+        """See :class:`~.transport.Pinging`."""
         self._listener.frame("client", self._connection, frame)
-        sending: SendWithPing = getattr(self._transport, "send_with_ping")  # noqa: B009  # not in the protocol
-        return await sending(frame)
+        return await self._transport.send_with_ping(frame, at_once)
+
+    def hurry(self) -> None:
+        """See :class:`~.transport.Pinging`."""
+        self._transport.hurry()

@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 from livetools.protocol.errors import ConfigError
 from livetools.protocol.unexpected_keyword import explains_keywords
 
-from .dialling import STAGGER, can_stagger, connected, is_address, named, reached
+from .dialling import STAGGER, can_stagger, connected, environment_proxy, is_address, named, reached
 from .endpoint import is_loopback
 from .secrecy import Sealed, Secrets
 from .transport import Transport
@@ -90,7 +90,7 @@ class WebSocket:
     async def _dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
         from websockets.uri import parse_uri
 
-        from .adapters import adapted, dial_error, opening
+        from .adapters import Limits, adapted, dial_error, opening
 
         options, failure = Secrets(all={}, proxy=None), None
         try:
@@ -103,7 +103,7 @@ class WebSocket:
                     options.all["sock"] = await connected(target.host, target.port)
                 elif options.proxy is not None and can_stagger():
                     options.all["happy_eyeballs_delay"] = STAGGER  # of the proxy's addresses
-                client = opening(url, options.all)
+                client = opening(url, Limits(self.max_message, self.write_timeout), options.all)
                 connection = await client.__aenter__()
         except Exception as error:
             failure = dial_error(error, url, options.proxy)
@@ -114,7 +114,7 @@ class WebSocket:
         connection.request = None  # the upgrade's, with the key: nobody asks for either any more
         connection.response.headers.clear()
         del options, target
-        transport = adapted(connection, self.write_timeout)
+        transport = adapted(connection)
         try:
             yield transport
         finally:
@@ -134,7 +134,6 @@ class WebSocket:
             "open_timeout": None,  # the setup's deadline covers it
             "ping_interval": self.ping_interval,
             "ping_timeout": PONG_TIMEOUT,
-            "max_size": self.max_message,
             "logger": quiet_logger(),
         }
         if self.ssl is not None and url.startswith("wss:"):
@@ -144,17 +143,12 @@ class WebSocket:
 
 def _way(url: str, proxy: str | bool | None) -> str | None:
     """The proxy that this dial goes through, if any; where it stands is noted."""
-    from websockets.proxy import get_proxy
-    from websockets.uri import parse_uri
-
-    if proxy is True:
-        proxy = get_proxy(parse_uri(url))
-    way = proxy or None
+    way = environment_proxy(url) if proxy is True else proxy or None
     if way is None:
         reached("TCP", where=named(url))
     else:
-        reached("proxy", where=named(url), proxy=named(str(way)))
-    return way if way is None else str(way)
+        reached("proxy", where=named(url), proxy=named(way))
+    return way
 
 
 def quiet_logger() -> logging.Logger:
