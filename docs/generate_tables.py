@@ -322,7 +322,7 @@ def public(package: str) -> list[str]:
 
 
 def event_names() -> list[str]:
-    return [f"livetools.{name}" for name in ("Call", "Usage", *(k.__name__ for k in get_args(events.Event)))]
+    return [f"livetools.{name}" for name in ("Call", *(k.__name__ for k in get_args(events.Event)))]
 
 
 def error_names() -> list[str]:

@@ -28,7 +28,7 @@ Events (``Event`` is any of them)
     HandedOff                                                           the model continues as another ``Agent``
     ApprovalRequested                                                   a call waits for ``session.approve``
     Interrupted, GenerationComplete, TurnComplete, VoiceActivity        whose turn it is
-    UsageUpdate                                                         tokens, as ``Usage``
+    UsageUpdate                                                         tokens
     Grounding                                                           the sources of the answer
     Stalled, InputDropped, UnknownMessage                               what went wrong, or is unknown
 
@@ -36,6 +36,7 @@ Errors (each is a ``LiveToolsError``)
     ConfigError, ToolDefinitionError    what you passed cannot work
     ConnectFailed, SetupTimeout, SetupRejected      the session could not be opened
     SessionClosed   it ended: AuthenticationError, QuotaExceeded, InvalidRequest, ModelNotFound, ServerError
+    LimitReached    it ended by a limit of its own
     NoAnswer        the model did not answer a question
     LocalProtocolError, RemoteProtocolError         you, or the other end, broke the protocol
     ToolError, ToolTimeout              raise it in a tool to tell the model; a tool took too long
@@ -54,6 +55,7 @@ from .protocol.errors import (
     ConfigError,
     ConnectFailed,
     InvalidRequest,
+    LimitReached,
     LiveToolsError,
     LocalProtocolError,
     ModelNotFound,
@@ -96,7 +98,6 @@ from .protocol.events import (
     ToolStarted,
     TurnComplete,
     UnknownMessage,
-    Usage,
     UsageUpdate,
     VideoChunk,
     VoiceActivity,
@@ -144,6 +145,7 @@ __all__ = [
     "InputTranscript",
     "Interrupted",
     "InvalidRequest",
+    "LimitReached",
     "LiveToolsError",
     "LocalProtocolError",
     "ModelNotFound",
@@ -179,7 +181,6 @@ __all__ = [
     "Toolset",
     "TurnComplete",
     "UnknownMessage",
-    "Usage",
     "UsageUpdate",
     "VideoChunk",
     "VoiceActivity",

@@ -9,6 +9,7 @@ import anyio
 
 from livetools.protocol.errors import LiveToolsError, SessionClosed
 from livetools.protocol.events import (
+    ApprovalRequested,
     AudioChunk,
     Event,
     Interrupted,
@@ -127,7 +128,7 @@ class _Conversation:
                 self.speaks_until = 0.0
             case VoiceActivity(kind="start"):
                 self.answered = False
-            case ToolStarted(call=call):
+            case ToolStarted(call=call) | ApprovalRequested(call=call):
                 self.moves += 1
                 self.answered = False
                 self.open.add(call.id)

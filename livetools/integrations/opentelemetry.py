@@ -133,6 +133,10 @@ class _Tracing(Hooks):
             token = context.attach(below)
         self._runs[id(call)] = call, conversation, span, below, token, wall, began
 
+    def replaced(self, call: Call, by: Call) -> None:
+        if (run := self._runs.pop(id(call), None)) is not None:
+            self._runs[id(by)] = (by, *run[1:])
+
     def after(self, call: Call, response: Mapping[str, Any]) -> None:
         self._end(call, None, partial(_say_result, as_json(dict(response))) if self._content else None)
 

@@ -63,10 +63,11 @@ class AskApproval:
 @frozen
 class StopAsking:
     """Whether this call may run is decided, or of no account any more: cancel the tool's ``approval``, if it still
-    runs. Nothing follows."""
+    runs. ``over``: the call will not run. Nothing follows."""
 
     run: int
     call: Call
+    over: bool = True
 
 
 @frozen

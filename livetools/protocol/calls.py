@@ -12,6 +12,7 @@ from math import inf
 from . import refusals, shared_runs
 from .actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
 from .deadlines import Deadlines
+from .errors import LimitReached
 from .events import (
     ApprovalRequested,
     Call,
@@ -56,6 +57,7 @@ class Calls:
         self.excused: list[Record] = []  # those answered with an error; again, if this link is lost too
         self.partial = PartialCalls()
         self.counted = 0
+        self.limit: LimitReached | None = None  # the model has called on past ``max_calls``: the session ends
         self.closed = False
         self.queued: list[Callable[[], None]] = []  # each is called when a call has to wait for a slot
         self._slots = Slots()
@@ -134,9 +136,14 @@ class Calls:
         record = self._awaiting(run)
         if record is not None:
             if record.phase is Phase.APPROVAL:
-                self._stop_asking(record)
+                self._act(StopAsking(record.run, record.call, over=False))
             self._admit(record, now)
         return record is not None
+
+    def decided(self, run: int, call: Call) -> None:
+        """A hook has replaced the arguments of a call that has not run: with these it is shown, run and undone."""
+        if (record := self.records.get(run)) is not None:
+            record.call = call
 
     def refuse(self, run: int, why: str, now: float) -> bool:
         """Answer a waiting call with a refusal; False if it does not wait."""
@@ -236,6 +243,10 @@ class Calls:
         """When ``tick`` has something to do; deadlines of calls that are over are dropped on the way."""
         return self.deadlines.next()
 
+    def open(self) -> list[str]:
+        """The names and ids of the open calls."""
+        return [f"{record.call.name} ({record.call.id})" for record in self.pending.values()]
+
     def blocking(self) -> bool:
         """Whether a BLOCKING call is open."""
         return self.ledger.blocking > 0
@@ -279,6 +290,8 @@ class Calls:
 
     def _enter(self, link: int, one: Asked, now: float) -> Record:
         self.counted += 1
+        if (most := self.plan.max_calls) is not None and self.counted >= most + refusals.BEYOND:
+            self.limit = refusals.too_many(most)
         run, key = self.counted, one.id or self.counted
         call = one if type(one) is Call else Call(one.id or f"unnamed-{run}", one.name, one.args)
         policy = self.plan.policies.get(one.name)
@@ -318,7 +331,7 @@ class Calls:
         return self._act(AskApproval(record.run, record.call, record.tool))
 
     def _stop_asking(self, record: Record) -> None:
-        """Nobody needs to be asked any more whether this may run."""
+        """Nobody needs to be asked any more whether this may run: it will not."""
         self._act(StopAsking(record.run, record.call))
 
     def _hold(self, record: Record) -> None:
@@ -388,7 +401,9 @@ class Calls:
             PERFORM[effect](self, record, now, yielded)
 
     def _stop(self, record: Record, now: float, yielded: Outcome | None) -> None:
-        if record.phase is Phase.APPROVAL:
+        if record.phase is _APPROVAL or (
+            record.phase is Phase.SLOT and record.policy and record.policy.approval
+        ):
             self._stop_asking(record)
         record.phase = Phase.NOTHING
         if record.policy is not None and record.policy.join:

@@ -180,6 +180,14 @@ def error(code: int, reason: str, phase: str, note: str = "") -> LiveToolsError:
     return _error(classify(code, reason, phase=phase), code, scrub(text), phase)
 
 
+def in_words(close: Close) -> str:
+    """How a connection ended, for a log: its code and reason, from which secrets are removed."""
+    reason = scrub(" ".join(close.reason.split())) or (
+        "the line broke" if close.code == 1006 else "no reason was given"
+    )
+    return f"closed with {close.code}: {reason.rstrip('.')}{f' ({close.note})' if close.note else ''}"
+
+
 def judge(close: Close, phase: str, *, planned: bool) -> tuple[LiveToolsError | None, Retry]:
     """The error of this close (``None``: a clean end), and whether it is worth another dial.
 

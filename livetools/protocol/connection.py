@@ -6,7 +6,7 @@ decides something, and returns what is to be done, in its order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import inf
 from typing import TypeAlias
@@ -81,6 +81,19 @@ class Lose:
     close: Close
 
 
+@frozen
+class Loss:
+    """How a connection on which the session stood was lost."""
+
+    close: Close
+    calls: tuple[str, ...] = ()  # those that were open: their names and ids
+
+    @property
+    def how(self) -> str:
+        """The close in words."""
+        return close_codes.in_words(self.close)
+
+
 #: What an input leads to; the machine carries it out.
 Consequence: TypeAlias = Dial | Hangup | SendSetup | Begin | Lose | Reconnecting | End
 
@@ -112,6 +125,8 @@ class Connection:
         self.advanced_at = -inf  # something was written, or a turn has ended
         self.handle_outdated = False  # the conversation has advanced since the newest handle came
         self.stood = False  # a session has begun once
+        self.losses = 0  # of connections on which it stood; a planned move is none
+        self.last_loss: Loss | None = None
         self._resumption, self._patience = plan.resumption, plan.setup_timeout
         self._shown: str | None = None  # the handle in the setup that was sent last
         self._set_up_by = inf  # by then a session stands on the newest socket, or it has failed
@@ -157,11 +172,15 @@ class Connection:
         """The service has completed the setup."""
         return self._move(LinkEvent.COMPLETE, Transition(now))
 
-    def gone(self, link: int, close: Close, snapshot: Snapshot, now: float) -> list[Consequence]:
-        """A socket ended, or could not be opened."""
+    def gone(
+        self, link: int, close: Close, snapshot: Snapshot, now: float, calls: Iterable[str] = ()
+    ) -> list[Consequence]:
+        """A socket ended, or could not be opened. ``calls``: those that are open, in words."""
         self._alive.discard(link)
-        on = self._of(link, LinkEvent.GONE, LinkEvent.NEXT_GONE)
-        return self._move(on, Transition(now, snapshot, close))
+        on, transition = self._of(link, LinkEvent.GONE, LinkEvent.NEXT_GONE), Transition(now, snapshot, close)
+        if on is LinkEvent.GONE and self.usable and self._verdict(transition)[0] is not None:
+            self.losses, self.last_loss = self.losses + 1, Loss(close, tuple(calls))
+        return self._move(on, transition)
 
     def go_away(self, time_left: float | None, now: float) -> None:
         """The service will cut this connection; ``inf``: we want another one, at the next quiet moment.
@@ -185,9 +204,9 @@ class Connection:
             return []
         return self._move(LinkEvent.QUIET, Transition(now, snapshot))
 
-    def close(self, now: float) -> list[Consequence]:
-        """The user closes the session."""
-        return self._move(LinkEvent.CLOSE, Transition(now))
+    def close(self, now: float, error: LiveToolsError | None = None) -> list[Consequence]:
+        """The user closes the session, or a limit of the user's, with this error."""
+        return self._move(LinkEvent.CLOSE, Transition(now, error=error))
 
     # Facts
 
@@ -303,12 +322,13 @@ class Connection:
             retry = "no" if (transition.close.code, transition.close.reason) in self._reasons else "yes"
             self._reasons += ((transition.close.code, transition.close.reason),)
         transition.error = error
-        if error is None or retry == "no" or not (self.stood or transition.stale):
+        if error is None:
             return LinkEvent.GIVE_UP
-        if self.attempts.may_dial():
+        if retry != "no" and (self.stood or transition.stale) and self.attempts.may_dial():
             return LinkEvent.AGAIN
-        if made := self.attempts.made:
-            error.add_note(f"gave up after {made} attempts and {self.attempts.dials} dials in all")
+        if self.last_loss is not None and (made := self.attempts.made):
+            history = f"The connection was lost before ({self.last_loss.how}); attempts to restore it: {made}"
+            error.args = (f"{str(error).rstrip('.')}. {history}",)
         return LinkEvent.GIVE_UP
 
     def _verdict(self, transition: Transition) -> tuple[LiveToolsError | None, close_codes.Retry]:

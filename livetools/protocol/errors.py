@@ -10,6 +10,7 @@
     │   ├── SetupTimeout                    the service did not complete the setup in time
     │   └── SetupRejected                   the service refused it, for a reason that no class below names
     ├── SessionClosed                       the connection ended (1006, 1001 and the like: this class itself)
+    │   ├── LimitReached                    a limit of the session's own: max_calls
     │   ├── AuthenticationError             the key, the token, the project
     │   ├── QuotaExceeded                   quota, billing
     │   ├── InvalidRequest                  what was sent is not accepted
@@ -151,6 +152,26 @@ class SessionClosed(LiveToolsError):
         how = "the connection was closed with" if code >= 1000 else "the service answered with HTTP"
         text = f"{how} {code}{f' during {phase}' if phase else ''}{f': {reason}' if reason else ''}"
         super().__init__(f"{text.rstrip('.')}. {advice}" if advice else text)
+
+
+class LimitReached(SessionClosed):
+    """The session was closed because a limit of its own was reached. ``limit``: the argument that sets it.
+
+    ``"max_calls"``: past that many calls each is answered with an error, and after ten of those the session ends.
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather], max_calls=20) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except LimitReached as error:
+            print(error.limit, error.advice)
+    """
+
+    def __init__(self, limit: str, reason: str = "", phase: str = "", advice: str = "") -> None:
+        super().__init__(1000, reason, phase, False, advice)
+        self.limit = limit
+        self.args = (f"the session was closed: {reason}. {advice}",)
 
 
 class AuthenticationError(SessionClosed):

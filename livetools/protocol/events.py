@@ -333,6 +333,10 @@ class GenerationComplete:
     """
 
 
+#: The reason of a turn that was cut off because its connection was replaced.
+REPLACED = "CONNECTION_REPLACED"
+
+
 @frozen
 class TurnComplete:
     """The model's turn is over. ``reason`` is ``None``, or says why it ended early (``MALFORMED_FUNCTION_CALL`` …).

@@ -1,8 +1,8 @@
 """Queues user input: it is written at once, held while it cannot be, and sent again if it may have been lost.
 
-Text is never lost: it is written, or its receipt fails. Media is worth nothing late: while the line is away the newest
-is kept within bounds, and while a blocking call is open on a model that closes for it it is dropped (the input block;
-js-genai#1236). Whatever is dropped is counted and told.
+Text is never lost: it is written, or its receipt fails. Media is worth nothing late: while the line is away, or slow,
+the newest is kept within bounds, and while a blocking call is open on a model that closes for it it is dropped (the
+input block; js-genai#1236). Whatever is dropped is counted and told.
 
 With transparent resumption (Vertex) the service says how much of what was sent it has taken in; all after that is kept
 and written again, in order, to a session that is resumed; a fresh one is told only what was not read. The index
@@ -31,6 +31,7 @@ MEDIA_BOUND = 2 * 1024 * 1024
 
 BLOCKED = "a blocking function call is open"
 AWAY = "the connection is away"
+SLOW = "the line is slow: more than 2 MiB of audio and video were waiting"
 OUTSIDE = "no activity() is open, and the config turns automatic activity detection off"
 FATAL = "the service closed every connection on which it was sent"
 #: After this many connections closed while one text was in flight, it is taken for what closes them.
@@ -110,7 +111,8 @@ class InputQueue:
         self.input_block, self.outbox, self._tell = input_block, outbox, tell
         self.manual, self.realtime = manual, realtime
         self.backlog = 0  # bytes of media that wait
-        self.dropped = {BLOCKED: 0, AWAY: 0, OUTSIDE: 0}  # in the whole session
+        self._large = 0  # of them, those in frames that are larger than the bound
+        self.dropped = {BLOCKED: 0, AWAY: 0, SLOW: 0, OUTSIDE: 0}  # in the whole session
         self.queue: list[Item] = []
         self.streams = False  # media went out on this link: it begins turns whenever it likes
         self._untold = dict.fromkeys(self.dropped, 0)
@@ -157,8 +159,11 @@ class InputQueue:
         item.inside = self.in_activity
         self.queue.append(item)
 
-    def media(self, item: Item, blocked: bool) -> bool:
-        """Queue audio or video; False if it is dropped: by the input block, or as audio outside an activity."""
+    def media(self, item: Item, blocked: bool, away: bool = False) -> bool:
+        """Queue audio or video; False if it is dropped: by the input block, or as audio outside an activity.
+
+        ``away``: there is no connection that it could be written to.
+        """
         if item.kind == "audio" and self.manual and not self.in_activity:
             self._drop(OUTSIDE)
             return False
@@ -168,8 +173,9 @@ class InputQueue:
         item.inside = self.in_activity
         self.queue.append(item)
         self.backlog += len(item.frame)
-        while self.backlog > MEDIA_BOUND:
-            self._shed()
+        if self.backlog > MEDIA_BOUND:
+            self._large += len(item.frame) if len(item.frame) > MEDIA_BOUND else 0
+            self._shed(away)
         return True
 
     def activity(self, start: bool, frame: bytes) -> None:
@@ -199,7 +205,7 @@ class InputQueue:
         waiting: list[Item] = []
         taken = list(self._arranged(items, waiting))
         self.queue[:0] = waiting
-        self.backlog = sum(len(i.frame) for i in self.queue if i.media)
+        self._weigh()
         for item in taken:
             self._remember(item)
         return taken
@@ -240,7 +246,7 @@ class InputQueue:
             self._start = self._consumed
         self._begun = transparent and self._start is not None
         self.queue[:0] = again
-        self.backlog = sum(len(i.frame) for i in self.queue if i.media)
+        self._weigh()
         self.streams = False
         return exchange is not None and any(item.exchange is exchange for item in self.queue)
 
@@ -263,7 +269,7 @@ class InputQueue:
             elif item.kind == "activity":
                 self._start = item if item.starts else None
         self.queue, self._begun, self._consumed = kept, False, None
-        self.backlog = sum(len(i.frame) for i in self.queue if i.media)
+        self._weigh()
 
     def tell(self) -> None:
         """Emit ``InputDropped`` for what was dropped since the last one."""
@@ -279,7 +285,7 @@ class InputQueue:
             if isinstance(item, Item) and item.receipt is not None:
                 item.receipt.fail(error)
         self.queue.clear()
-        self.backlog = 0
+        self.backlog = self._large = 0
         self.untold = any(self._untold.values())
 
     def _arranged(self, items: list[Item], waiting: list[Item]) -> Iterator[Item]:
@@ -349,11 +355,29 @@ class InputQueue:
             self._tell(item.event)
             item.event = None
 
-    def _shed(self) -> None:
-        oldest = next(i for i in self.queue if i.media)
-        self.queue.remove(oldest)
-        self.backlog -= len(oldest.frame)
-        self._drop(AWAY)
+    def _weigh(self) -> None:
+        """Count the bytes of media that wait."""
+        sizes = [len(item.frame) for item in self.queue if item.media]
+        self.backlog, self._large = sum(sizes), sum(size for size in sizes if size > MEDIA_BOUND)
+
+    def _shed(self, away: bool) -> None:
+        """Past the bound the oldest media goes, until the rest is within it.
+
+        A frame that is larger than the bound by itself goes out all the same while the line stands: it is beside the
+        bound, and only another one as large takes its place. While the line is away it is not kept.
+        """
+        reason = AWAY if away else SLOW
+        large = [i for i in self.queue if i.media and len(i.frame) > MEDIA_BOUND] if self._large else []
+        for item in large if away else large[:-1]:
+            self._remove(item, reason)
+        while self.backlog - self._large > MEDIA_BOUND:
+            self._remove(next(i for i in self.queue if i.media and len(i.frame) <= MEDIA_BOUND), reason)
+
+    def _remove(self, item: Item, reason: str) -> None:
+        self.queue.remove(item)
+        self.backlog -= len(item.frame)
+        self._large -= len(item.frame) if len(item.frame) > MEDIA_BOUND else 0
+        self._drop(reason)
 
     def _drop(self, reason: str) -> None:
         """Count it. A microphone that stays open outside activities is told at once, and then once it is over."""

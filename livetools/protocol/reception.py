@@ -65,6 +65,9 @@ class Reception:
         self.tell = tell
         self._about: tuple[str | None, str | None] = None, None  # the session's id, its consent to a voice
         self.suppressed = False  # the user has cut this turn off: nothing more of it is told
+        self.cuts_next = (
+            False  # the model is cut off as soon as it speaks; until then nothing tells when it will
+        )
         self.turned = False  # a turn has ended since the setup: the errors for lost calls have been read
         self.sound, self._rate = Samples(), 0  # of the model's speech, and its rate
         self.usage = Usage()  # of the turns that have ended
@@ -192,7 +195,7 @@ class Reception:
     def _ended(self, told: TurnComplete | None) -> None:
         if told is not None:
             self.tell(self.timed(told))
-        self.suppressed = False
+        self.suppressed = self.cuts_next = False
         self.sound.clear()
         self.turned = True
         self.usage, self.turn_usage = self.usage + self.turn_usage, Usage()

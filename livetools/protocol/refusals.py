@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING
 
 from . import outgoing
 from .actions import Outcome
-from .errors import ToolError, ToolTimeout
+from .errors import LimitReached, ToolError, ToolTimeout
 from .ledger import Phase
 from .near_names import near_names
 
 if TYPE_CHECKING:
     from .ledger import Record
     from .plan_types import Plan
+
+
+#: Calls beyond ``max_calls`` that are answered with an error. Then the session ends: such a model does not stop.
+BEYOND = 10
 
 
 def lost(follows: bool) -> str:
@@ -40,6 +44,16 @@ def by_plan(plan: Plan, record: Record) -> Outcome | None:
     if plan.max_calls is not None and record.run > plan.max_calls:
         return refused(f"no more calls: this session allows {plan.max_calls}. Answer with what you know")
     return None
+
+
+def too_many(limit: int) -> LimitReached:
+    """Why the session ends: the model called on, though call after call was answered with an error."""
+    return LimitReached(
+        "max_calls",
+        f"max_calls={limit}, and the model made {BEYOND} more calls, though each was answered with an error",
+        "tool",
+        "Raise max_calls, or tell the model in the instructions when to stop calling",
+    )
 
 
 def unknown(name: str, names: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""The replaceable parts of a session: stores for handles, transports, dialers and clocks.
+"""The replaceable parts of a session (stores for handles, transports, dialers, clocks), and what it hands out.
 
 This package runs the state machine of ``protocol`` with tasks, sockets and threads. Names are loaded on first use.
 """
@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from livetools.protocol.events import Usage
     from livetools.protocol.transcript import Transcript
 
     from .clock import Clock, SystemClock
@@ -26,6 +27,7 @@ _HOMES = {
     "SystemClock": "livetools.session.clock",
     "Transcript": "livetools.protocol.transcript",
     "Transport": "livetools.session.transport",
+    "Usage": "livetools.protocol.events",
 }
 
 __all__ = [
@@ -38,6 +40,7 @@ __all__ = [
     "SystemClock",
     "Transcript",
     "Transport",
+    "Usage",
 ]
 
 

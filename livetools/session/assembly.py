@@ -86,7 +86,8 @@ class Assembly:
             self.observers = observers = Observers(self.hooks, session)
             driver = self._driver(host, group, session)
             drivers.append(driver)
-            self.guardrails = Guardrails(self.hooks, session, self.plan.transcribed) or None
+            made = Guardrails(self.hooks, session, self.plan.transcribed, driver.withhold)
+            self.guardrails = made or None
             try:
                 await self._run(driver, group, ready)
             finally:

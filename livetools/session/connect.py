@@ -114,7 +114,9 @@ def connect(
     - ``reply_batching``: ``"each"`` answers each call when it is ready, ``"batch"`` all calls of a message together.
     - ``response_key``: the key of a result: ``"output"``, ``"result"`` or ``"content"``.
     - ``tool_timeout``: seconds that a tool may run; ``@tool(timeout=...)`` overrides it.
-    - ``max_concurrency``: calls that run at once. ``max_calls``: calls in the whole session.
+    - ``max_concurrency``: calls that run at once.
+    - ``max_calls``: calls in the whole session. Each further one is answered with an error, and after ten of those the
+      session ends with ``LimitReached``.
     - ``allowed``: names of the tools that may be called; calls of others are answered with an error.
     - ``hooks``: :class:`Hooks` around every call.
 

@@ -16,7 +16,7 @@ from anyio.abc import TaskGroup
 
 from livetools.protocol.actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
 from livetools.protocol.calls import Calls
-from livetools.protocol.events import Event
+from livetools.protocol.events import Call, Event
 from livetools.protocol.outbox import Frame
 from livetools.protocol.plan_types import Plan
 
@@ -146,8 +146,8 @@ class Driver(ABC, Generic[M]):
                 self.workers.stop(run)
             case AskApproval(run, call, tool):
                 self.workers.ask_approval(run, call, tool)
-            case StopAsking(run):
-                self.workers.stop_asking(run)
+            case StopAsking(run, _, over):
+                self.workers.stop_asking(run, over)
             case Undo(run, call, tool, result):
                 self.workers.undo(run, call, tool, result)
 
@@ -208,6 +208,10 @@ class Driver(ABC, Generic[M]):
         else:
             self.machine.approve(run, now)
         await self.follow()
+
+    def decided(self, run: int, call: Call) -> None:
+        """A hook has replaced the arguments of a call."""
+        self.machine.calls.decided(run, call)
 
     def streams(self, run: int) -> bool:
         """Whether each yield of this call is a response of its own."""

@@ -85,6 +85,8 @@ class SessionFacts:
         ``last_output`` (from the end of the user's input to the first and the last audio or text of the answer) and
         ``call`` (from its arrival to its answer), each with ``count``, and ``mean``, ``p50``, ``p90``, ``p99``, ``max``
         in seconds. ``history_dropped`` counts the steps of the transcript that were dropped because of ``max_history``.
+        ``losses`` counts the connections that were lost, planned moves apart; ``last_loss`` (``None``: there is none)
+        has the ``code`` of the last one, ``how`` it ended in words, and the ``calls`` that were open.
         ``loop_blocks`` maps the names of tools that blocked the event loop for 0.25 s or longer to how often they did.
         """
         driver = self._running()

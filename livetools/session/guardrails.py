@@ -1,7 +1,8 @@
 """Runs the hooks ``on_input`` and ``on_output``, one after the other, beside the session.
 
 Neither the reader nor the model waits for a hook. What one hook takes long over the next words wait for, and no more
-than so many of them: a hook that hangs costs no memory.
+than so many of them: a hook that hangs costs no memory. A hook that fails has not let the words pass: what the model
+says is withheld from then on, to the end of its turn.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from livetools.protocol.events import Event, InputTranscript, OutputTranscript, 
 from livetools.tools import Hooks
 
 from .eager import EagerCoroutine
-from .handlers import excuse
+from .handlers import excuse, log_return
 from .wake import make_wake
 
 if TYPE_CHECKING:
@@ -38,14 +39,24 @@ Name = Literal["on_input", "on_output"]
 def overrides(hook: Hooks, name: str) -> bool:
     """Whether the hook overrides this method."""
     method = getattr(hook, name, None)
-    return callable(method) and getattr(type(hook), name, None) is not getattr(Hooks, name)
+    return callable(method) and getattr(method, "__func__", method) is not getattr(Hooks, name)
 
 
 class Guardrails:
-    """Calls the hooks of one session with what is said in it. Made in the loop; ``run`` is a task of the session's."""
+    """Calls the hooks of one session with what is said in it. Made in the loop; ``run`` is a task of the session's.
 
-    def __init__(self, hooks: Iterable[Hooks], session: SessionLike, transcribed: bool) -> None:
-        self._session, self._transcribed = session, transcribed
+    ``withhold`` cuts the model off where a hook fails; it is told whether the answer to an input is meant, which may
+    not have begun.
+    """
+
+    def __init__(
+        self,
+        hooks: Iterable[Hooks],
+        session: SessionLike,
+        transcribed: bool,
+        withhold: Callable[[bool], Awaitable[None]],
+    ) -> None:
+        self._session, self._transcribed, self._withhold = session, transcribed, withhold
         self._hooks: dict[Name, list[Hooks]] = {
             "on_input": [hook for hook in hooks if overrides(hook, "on_input")],
             "on_output": [hook for hook in hooks if overrides(hook, "on_output")],
@@ -114,16 +125,24 @@ class Guardrails:
         try:
             told = method(transcript, self._session) if takes_session(method) else method(transcript)
             if inspect.isawaitable(told):
-                self._running = EagerCoroutine(_end_of(told), copy_context())
+                self._running = EagerCoroutine(self._end_of(hook, name, told), copy_context())
                 if self._closed:
                     self._running.leave_soon()
                 await self._running
+            else:
+                await self._judge(hook, name, told)
         except BaseException as error:
             excuse(log, f"the hook {type(hook).__name__}.{name}", error)
+            await self._withhold(name == "on_input")
 
+    async def _end_of(self, hook: Hooks, name: Name, told: Awaitable[object]) -> None:
+        await self._judge(hook, name, await told)
 
-async def _end_of(told: Awaitable[object]) -> None:
-    await told
+    async def _judge(self, hook: Hooks, name: Name, told: object) -> None:
+        """What a hook has returned. It was meant to change something, and nothing can: better silent than wrong."""
+        if told is not None:
+            log_return(log, hook, name, told, "None. Raise something to withhold what the model says")
+            await self._withhold(name == "on_input")
 
 
 def takes_session(method: Callable[..., object]) -> bool:

@@ -6,10 +6,10 @@ import contextlib
 import inspect
 import logging
 import math
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent import futures
-from contextvars import copy_context
-from dataclasses import dataclass, field
+from contextvars import Context, copy_context
+from dataclasses import dataclass, field, replace
 from functools import partial
 from traceback import walk_tb
 from types import TracebackType
@@ -22,7 +22,7 @@ from livetools.protocol.errors import ToolError, ToolTimeout
 from livetools.protocol.events import Call
 from livetools.tools import ToolContext, ToolResult
 from livetools.tools.callbacks import with_context
-from livetools.tools.results import error_outcome, outcome
+from livetools.tools.results import error_outcome, failure, outcome, tool_error
 
 from .secrecy import detail, place
 from .threads import DaemonThreads, result_of
@@ -51,18 +51,21 @@ class Desk(Protocol):
     async def settled(self, run: int, outcome: Outcome) -> None: ...
     async def progress(self, run: int, value: object, yielded: Outcome | None) -> None: ...
     async def approved(self, run: int, verdict: bool | str | None) -> None: ...
+    def decided(self, run: int, call: Call) -> None: ...
     def streams(self, run: int) -> bool: ...
     def reason(self, run: int) -> Exception | None: ...
 
 
 class Job:
     """A call that is being run. ``context``: for a handler that takes one; ``streams``: yields go out one by one;
-    ``since``: it was given to a worker, by ``time.perf_counter``.
+    ``since``: it was given to a worker, by ``time.perf_counter``; ``variables``: the context variables of hooks that
+    have let it run already, before its approval.
     """
 
     done: Outcome | None = None
     future: Future[Any] | None = None  # while a thread or an executor has it
     stopped = False
+    variables: Context | None = None
     began = False  # the handler ran, if only for a moment
 
     def __init__(
@@ -105,10 +108,10 @@ class Handlers:
         A handler that was stopped before its task came round does not begin.
         """
         tool = job.tool
-        hooks = (*self.hooks, *tool.hooks) if self.hooks or tool.hooks else ()
+        hooks = self._hooks_of(tool)
         try:
-            if hooks and not job.stopped and (rest := self._tell(hooks, "before", job.call)) is not None:
-                await rest
+            if hooks and not job.stopped and job.variables is None:
+                self._decided(job, await self.decide(job.call, tool))
             done = cancelled() if job.stopped else await self._handle(job, tool)
         except BaseException as error:  # sys.exit() in a tool ends the tool, not the session
             # by itself, or because the loop ends: then the session is cancelled as well
@@ -117,15 +120,77 @@ class Handlers:
             if not is_of_the_user(error):
                 raise
             withdrawn = job.stopped and isinstance(error, futures.CancelledError)
-            done = cancelled() if withdrawn else error_outcome(_plain(error), tool.name)
+            done = cancelled() if withdrawn else error_outcome(error, tool.name)
         # of a call that was stopped the hooks are told why, by ``stopped``
-        if hooks and not job.stopped and (rest := self._after(hooks, job.call, done)) is not None:
-            await rest
+        if hooks and not job.stopped:
+            done = await self._reviewed(hooks, job, done)
         return done
+
+    async def decide(self, call: Call, tool: Tool) -> Call:
+        """Ask the ``before`` of every hook, in their order: the call as it may run, perhaps with other arguments.
+
+        Raises ``ToolError`` where one refuses it. A hook that fails refuses it too: a check must not let a call pass
+        because its server is down.
+        """
+        hooks = self._hooks_of(tool)
+        for at, hook in enumerate(hooks, 1):
+            if (before := getattr(hook, "before", None)) is None:
+                continue
+            try:
+                told = before(call)
+                if told is not None and inspect.isawaitable(told):
+                    told = await told
+            except BaseException as error:
+                if not is_of_the_user(error):
+                    raise
+                raise _refusal(hook, call, error) from error
+            if told is None:
+                continue
+            if not isinstance(told, Mapping):
+                log_return(log, hook, "before", told, "None, or a mapping: the arguments to run it with")
+                raise ToolError(_failed(call))
+            call, replaced = replace(call, args=dict(told)), call
+            for known in hooks[:at]:
+                if (follow := getattr(known, "replaced", None)) is not None:
+                    follow(replaced, call)
+        return call
+
+    def _decided(self, job: Job, call: Call) -> None:
+        """The hooks let it run. With other arguments it is what runs for everybody: the context, the machine (which
+        undoes it and tells of it), and the hooks behind."""
+        if call is not job.call:
+            job.call = call
+            if job.context is not None:
+                job.context.call = call
+            self.desk.decided(job.run, call)
+
+    async def _reviewed(self, hooks: Sequence[Hooks], job: Job, done: Outcome) -> Outcome:
+        """Ask the ``after`` of every hook; of a call that has failed tell ``on_error``. What the model gets."""
+        for at, hook in enumerate(hooks):
+            if done.error is not None:
+                await self._tell_all(hooks[at:], "on_error", job.call, done.error)
+                break
+            if (after := getattr(hook, "after", None)) is None:
+                continue
+            try:
+                told = after(job.call, done.response)
+                if told is not None and inspect.isawaitable(told):
+                    told = await told
+            except BaseException as error:
+                excuse(log, f"the hook {type(hook).__name__}.after", error)
+                done = _withheld(job.call, error, done.result)
+                continue
+            if told is not None:
+                other = outcome(told, self.key, job.tool.options["max_result_bytes"])
+                done.response, done.parts = other.response, other.parts or done.parts
+        return done
+
+    def _hooks_of(self, tool: Tool) -> Sequence[Hooks]:
+        return (*self.hooks, *tool.hooks) if self.hooks or tool.hooks else ()
 
     async def stopped(self, job: Job, reason: Exception | None) -> None:
         """Tell the hooks that a call was stopped, because its time was up or the server took it back."""
-        hooks = (*self.hooks, *job.tool.hooks)
+        hooks = self._hooks_of(job.tool)
         if isinstance(reason, ToolTimeout):
             await self._tell_all(hooks, "on_error", job.call, reason)
         else:
@@ -162,7 +227,7 @@ class Handlers:
         processes take no closures, and get what hooks make of them."""
         if thread:
             return partial(copy_context().run, function)
-        for hook in (*self.hooks, *job.tool.hooks):
+        for hook in self._hooks_of(job.tool):
             if (wrap := getattr(hook, "elsewhere", None)) is not None:
                 function = wrap(job.call, function)
         return function
@@ -227,7 +292,11 @@ class Handlers:
 
     async def refused(self, tool: Tool, call: Call, error: Exception) -> None:
         """Tell the hooks of a call whose arguments do not fit, and that nobody was asked about."""
-        await self._tell_all((*self.hooks, *tool.hooks), "on_error", call, error)
+        await self._tell_all(self._hooks_of(tool), "on_error", call, error)
+
+    async def withdrawn(self, tool: Tool, call: Call) -> None:
+        """Tell the hooks of a call that was cancelled before it could run."""
+        await self._tell_all(self._hooks_of(tool), "on_cancel", call)
 
     def shutdown(self) -> None:
         """Let the threads go."""
@@ -235,41 +304,17 @@ class Handlers:
         if self.aside is not None:
             self.aside.shutdown()
 
-    def _after(self, hooks: Sequence[Hooks], call: Call, done: Outcome) -> Awaitable[None] | None:
-        if done.error is not None:
-            return self._tell(hooks, "on_error", call, done.error)
-        return self._tell(hooks, "after", call, done.response)
-
-    def _tell(self, hooks: Sequence[Hooks], name: str, *args: object) -> Awaitable[None] | None:
-        """Tell the hooks, in their order. What is returned must be awaited: a hook that waits, and those behind it.
-
-        On the path of every call: most hooks are sync, and need no coroutine.
-        """
-        for at, hook in enumerate(hooks, 1):
-            method = getattr(hook, name, None)
-            if method is None:
+    async def _tell_all(self, hooks: Sequence[Hooks], name: str, *args: object) -> None:
+        """Tell the hooks, in their order; what one raises is logged."""
+        for hook in hooks:
+            if (method := getattr(hook, name, None)) is None:
                 continue
             try:
                 told = method(*args)
+                if told is not None and inspect.isawaitable(told):
+                    await told
             except BaseException as error:
-                _judge(hook, name, error)
-                continue
-            if told is not None and inspect.isawaitable(told):
-                return self._tell_rest(hook, told, hooks[at:], name, *args)
-        return None
-
-    async def _tell_rest(
-        self, hook: Hooks, told: Awaitable[None], behind: Sequence[Hooks], name: str, *args: object
-    ) -> None:
-        try:
-            await told
-        except BaseException as error:
-            _judge(hook, name, error)
-        await self._tell_all(behind, name, *args)
-
-    async def _tell_all(self, hooks: Sequence[Hooks], name: str, *args: object) -> None:
-        if (rest := self._tell(hooks, name, *args)) is not None:
-            await rest
+                excuse(log, f"the hook {type(hook).__name__}.{name}", error)
 
 
 class _Steps:
@@ -295,16 +340,13 @@ class _Steps:
             await self._handlers.unhindered(partial(self._context.run, self._generator.close))
 
 
-def _plain(error: BaseException) -> Exception:
-    """As an exception that may be handed on."""
-    return error if isinstance(error, Exception) else RuntimeError(f"it raised {type(error).__name__}")
-
-
 def is_of_the_user(error: BaseException) -> bool:
     """Whether what a callable of the user's raised ends only that callable: anything but Ctrl-C, and the
     session's own cancellation of this task."""
     if isinstance(error, anyio.get_cancelled_exc_class()):
         return _is_stray()
+    if isinstance(error, BaseExceptionGroup):
+        return all(map(is_of_the_user, error.exceptions))
     return not isinstance(error, KeyboardInterrupt)
 
 
@@ -367,11 +409,30 @@ def _advice(job: Job, error: Exception) -> str:
     return ""
 
 
-def _judge(hook: Hooks, name: str, error: BaseException) -> None:
-    """Raise what a hook has raised, if it refuses the call or is not the user's; else log it."""
-    if name == "before" and isinstance(error, ToolError):
-        raise error
-    excuse(log, f"the hook {type(hook).__name__}.{name}", error)
+def _refusal(hook: Hooks, call: Call, error: BaseException) -> ToolError:
+    """What the model reads where ``before`` raised: the text of a ``ToolError``, which was meant for it."""
+    if (meant := tool_error(error)) is not None:
+        return meant
+    excuse(log, f"the hook {type(hook).__name__}.before, which refuses {call.name} ({call.id}),", error)
+    return ToolError(_failed(call))
+
+
+def _failed(call: Call) -> str:
+    return f"{call.name} was refused: its check failed"
+
+
+def _withheld(call: Call, error: BaseException, result: object) -> Outcome:
+    """The answer of a call whose ``after`` failed. It has run, and is not undone."""
+    text = f"{call.name} has run, and its result is withheld: the check of its result failed"
+    if (meant := tool_error(error)) is not None:
+        text = f"{call.name} has run, and its result is withheld: {meant}"
+    return Outcome(failure(text), ToolError(text), result=result)
+
+
+def log_return(log: logging.Logger, hook: Hooks, name: str, told: object, wanted: str) -> None:
+    """Log that a hook has returned what it cannot: its class only, for the value may hold anything."""
+    what = f"{type(hook).__name__}.{name}"
+    log.error("the hook %s has returned a %s; expected %s", what, type(told).__name__, wanted)
 
 
 def _of_the_user(trace: TracebackType | None) -> TracebackType | None:

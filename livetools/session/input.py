@@ -87,9 +87,12 @@ class SessionInput(SessionFacts):
         """Send 16-bit little-endian mono PCM at ``rate`` Hz: bytes, or an array of int16. Chunks of 20 to 100 ms
         are best; they may be cut anywhere, even within a sample.
 
-        Audio is never sent late. It is dropped, and reported by ``InputDropped``, while there is no connection, while
-        the model would close the session for it, and when 2 MiB wait to be written. Raises ``LocalProtocolError`` if
-        ``rate`` changes, ``ConfigError`` for floats and everything else that is not 16-bit PCM.
+        Audio is never sent late. It is dropped, and reported by ``InputDropped``, while the model would close the
+        session for it. While there is no connection, and where the line is slow, the newest 2 MiB of audio and video
+        wait (as base64), and the oldest beyond that are dropped. On an open line a single chunk may be larger.
+
+        Raises ``LocalProtocolError`` if ``rate`` changes, ``ConfigError`` for floats and everything else that is not
+        16-bit PCM.
         """
         sound = pcm_bytes(pcm)
         if not (type(rate) is int and 0 < rate == self._rate):  # else it was checked before

@@ -22,6 +22,7 @@ from livetools.tools.results import error_outcome
 from .clock import Clock
 from .driver import Driver
 from .inbox import Inbox
+from .line_log import LOGGED, LineLog
 from .loop_lag import LagMonitor, watch_loop
 from .sockets import Sockets
 from .transport import Transport
@@ -47,6 +48,7 @@ class SessionDriver(Driver[Machine]):
         super().__init__(machine, clock)
         self.taps = taps
         self.inbox = Inbox()
+        self._line_log = LineLog(clock)
         self.over = Latch()
         self.error: Exception | None = None
         self.told = False  # somebody was raised the error
@@ -109,6 +111,10 @@ class SessionDriver(Driver[Machine]):
     def show(self, events: Sequence[Event]) -> None:
         """Show each event to the taps, and then to the iterator."""
         for event in events:
+            if type(event) in LOGGED:
+                self._line_log.events(events)
+                break
+        for event in events:
             for tap in self.taps:
                 tap(event)
         self.inbox.put(*events)
@@ -151,6 +157,12 @@ class SessionDriver(Driver[Machine]):
             )
         await super().approved(run, verdict)
 
+    async def withhold(self, answer: bool) -> None:
+        """A hook has failed on what was said: nothing more of the model's turn is told. ``answer``: of the one that
+        answers the user's last words, if it has not begun."""
+        self.machine.interrupt(self.clock.now(), answer)
+        await self.follow()
+
     # What the sockets tell
 
     def opened(self, link: int) -> None:
@@ -168,7 +180,12 @@ class SessionDriver(Driver[Machine]):
     def disconnected(self, link: int, close: Close) -> None:
         """A connection ended, or never was."""
         self.writer.forget(link)
+        losses = self.machine.connection.losses
         self.machine.disconnected(link, self.loop_lag.explain(close), self.clock.now())
+        if (
+            loss := self.machine.connection.last_loss
+        ) is not None and self.machine.connection.losses > losses:
+            self._line_log.lost(loss)
         self.background()
 
     # What the verbs ask

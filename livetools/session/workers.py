@@ -20,10 +20,10 @@ from typing import Any
 import anyio
 from anyio.abc import TaskGroup
 
-from livetools.protocol.errors import ToolError
+from livetools.protocol import refusals
 from livetools.protocol.events import Call
 from livetools.tools import SessionLike, Tool, ToolContext
-from livetools.tools.results import error_outcome
+from livetools.tools.results import error_outcome, tool_error
 
 from .eager import EagerCoroutine
 from .handlers import Desk, Handlers, Job, cancelled, is_of_the_user, note
@@ -53,6 +53,17 @@ class _Asking:
         self.run, self.scope = run, anyio.CancelScope()
 
 
+class _Waiting:
+    """A call whose hooks are asked before its approval, until it runs or never will. ``variables``: the context
+    variables that the hooks have left, once all have let it run."""
+
+    __slots__ = ("call", "tool", "variables")
+
+    def __init__(self, call: Call, tool: Tool) -> None:
+        self.call, self.tool = call, tool
+        self.variables: Context | None = None
+
+
 class _Worker:
     __slots__ = ("begun", "job", "runs", "scope", "task", "wake")
 
@@ -80,6 +91,7 @@ class Workers:
         self._workers: set[_Worker] = set()  # that have not ended
         self._idle: list[_Worker] = []
         self._asking: dict[int, _Asking] = {}  # approvals that run
+        self._waiting: dict[int, _Waiting] = {}
         self._errands: set[EagerCoroutine] = set()
         self._stopping: set[Job] = set()  # whose hooks are told that they were stopped
         self._ended: Wake | None = None  # set when a handler or an errand ends, once somebody waits for that
@@ -121,6 +133,8 @@ class Workers:
         context = self._context_of(run, call, tool) if tool.takes_context else None
         streams = tool.kind in GENERATORS and self._desk.streams(run)
         job = Job(run, call, tool, context, streams, time.perf_counter())
+        if (waited := self._waiting.pop(run, None)) is not None:
+            job.variables = waited.variables
         while self._idle and was_cancelled(self._idle[-1].task):  # by what has kept its task: it ends
             self._idle.pop()
         if not self._idle:
@@ -130,7 +144,7 @@ class Workers:
         worker = self._busy[run] = self._idle.pop()
         worker.job = job
         if worker.task is not None and EAGER:
-            serving = EagerCoroutine(self._serve(worker, job), self._context.copy())
+            serving = EagerCoroutine(self._serve(worker, job), self._variables(job))
             if serving.begin(worker.task):
                 self._rests(worker)
                 return
@@ -149,17 +163,20 @@ class Workers:
             self._errand(self._abandon, job.future)
 
     def ask_approval(self, run: int, call: Call, tool: Tool) -> None:
-        """Check the arguments of the call, and ask the tool's ``approval`` with them.
+        """Ask the hooks, check the arguments of the call, and ask the tool's ``approval`` with them.
 
-        Where they do not fit the call is settled with that error. Else, true: a person must approve; a
-        ``ToolError``: it is refused with that text; false: it may run.
+        Where a hook refuses it or they do not fit the call is settled with that error. Else, true: a person must
+        approve; a ``ToolError``: it is refused with that text; false: it may run.
         """
+        self._waiting[run] = _Waiting(call, tool)
         self._errand(self._ask_approval, run, call, tool)
 
-    def stop_asking(self, run: int) -> None:
-        """Cancel the ``approval`` of this call, if it still runs: what it says is of no account."""
+    def stop_asking(self, run: int, over: bool) -> None:
+        """Cancel what is asked about this call, if that still runs. ``over``: the call will never run."""
         if (asking := self._asking.get(run)) is not None:
             asking.scope.cancel()
+        if over and (waited := self._waiting.pop(run, None)) is not None:
+            self._errand(self._never_ran, waited, self._desk.reason(run))
 
     def undo(self, run: int, call: Call, tool: Tool, result: object) -> None:
         """Run the tool's ``undo``; what it raises is logged."""
@@ -205,6 +222,10 @@ class Workers:
         for running in (*self._errands, *(worker.runs for worker in self._workers)):
             if running is not None:
                 running.leave_soon()
+
+    def _variables(self, job: Job) -> Context:
+        """The context variables of a call: those of the task that opened the session, and what its hooks have set."""
+        return (job.variables or self._context).copy()
 
     def _context_of(self, run: int, call: Call, tool: Tool) -> ToolContext[Any]:
         report = _Report(self._desk, run)
@@ -259,7 +280,7 @@ class Workers:
         begun, worker.begun = worker.begun, None
         if begun is None:
             assert worker.job is not None
-            begun = self._eager(self._serve(worker, worker.job), self._context.copy())
+            begun = self._eager(self._serve(worker, worker.job), self._variables(worker.job))
         worker.runs = begun
         return begun
 
@@ -310,25 +331,46 @@ class Workers:
         self._handlers.threads.abandon(future)
 
     async def _ask_approval(self, run: int, call: Call, tool: Tool) -> None:
-        try:
-            args = tool.arguments(call.args)
-        except Exception as error:
-            done = error_outcome(error, call.name)
-            done.began = False
-            await self._desk.settled(run, done)
-            return await self._handlers.refused(tool, call, error)
+        asking = self._asking[run] = _Asking(run)
+        SERVING.set(asking)  # of this task alone
         verdict: bool | str = True
-        if tool.options["approval"] is not True:
-            asking = self._asking[run] = _Asking(run)
-            SERVING.set(asking)  # of this task alone
-            with asking.scope:
-                try:
+        failed: Exception | None = None
+        with asking.scope:
+            try:
+                args = await self._decided(run, call, tool)
+                if tool.options["approval"] is not True:
                     verdict = await self._verdict(tool, run, call, args)
-                finally:
-                    del self._asking[run]
-            if asking.scope.cancel_called:
-                return None
-        return await self._desk.approved(run, verdict)
+            except Exception as error:
+                failed = error
+            finally:
+                del self._asking[run]
+        if asking.scope.cancel_called:
+            return None
+        if failed is None:
+            return await self._desk.approved(run, verdict)
+        waited = self._waiting.pop(run, None)
+        done = error_outcome(failed, call.name)
+        done.began = False
+        await self._desk.settled(run, done)
+        if waited is not None:
+            await self._handlers.refused(tool, waited.call, failed)
+        return None
+
+    async def _decided(self, run: int, call: Call, tool: Tool) -> Mapping[str, Any]:
+        """Ask the hooks, whose arguments are those that are shown and run. The validated ones."""
+        decided = await self._handlers.decide(call, tool)
+        if decided is not call:
+            self._desk.decided(run, decided)
+        args = tool.arguments(decided.args)
+        if (waited := self._waiting.get(run)) is not None:
+            waited.call, waited.variables = decided, copy_context()
+        return args
+
+    async def _never_ran(self, waited: _Waiting, reason: Exception | None) -> None:
+        if reason is None or reason is refusals.CANCELLED.error:
+            await self._handlers.withdrawn(waited.tool, waited.call)
+        else:
+            await self._handlers.refused(waited.tool, waited.call, reason)
 
     async def _verdict(self, tool: Tool, run: int, call: Call, args: Mapping[str, Any]) -> bool | str:
         """What the tool's ``approval`` says: whether a person must decide, or why the call is refused."""
@@ -336,11 +378,11 @@ class Workers:
             return bool(
                 await self._handlers.user(tool.options["approval"], self._context_of(run, call, tool), args)
             )
-        except ToolError as error:
-            return str(error_outcome(error, call.name).response["error"])
         except BaseException as error:
             if not is_of_the_user(error):
                 raise
+            if tool_error(error) is not None:
+                return str(error_outcome(error, call.name).response["error"])
             log.error("the approval of %s failed: %s", call.name, place(error), exc_info=detail(error))
             return "its approval failed"
 

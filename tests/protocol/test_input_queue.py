@@ -23,6 +23,7 @@ from livetools.protocol.input_queue import (
     MEDIA_BOUND,
     MEDIA_ENDINGS_AT_MOST,
     OUTSIDE,
+    SLOW,
     InputQueue,
     Item,
 )
@@ -108,16 +109,19 @@ def test_at_the_end_every_receipt_fails_that_no_socket_was_handed() -> None:
 # Media
 
 
-def test_past_its_bound_the_oldest_media_goes_first_and_it_is_told_when_it_is_over() -> None:
+@pytest.mark.parametrize(("away", "reason"), [(True, AWAY), (False, SLOW)])
+def test_past_its_bound_the_oldest_media_goes_first_and_it_is_told_when_it_is_over(
+    away: bool, reason: str
+) -> None:
     queue, told = held()
     for name in "abc":
-        assert queue.media(media(name, MEDIA_BOUND // 2), blocked=False)
+        assert queue.media(media(name, MEDIA_BOUND // 2), blocked=False, away=away)
     queue.put(text("kept"))
     assert queue.backlog <= MEDIA_BOUND
     assert told == []
     assert queue.untold
     queue.tell()
-    assert told == [InputDropped(1, AWAY)]
+    assert told == [InputDropped(1, reason)]
     assert not queue.untold
     assert names(queue.take(False)) == ["b", "c", "kept"]
 
@@ -128,6 +132,56 @@ def test_one_big_frame_sheds_as_many_small_ones_as_it_takes() -> None:
         queue.media(media("small", MEDIA_BOUND // 4), False)
     queue.media(media("big", MEDIA_BOUND), False)
     assert names(queue.take(False)) == ["big"]
+
+
+def test_on_an_open_line_a_single_frame_goes_out_whatever_its_size() -> None:
+    queue, _ = held()
+    queue.media(media("before"), blocked=False)
+    queue.media(media("photo", 2 * MEDIA_BOUND), blocked=False)
+    queue.media(media("behind"), blocked=False)
+    assert not queue.untold
+    assert names(queue.take(False)) == ["before", "photo", "behind"]
+    assert queue.backlog == 0
+
+
+def test_of_several_frames_that_large_the_newest_waits() -> None:
+    queue, told = held()
+    for name in ("first", "second"):
+        queue.media(media("sound", 10), blocked=False)
+        queue.media(media(name, MEDIA_BOUND + 1), blocked=False)
+    queue.tell()
+    assert told == [InputDropped(1, SLOW)]
+    assert queue.backlog == MEDIA_BOUND + 1 + 20
+    assert names(queue.take(False)) == ["sound", "sound", "second"]
+
+
+def test_beside_a_large_frame_the_rest_keeps_its_bound() -> None:
+    queue, told = held()
+    queue.media(media("photo", MEDIA_BOUND + 1), blocked=False)
+    for name in "abc":
+        queue.media(media(name, MEDIA_BOUND // 2), blocked=False)
+    queue.tell()
+    assert told == [InputDropped(1, SLOW)]
+    assert names(queue.take(False)) == ["photo", "b", "c"]
+
+
+def test_while_the_line_is_away_a_frame_that_large_is_not_kept_and_what_waits_is() -> None:
+    queue, told = held()
+    queue.media(media("sound"), blocked=False, away=True)
+    queue.media(media("photo", MEDIA_BOUND + 1), blocked=False, away=True)
+    queue.tell()
+    assert told == [InputDropped(1, AWAY)]
+    assert names(queue.take(False)) == ["sound"]
+
+
+def test_a_large_frame_that_waits_when_the_line_breaks_makes_room_for_what_comes_then() -> None:
+    queue, told = held()
+    queue.media(media("photo", MEDIA_BOUND + 1), blocked=False)
+    queue.drop()
+    queue.media(media("sound"), blocked=False, away=True)
+    queue.tell()
+    assert told == [InputDropped(1, AWAY)]
+    assert names(queue.take(False)) == ["sound"]
 
 
 def test_text_is_never_shed_however_much_waits() -> None:
@@ -633,12 +687,16 @@ class Line(RuleBasedStateMachine):
         self.receipts[name] = item.receipt
         self.held.put(item)
 
-    @rule(size=st.sampled_from([10, MEDIA_BOUND // 3]))
-    def speak(self, size: int) -> None:
-        taken = self.held.media(media("m", size), self.blocked)
+    @rule(size=st.sampled_from([10, MEDIA_BOUND // 3, MEDIA_BOUND + 1]), away=st.booleans())
+    def speak(self, size: int, away: bool) -> None:
+        taken = self.held.media(media("m", size), self.blocked, away)
         self.refused += not taken
         assert taken or (self.held.input_block and self.blocked)
-        assert self.held.backlog <= MEDIA_BOUND
+        waiting = [len(item.frame) for item in self.held.queue if item.media]
+        assert self.held.backlog == sum(waiting)
+        if taken:
+            assert sum(size for size in waiting if size <= MEDIA_BOUND) <= MEDIA_BOUND
+            assert sum(size > MEDIA_BOUND for size in waiting) <= 1
 
     @rule()
     def block(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import logging
 from collections.abc import Callable
@@ -65,7 +66,23 @@ async def test_media_behind_a_full_socket_is_bounded_and_told(opened: Opened) ->
         assert stats["input_dropped"] > 0
         assert stats["backlog"] <= 2 * 1024 * 1024
         line.server.stall(full=False)
-        await line.until(livetools.InputDropped)
+        dropped = await line.until(livetools.InputDropped)
+        assert dropped.reason == "the line is slow: more than 2 MiB of audio and video were waiting"
+
+
+@pytest.mark.parametrize("first", [True, False])
+async def test_a_picture_of_any_size_goes_out_on_an_open_line(opened: Opened, first: bool) -> None:
+    photo = b"\xff\xd8\xff" + bytes(3_000_000)
+    async with opened() as line:
+        if not first:
+            await line.session.send_audio(bytes(640))
+            await line.receive()
+        await line.session.send_video(photo)
+        sent = (await line.receive())["realtimeInput"]["video"]["data"]
+        assert base64.b64decode(sent) == photo
+        await line.session.send_audio(bytes(32_000 * 60))
+        assert len((await line.receive())["realtimeInput"]["audio"]["data"]) == 32_000 * 60 * 4 / 3
+        assert line.session.stats()["input_dropped"] == 0
 
 
 async def test_a_tool_is_answered_on_time_though_it_ignores_its_cancellation(opened: Opened) -> None:

@@ -611,6 +611,9 @@ async def test_a_hook_that_waits_is_waited_for_before_those_behind_it_though_som
 
         def before(self, call: Call) -> None:
             told.append(self.name)
+
+        def on_error(self, call: Call, error: Exception) -> None:
+            told.append(f"{self.name} on_error")
             raise ValueError("a hook that fails loses no call")
 
     class Waits(Sync):
@@ -621,11 +624,11 @@ async def test_a_hook_that_waits_is_waited_for_before_those_behind_it_though_som
     async def tool() -> str:
         """Works."""
         told.append("tool")
-        return "done"
+        raise ToolError("no table")
 
     async with opened([tool], hooks=[Sync("a"), Waits("b"), Sync("c"), Waits("d")]) as line:
-        assert await answer(line, call("tool", "c1")) == {"output": "done"}
-    assert told == ["a", "b", "c", "d", "tool"]
+        assert await answer(line, call("tool", "c1")) == {"error": "no table"}
+    assert told == ["a", "b", "c", "d", "tool", *(f"{name} on_error" for name in "abcd")]
 
 
 async def test_hooks_are_told_once_of_a_thread_that_ends_after_its_call_was_taken_back(
