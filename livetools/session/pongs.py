@@ -2,7 +2,8 @@
 
 At most one ping is out. What is written meanwhile shares the next one, which goes out when the pong has come: a pong
 covers everything that was written before its ping (RFC 6455, 5.5.3), so it proves no less, only up to a round trip
-later. Whoever does not need to know at once leaves at least ``APART`` seconds between two pings.
+later. Whoever does not need to know at once leaves at least ``APART`` seconds between two pings, and waits no longer
+than that for the next one.
 """
 
 from __future__ import annotations
@@ -105,7 +106,8 @@ class Pongs(Counts):
     def _send_later(self) -> None:
         if not self._timed:
             self._timed = True
-            self._later(max(0.0, self._not_before - self._clock()), self._timer)
+            # not as soon as it may be: where frames come in a row the next one takes it along
+            self._later(max(APART, self._not_before - self._clock()), self._timer)
 
     def _timer(self) -> None:
         self._timed = False

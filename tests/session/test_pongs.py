@@ -107,6 +107,20 @@ def test_what_nobody_needs_at_once_is_asked_once_a_second() -> None:
     assert waits() == 0
 
 
+def test_a_frame_that_comes_after_that_second_takes_along_what_waits() -> None:
+    line = Line()
+    line.ask(at_once=False)
+    line.pong()
+    line.pass_time(APART / 2)
+    waits, _ = line.ask(at_once=False)
+    line.pass_time(APART / 2)
+    assert line.out == []
+    assert line.ask(at_once=False) == (waits, True)
+    line.pong()
+    line.pass_time(APART)
+    assert line.out == []
+
+
 def test_what_is_needed_at_once_takes_what_waits_along() -> None:
     line = Line()
     line.ask(at_once=False)
