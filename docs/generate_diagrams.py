@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape
 import generate_tables
 
 import livetools
-from livetools.protocol import outbox
+from livetools.protocol.input import outbox
 
 ROW, HEAD, CHARACTER, LEAST, MOST = 30, 46, 6.4, 104, 190  # in the picture's own units; of a column
 STYLE = """text { fill: #334155 } .head { font-weight: 600 } .life { stroke: #94a3b8; stroke-dasharray: 3 4 }

@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any, get_args
 
 import livetools
-from livetools import protocol
-from livetools.protocol import close_codes, errors, events, outbox
+from livetools import errors, events, protocol
+from livetools.protocol.connection import close_codes
+from livetools.protocol.input import outbox
 
 RETRIES = {
     "yes": "yes",
@@ -283,7 +284,7 @@ def outbox_tables() -> str:
     fates = [row(f"`{kind}`", f"`{fate.name}`") for kind, fate in outbox.FATES.items()]
     return "\n\n".join(
         [
-            f"In `livetools/protocol/outbox.py`: {first(outbox.__doc__)}",
+            f"In `livetools/protocol/input/outbox.py`: {first(outbox.__doc__)}",
             picture("outbox"),
             table(["", *(state.name for state in states)], marks),
             members(outbox, outbox.Evidence),

@@ -49,7 +49,7 @@ Import these yourself: ``livetools.testing`` (a fake Live API for tests), ``live
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .protocol.errors import (
+from .errors import (
     AuthenticationError,
     ConcurrencyError,
     ConfigError,
@@ -70,7 +70,7 @@ from .protocol.errors import (
     ToolError,
     ToolTimeout,
 )
-from .protocol.events import (
+from .events import (
     ApprovalRequested,
     AudioChunk,
     Call,
@@ -102,17 +102,17 @@ from .protocol.events import (
     VideoChunk,
     VoiceActivity,
 )
-from .protocol.profiles import ModelProfile
-from .protocol.reconnect_policy import ReconnectPolicy
+from .protocol.connection.reconnect_policy import ReconnectPolicy
+from .setup.profiles import ModelProfile
 from .tools import Agent, Hooks, Tool, ToolContext, ToolResult, Toolset, tool
 
 if TYPE_CHECKING:
-    from .session.attach import attach
+    from .attach.attach import attach
+    from .attach.declare import declare
+    from .session.ask import Reply
     from .session.connect import connect
-    from .session.declare import declare
-    from .session.exchange import Reply
     from .session.session import Session
-    from .session.websocket import WebSocket
+    from .transport.websocket import WebSocket
 
 # What opens sessions comes with its first use: a module of tools that is imported elsewhere need not pay for it.
 _LATER = {

@@ -112,7 +112,7 @@ def test_the_protocol_knows_no_loop_no_socket_and_no_clock(path: Path) -> None:
 
 
 def test_the_fake_server_reads_no_frame_with_the_clients_models() -> None:
-    shared = {"livetools.protocol.frames", "livetools.protocol.outgoing"}
+    shared = {"livetools.protocol.messages.frames", "livetools.protocol.messages.outgoing"}
     assert not [name_of(p) for p in MODULES if "testing" in p.parts and imports(p) & shared]
 
 
@@ -197,7 +197,7 @@ def is_number_or_word(value: ast.expr) -> bool:
 
 def test_the_default_of_an_option_stands_once() -> None:
     """A number or a word that several signatures and fields share is a constant, which they read."""
-    owners = [PACKAGE / "session/connect.py", PACKAGE / "session/attach.py", PACKAGE / "tools/options.py"]
+    owners = [PACKAGE / "session/connect.py", PACKAGE / "attach/attach.py", PACKAGE / "tools/options.py"]
     options = {
         name
         for path in owners
@@ -225,7 +225,7 @@ def option_names(node: ast.FunctionDef | ast.ClassDef) -> list[str]:
 
 def test_tasks_are_made_in_one_place() -> None:
     makers = [p for p in MODULES if "create_task(" in p.read_text(encoding="utf-8")]
-    assert [name_of(p) for p in makers] == ["livetools/session/host.py"]
+    assert [name_of(p) for p in makers] == ["livetools/session/running/host.py"]
 
 
 def test_the_client_asks_a_profile_in_one_file() -> None:
@@ -239,4 +239,4 @@ def test_the_client_asks_a_profile_in_one_file() -> None:
         for part in ast.walk(node.test)
         if isinstance(part, ast.Attribute) and ast.unparse(part.value).split(".")[-1] == "profile"
     }
-    assert askers <= {"livetools/protocol/plan.py"}
+    assert askers <= {"livetools/setup/plan.py"}

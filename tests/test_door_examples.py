@@ -28,8 +28,7 @@ from mcp.server.mcpserver import MCPServer
 from support.raw import Raw, raw_server
 
 import livetools
-from livetools import audio
-from livetools.protocol import events
+from livetools import audio, events
 from livetools.testing import FakeLiveServer, Pretend, Turn
 
 pytestmark = pytest.mark.anyio

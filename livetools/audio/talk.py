@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from livetools.protocol.errors import LiveToolsError, SessionClosed
-from livetools.protocol.events import (
+from livetools.errors import LiveToolsError, SessionClosed
+from livetools.events import (
     ApprovalRequested,
     AudioChunk,
     Event,
@@ -19,7 +19,7 @@ from livetools.protocol.events import (
     TurnComplete,
     VoiceActivity,
 )
-from livetools.session.clock import Clock, SystemClock
+from livetools.session.running.clock import Clock, SystemClock
 
 from .activity import Piece, send_speech
 from .pcm import seconds_of

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
-from livetools.protocol.events import Call
+from livetools.events import Call
 
 from .view import CUT, visible
 

@@ -21,10 +21,10 @@ import typer
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from rich.console import Console
 
-from livetools.protocol.errors import LiveToolsError, ToolError
-from livetools.protocol.events import ApprovalRequested, Call, Event, ToolStarted
+from livetools.errors import LiveToolsError, ToolError
+from livetools.events import ApprovalRequested, Call, Event, ToolStarted
+from livetools.session.listening.tap import tap
 from livetools.session.session import Session
-from livetools.session.tap import tap
 
 from . import reload
 from .agent import Choices, sessions

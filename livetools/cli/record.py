@@ -9,8 +9,8 @@ from typing import Annotated
 import anyio
 import typer
 
-from livetools.protocol.errors import ConfigError
-from livetools.session.endpoint import websocket_url
+from livetools.errors import ConfigError
+from livetools.transport.endpoint import websocket_url
 
 from .options import PORT
 from .saving import opened, test_of

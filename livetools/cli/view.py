@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from rich.console import Console
 from rich.text import Text
 
-from livetools.protocol import events
-from livetools.protocol.events import Call, Event
+from livetools import events
+from livetools.events import Call, Event
 
 CUT = 300  # characters of a call's arguments, or of its result
 

@@ -16,9 +16,8 @@ from anyio.streams.memory import MemoryObjectReceiveStream
 from rich.console import Console
 
 from livetools.audio import FileSpeaker, Microphone, Output, Speaker, pace, read_wav, talk
-from livetools.integrations.relay.race import race
-from livetools.protocol.errors import LocalProtocolError
-from livetools.protocol.events import (
+from livetools.errors import LocalProtocolError
+from livetools.events import (
     ApprovalRequested,
     Call,
     Event,
@@ -28,8 +27,9 @@ from livetools.protocol.events import (
     ToolStarted,
     TurnComplete,
 )
+from livetools.integrations.relay.race import race
+from livetools.session.handlers.threads import DaemonThreads, result_of
 from livetools.session.session import Session
-from livetools.session.threads import DaemonThreads, result_of
 
 from .agent import Choices, sessions
 from .approval import decision

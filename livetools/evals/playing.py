@@ -9,8 +9,8 @@ from typing import Any
 import anyio
 
 from livetools.audio import pace
-from livetools.protocol.errors import ConfigError, LiveToolsError, ToolError
-from livetools.protocol.events import (
+from livetools.errors import ConfigError, LiveToolsError, ToolError
+from livetools.events import (
     ApprovalRequested,
     AudioChunk,
     Event,
@@ -20,9 +20,9 @@ from livetools.protocol.events import (
     ToolStarted,
     TurnComplete,
 )
-from livetools.protocol.unexpected_keyword import explains_keywords
 from livetools.session.agents import AgentLike, adjust, open_agent
 from livetools.session.session import Session
+from livetools.setup.unexpected_keyword import explains_keywords
 
 from .callers import Caller, Script, Utterance
 from .expectations import Expectation, tools_named

@@ -25,10 +25,10 @@ from contextvars import ContextVar, Token
 from functools import partial
 from typing import Any, TypeAlias
 
-from livetools.protocol import price
-from livetools.protocol.events import Call
-from livetools.protocol.extras import install
+from livetools.events import Call
 from livetools.session.session import Session
+from livetools.setup import price
+from livetools.setup.extras import install
 from livetools.tools import Hooks, SessionLike
 
 try:

@@ -20,24 +20,35 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 from typing import Any
 
-from . import close_codes, outgoing
-from .actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
-from .calls import Calls
-from .connection import Begin, Connection, Consequence, Lose, SendSetup, Snapshot
-from .dispatch import Dispatch, says_something
-from .errors import LocalProtocolError
-from .events import REPLACED, Call, Event, Interrupted, Reconnected, Reconnecting, TurnComplete, Usage
-from .expected import Exchange
-from .input_queue import InputQueue, Item
-from .latency import Latency
-from .link import LinkState
-from .outbox import Frame, Outbox, Receipt
-from .parking import Parking
-from .plan_types import Plan
-from .quiet import Quiet
-from .reception import Reception
-from .reconnect_policy import ReconnectPolicy
-from .turns import Turns
+from livetools.errors import LocalProtocolError
+from livetools.events import (
+    REPLACED,
+    Call,
+    Event,
+    Interrupted,
+    Reconnected,
+    Reconnecting,
+    TurnComplete,
+    Usage,
+)
+from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
+from livetools.protocol.calls.calls import Calls
+from livetools.protocol.connection.connection import Begin, Connection, Consequence, Lose, SendSetup, Snapshot
+from livetools.protocol.connection.parking import Parking
+from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.protocol.connection.table import LinkState
+from livetools.protocol.input.outbox import Frame, Outbox, Receipt
+from livetools.protocol.input.queue import InputQueue, Item
+from livetools.protocol.transcript.latency import Latency
+from livetools.protocol.turns.exchange import Exchange
+from livetools.protocol.turns.quiet import Quiet
+from livetools.protocol.turns.table import Turns
+from livetools.setup.plan_types import Plan
+
+from .connection import close_codes
+from .messages import outgoing
+from .receive import Reception
+from .send import Dispatch, says_something
 
 # Every input passes it: asked of its class, a member of an enum costs ten times as much.
 _LEAVING, _SETUP = LinkState.LEAVING, LinkState.SETUP

@@ -9,25 +9,25 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from livetools.protocol.events import Usage
-    from livetools.protocol.transcript import Transcript
+    from livetools.events import Usage
+    from livetools.protocol.transcript.transcript import Transcript
+    from livetools.session.running.clock import Clock, SystemClock
+    from livetools.transport.contract import Dialer, Transport
 
-    from .clock import Clock, SystemClock
     from .handle_store import FileHandleStore, HandleStore, MemoryHandleStore
     from .memory import MemoryTransport
-    from .transport import Dialer, Transport
 
 _HOMES = {
-    "Clock": "livetools.session.clock",
-    "Dialer": "livetools.session.transport",
+    "Clock": "livetools.session.running.clock",
+    "Dialer": "livetools.transport.contract",
     "FileHandleStore": "livetools.session.handle_store",
     "HandleStore": "livetools.session.handle_store",
     "MemoryHandleStore": "livetools.session.handle_store",
     "MemoryTransport": "livetools.session.memory",
-    "SystemClock": "livetools.session.clock",
+    "SystemClock": "livetools.session.running.clock",
     "Transcript": "livetools.protocol.transcript",
-    "Transport": "livetools.session.transport",
-    "Usage": "livetools.protocol.events",
+    "Transport": "livetools.transport.contract",
+    "Usage": "livetools.events",
 }
 
 __all__ = [

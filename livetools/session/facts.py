@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from livetools.protocol.errors import ConfigError, LocalProtocolError
-from livetools.protocol.events import Usage
-from livetools.protocol.outbox import Receipt
-from livetools.protocol.pcm import Samples
-from livetools.protocol.profiles import ModelProfile
-from livetools.protocol.transcript import Transcript
+from livetools.errors import ConfigError, LocalProtocolError
+from livetools.events import Usage
+from livetools.protocol.input.outbox import Receipt
+from livetools.protocol.input.pcm import Samples
+from livetools.protocol.transcript.transcript import Transcript
+from livetools.session.running.host import Host
+from livetools.setup.profiles import ModelProfile
+from livetools.transport.loop.wake import make_wake
 
 from .assembly import Assembly
-from .host import Host
-from .wake import make_wake
 
 if TYPE_CHECKING:
-    from livetools.protocol.plan_types import Plan
-
-    from .session_driver import SessionDriver
+    from livetools.session.running.session_driver import SessionDriver
+    from livetools.setup.plan_types import Plan
 
 
 class SessionFacts:

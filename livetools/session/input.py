@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from livetools.protocol import outgoing
-from livetools.protocol.errors import ConfigError, LocalProtocolError
-from livetools.protocol.images import image
-from livetools.protocol.pcm import pcm_bytes, sample_rate
+from livetools.errors import ConfigError, LocalProtocolError
+from livetools.protocol.input.images import image
+from livetools.protocol.input.pcm import pcm_bytes, sample_rate
+from livetools.protocol.messages import outgoing
 
 from .facts import SessionFacts, checked_text
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer  # typing's own from Python 3.12 on
 
-    from .session_driver import SessionDriver
+    from livetools.session.running.session_driver import SessionDriver
 
 
 class SessionInput(SessionFacts):
@@ -73,7 +73,7 @@ class SessionInput(SessionFacts):
 
         Raises ``LocalProtocolError`` on models that accept content only before the first turn (3.1).
         """
-        from livetools.protocol.configuration import history
+        from livetools.setup.configuration import history
 
         if not isinstance(turn_complete, bool):
             raise ConfigError(f"turn_complete={turn_complete!r:.40}: True or False is expected")

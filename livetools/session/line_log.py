@@ -10,8 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 
-from livetools.protocol.connection import Loss
-from livetools.protocol.events import (
+from livetools.events import (
     REPLACED,
     Event,
     GoAway,
@@ -22,8 +21,8 @@ from livetools.protocol.events import (
     ToolLost,
     TurnComplete,
 )
-
-from .clock import Clock
+from livetools.protocol.connection.connection import Loss
+from livetools.session.running.clock import Clock
 
 log = logging.getLogger("livetools.session")
 

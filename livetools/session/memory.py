@@ -20,9 +20,8 @@ from typing import Any, TypeVar
 
 import anyio
 
-from livetools.protocol.outbox import Pong
-
-from .transport import Gone, Transport
+from livetools.protocol.input.outbox import Pong
+from livetools.transport.contract import Gone, Transport
 
 T = TypeVar("T")
 

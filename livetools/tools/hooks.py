@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from livetools.protocol.events import Call, Event, InputTranscript, OutputTranscript
+from livetools.events import Call, Event, InputTranscript, OutputTranscript
 
 if TYPE_CHECKING:
     from .context import SessionLike

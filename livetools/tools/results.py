@@ -41,11 +41,11 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 from typing import Any, TypeAlias
 
-from livetools.protocol.actions import Outcome
-from livetools.protocol.errors import ToolError
-from livetools.protocol.frozen import frozen
-from livetools.protocol.plan_types import RESPONSE_KEY
-from livetools.protocol.unexpected_keyword import explains_keywords
+from livetools.errors import ToolError
+from livetools.protocol.calls.actions import Outcome
+from livetools.setup.frozen import frozen
+from livetools.setup.plan_types import RESPONSE_KEY
+from livetools.setup.unexpected_keyword import explains_keywords
 
 from .agent import Agent
 from .media import parts

@@ -11,7 +11,9 @@ from xml.etree import ElementTree
 import pytest
 
 import livetools
-from livetools.protocol import close_codes, ledger, profiles
+from livetools.protocol.calls import ledger
+from livetools.protocol.connection import close_codes
+from livetools.setup import profiles
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -97,7 +99,10 @@ def test_every_event_and_effect_of_a_table_of_states_says_what_it_means(generate
 def test_every_number_of_the_protocol_and_the_session_says_what_it_means(generate):
     lines = generate.generate_tables.number_table().splitlines()[2:]
     assert [line for line in lines if line.endswith("|  |")] == []
-    assert "| `LATEST` | `0.8` | `protocol/connection.py` | The share of the time left " in "\n".join(lines)
+    assert (
+        "| `LATEST` | `0.8` | `protocol/connection/connection.py` | The share of the time left "
+        in "\n".join(lines)
+    )
 
 
 def test_a_number_is_found_with_the_comment_above_beside_or_below_it(generate):

@@ -28,7 +28,7 @@ from livetools import (
     tool,
 )
 from livetools.session.memory import MemoryTransport
-from livetools.session.transport import Gone
+from livetools.transport.contract import Gone
 
 pytestmark = pytest.mark.anyio
 

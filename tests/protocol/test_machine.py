@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 from support.driver import GEMINI, Driver, plan
 
-from livetools.protocol.actions import Action, Close, Dial, Outcome, Start
-from livetools.protocol.errors import (
+from livetools.errors import (
     AuthenticationError,
     ConcurrencyError,
     ConnectFailed,
@@ -22,7 +21,7 @@ from livetools.protocol.errors import (
     ServerError,
     SetupTimeout,
 )
-from livetools.protocol.events import (
+from livetools.events import (
     Event,
     GoAway,
     HandedOff,
@@ -36,13 +35,14 @@ from livetools.protocol.events import (
     TurnComplete,
     UnknownMessage,
 )
-from livetools.protocol.input_queue import OUTSIDE
+from livetools.protocol.calls.actions import Action, Close, Dial, Outcome, Start
+from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.protocol.input.outbox import Frame
+from livetools.protocol.input.queue import OUTSIDE
 from livetools.protocol.machine import Machine
-from livetools.protocol.outbox import Frame
-from livetools.protocol.plan import make_plan
-from livetools.protocol.plan_types import CallPolicy, Plan
-from livetools.protocol.reconnect_policy import ReconnectPolicy
-from livetools.protocol.turns import QUIET_SETTLES
+from livetools.protocol.turns.table import QUIET_SETTLES
+from livetools.setup.plan import make_plan
+from livetools.setup.plan_types import CallPolicy, Plan
 
 ECHO = CallPolicy("echo")
 SLOW = CallPolicy("slow", timeout=5.0)

@@ -12,9 +12,7 @@ import pytest
 
 import livetools
 from livetools import ReconnectPolicy, tool
-from livetools.protocol.actions import Close
-from livetools.protocol.connection import Loss
-from livetools.protocol.events import (
+from livetools.events import (
     REPLACED,
     Call,
     GoAway,
@@ -25,6 +23,8 @@ from livetools.protocol.events import (
     ToolLost,
     TurnComplete,
 )
+from livetools.protocol.calls.actions import Close
+from livetools.protocol.connection.connection import Loss
 from livetools.session.line_log import LineLog
 from livetools.testing import FakeClock
 

@@ -8,10 +8,10 @@ from typing import cast
 import anyio
 import pytest
 
-from livetools.protocol.errors import ConnectFailed
-from livetools.protocol.outbox import Pong
+from livetools.errors import ConnectFailed
+from livetools.protocol.input.outbox import Pong
 from livetools.session.memory import MemoryTransport
-from livetools.session.transport import Gone, Pinging, Transport
+from livetools.transport.contract import Gone, Pinging, Transport
 
 pytestmark = pytest.mark.anyio
 

@@ -12,8 +12,8 @@ from typing import Any, TypeVar, cast
 
 import anyio
 
-from livetools.protocol.outbox import Pong
-from livetools.session.transport import Dialer, PingingTransport
+from livetools.protocol.input.outbox import Pong
+from livetools.transport.contract import Dialer, PingingTransport
 
 T = TypeVar("T")
 

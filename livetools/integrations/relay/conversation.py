@@ -12,14 +12,14 @@ from functools import partial
 import anyio
 from anyio.abc import TaskGroup
 
+from livetools.errors import LiveToolsError, LocalProtocolError
+from livetools.events import ApprovalRequested, AudioChunk, Call, Event, Interrupted, VideoChunk
 from livetools.integrations.drain import Drain
 from livetools.integrations.idle import Idle
-from livetools.protocol.errors import LiveToolsError, LocalProtocolError
-from livetools.protocol.events import ApprovalRequested, AudioChunk, Call, Event, Interrupted, VideoChunk
-from livetools.session.clock import Clock, SystemClock
-from livetools.session.host import Host
+from livetools.session.running.clock import Clock, SystemClock
+from livetools.session.running.host import Host
 from livetools.session.session import Session
-from livetools.session.wake import on_trio
+from livetools.transport.loop.wake import on_trio
 
 from .input import Input, Rejected
 from .log import EventLog

@@ -1,6 +1,6 @@
 """The JSON messages between a page and the relay. The TypeScript types of the client are made from these classes.
 
-A message has a ``type``. Events bear the names and the fields of the classes in :mod:`livetools.protocol.events`;
+A message has a ``type``. Events bear the names and the fields of the classes in :mod:`livetools.events`;
 what is the relay's own is written in small letters.
 """
 
@@ -23,16 +23,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticSerializationError, to_json
 
-from livetools.protocol.errors import LiveToolsError, SessionClosed, ToolDefinitionError
-from livetools.protocol.events import (
-    AudioChunk,
-    Call,
-    Event,
-    HandleUpdate,
-    UnknownMessage,
-    UsageUpdate,
-    VideoChunk,
-)
+from livetools.errors import LiveToolsError, SessionClosed, ToolDefinitionError
+from livetools.events import AudioChunk, Call, Event, HandleUpdate, UnknownMessage, UsageUpdate, VideoChunk
 
 from .limits import MAX_EVENT, MAX_TEXT
 

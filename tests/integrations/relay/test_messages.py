@@ -24,6 +24,7 @@ from livetools import (
     UnknownMessage,
     VideoChunk,
 )
+from livetools.errors import QuotaExceeded, ToolDefinitionError
 from livetools.integrations.relay.limits import MAX_EVENT
 from livetools.integrations.relay.messages import (
     Command,
@@ -33,7 +34,6 @@ from livetools.integrations.relay.messages import (
     read_command,
     shows_whole,
 )
-from livetools.protocol.errors import QuotaExceeded, ToolDefinitionError
 
 
 def told(event: Any) -> dict[str, Any]:

@@ -1,0 +1,293 @@
+"""The websockets adapter for asyncio: it delivers each message as it arrives, and writes at once.
+
+A message goes from the callback of the loop directly to the listener, without a queue or a task. Writing needs none
+either: asyncio takes a frame at once as long as its buffer is empty.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import time
+from collections.abc import Callable
+from typing import Any
+
+from websockets.asyncio.client import ClientConnection
+from websockets.protocol import OPEN
+
+from livetools.protocol.input.outbox import Pong
+from livetools.transport.loop.timeslice import SLICE, TimeSlice, passes
+from livetools.transport.loop.wake import act_as, act_no_longer
+
+from .adapter import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
+from .contract import Gone
+from .framing import FIN, PING, PONG, TEXT, Cutter, Unlawful, frame, masks
+from .pongs import Pongs
+
+_HEAD_ENDS = b"\r\n\r\n"
+
+
+class PushConnection(Receiving, ClientConnection):
+    """Cuts the messages out of what comes. Until somebody listens they wait in a queue.
+
+    The response to the upgrade, control frames and fragments are read by ``websockets``, whole messages and the pongs
+    that we asked for are cut off by a :class:`Cutter`. Both see the stream in its order.
+    """
+
+    # past 30 attributes an object has a dict of its own, six times as large: websockets has most of them
+    __slots__ = ("_cutting", "_limits", "_watchdog", "inflow", "room")
+
+    def __init__(self, *args: Any, limits: Limits, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._limits = limits
+        loop = asyncio.get_running_loop()
+        self.inflow: AsyncioInflow = AsyncioInflow()
+        self.inflow.pongs = Pongs(self._ping, loop.call_later, loop.time)
+        self.room: asyncio.Event | None = None  # while asyncio's buffer is full; set when that is over
+        self._cutting: asyncio.TimerHandle | None = None
+        self._watchdog: asyncio.TimerHandle | None = None
+
+    # What comes
+
+    def data_received(self, data: bytes) -> None:
+        inflow = self.inflow
+        inflow.passes.count += 1
+        if inflow.cutter is None:
+            data = self._upgrading(data)
+        if inflow.cutter is not None and data:
+            inflow.cutter.add(data)
+            if not inflow.paused:
+                self.advance()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        if self._watchdog is not None:
+            self._watchdog.cancel()
+        if self.room is not None:
+            self.room.set()
+        self.inflow.ending = (exc,)
+        if not self.inflow.paused or self.inflow.feed is None:
+            self.advance()  # what came before the end is delivered first
+
+    def advance(self) -> None:
+        """Give away what has come, but not for longer than others can wait."""
+        inflow = self.inflow
+        until = time.monotonic() + SLICE
+        acting = act_as(inflow.reader)
+        try:
+            while inflow.cutter is not None and self._reads():
+                try:
+                    item = inflow.cutter.next()
+                except Unlawful as error:
+                    self.protocol.fail(error.code, error.reason)
+                    self._pass_on(b"")
+                    break
+                if item is None:
+                    break
+                if type(item) is bytes:
+                    self.message(item)
+                elif item[0] != FIN | PONG or not inflow.pongs.answer(item[2:]):
+                    self._pass_on(item)
+                if inflow.feed is None and inflow.full:
+                    return self._pause()
+                if not inflow.cutter.left:  # there is nothing to pause for, however late it is
+                    break
+                if time.monotonic() > until:
+                    return self._pause()
+        finally:
+            act_no_longer(acting)
+        if inflow.ending is not None:
+            ending, inflow.ending = inflow.ending, None
+            self._end(*ending)
+        elif inflow.paused:
+            inflow.paused = False
+            self.transport.resume_reading()
+        return None
+
+    def _reads(self) -> bool:
+        """Whether what has come counts: it stands neither behind a close nor behind what broke the protocol."""
+        protocol = self.protocol
+        return protocol.close_rcvd is None and (protocol.state is OPEN or self.inflow.left)
+
+    def _upgrading(self, data: bytes) -> bytes:
+        """Give ``websockets`` its response, and return what came behind it."""
+        seen = self.inflow.head + data
+        end = seen.find(_HEAD_ENDS)
+        size = len(data) if end < 0 else end + len(_HEAD_ENDS) - len(self.inflow.head)
+        self.inflow.head = seen[-3:]
+        self._pass_on(data[:size])
+        if self.protocol.state is OPEN:
+            self.inflow.cutter = Cutter(self._limits.max_message)
+        elif size < len(data):
+            self._pass_on(data[size:])
+        return data[size:]
+
+    def _pass_on(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._cutting is None and self.protocol.close_expected():
+            loop = asyncio.get_running_loop()
+            self._cutting = loop.call_later(LINGER, self.transport.abort)  # nothing, where it is closed
+
+    def message(self, message: bytes) -> None:
+        inflow = self.inflow
+        if inflow.feed is None:
+            return super().message(message)
+        inflow.pongs.messages += 1
+        inflow.pongs.taken += 1
+        try:
+            inflow.feed(message)
+        except Exception as error:
+            inflow.fail(error)
+        return None
+
+    def _pause(self) -> None:
+        if not self.inflow.paused:
+            self.inflow.paused = True
+            self.transport.pause_reading()
+        if self.inflow.feed is not None or not self.inflow.full:
+            asyncio.get_running_loop().call_soon(self.advance)
+
+    def leave(self) -> None:
+        """From here on nobody receives: read on to the end of the line, and drop what comes."""
+        self.inflow.left = True
+        if self.inflow.paused:
+            self.advance()
+
+    def _end(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self.inflow.blame(exc)
+        self.inflow.end()
+
+    # What goes
+
+    @property
+    def writes(self) -> bool:
+        """Whether a frame may be written."""
+        return self.protocol.state is OPEN and not self.transport.is_closing()
+
+    def _ping(self, payload: bytes) -> None:
+        if self.writes:
+            self.transport.write(frame(PING, payload, os.urandom(4)))
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.room = asyncio.Event()
+        self._watchdog = asyncio.get_running_loop().call_later(self._limits.write_timeout, self._give_up)
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._watchdog is not None:
+            self._watchdog.cancel()
+            self._watchdog = None
+        if self.room is not None:
+            self.room.set()
+            self.room = None
+
+    def _give_up(self) -> None:
+        self.inflow.blame(TimeoutError(f"no frame was taken for {self._limits.write_timeout:g} s"))
+        self.transport.abort()
+
+
+class AsyncioInflow(Inflow):
+    """The messages of one connection on their way to the listener, or to a queue until there is one."""
+
+    __slots__ = ("cutter", "ending", "error", "feed", "head", "passes", "paused", "reader")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.cutter: Cutter | None = None  # from the upgrade on
+        self.head = b""  # the last bytes of the response so far
+        self.feed: Callable[[bytes], None] | None = None
+        self.paused = False  # reading is: there is more than was given away
+        self.ending: tuple[Exception | None] | None = (
+            None  # the line is gone, for this reason; the rest comes first
+        )
+        self.error: Exception | None = None  # raised by the listener
+        self.passes = passes()
+        self.reader: asyncio.Task[Any] | None = None  # that listens
+
+    @property
+    def full(self) -> bool:
+        """Whether reading is paused: more waits than a queue should hold, and somebody may still take it."""
+        return self.ending is None and not self.left and len(self.waiting) > WAITING
+
+    def fail(self, error: Exception) -> None:
+        """Whoever listened has raised this."""
+        self.error, self.feed = error, None
+        self.news.set()
+
+
+class AsyncioAdapter(Adapter[PushConnection]):
+    """A send puts its whole frame into asyncio's buffer at once: what may be cancelled is only the wait."""
+
+    _inflow: AsyncioInflow
+
+    def __init__(self, connection: PushConnection) -> None:
+        super().__init__(connection, connection.inflow)
+        self._masks = masks(os.urandom)
+
+    @property
+    def writable(self) -> bool:
+        """See :class:`~.transport.Putting`."""
+        return self._connection.room is None and self._connection.writes
+
+    def put(self, message: bytes) -> bool:
+        """See :class:`~.transport.Putting`."""
+        self._connection.transport.write(frame(TEXT, message, next(self._masks)))
+        return True
+
+    def put_with_ping(self, message: bytes, at_once: bool = True) -> Pong:
+        """See :class:`~.transport.Pinging`."""
+        pong, ping = self._pongs.ask(at_once)
+        data = frame(TEXT, message, next(self._masks))
+        if ping is not None:
+            data += frame(PING, ping, next(self._masks))
+        self._connection.transport.write(data)
+        return pong
+
+    async def listen(self, feed: Callable[[bytes], None]) -> Gone:
+        """See :data:`~.transport.Listen`."""
+        inflow, slice = self._inflow, TimeSlice()
+        try:
+            while inflow.waiting:
+                self._pongs.taken += 1
+                feed(inflow.waiting.popleft())
+                await slice.share()
+            inflow.feed, inflow.reader = feed, asyncio.current_task()
+            if inflow.paused:
+                self._connection.advance()
+            while not inflow.over and inflow.error is None:
+                await inflow.news.wait()
+            if inflow.error is not None:
+                raise inflow.error
+        except Exception:
+            self._connection.transport.abort()
+            raise
+        finally:
+            inflow.feed = inflow.reader = None
+        return await self._gone()
+
+    async def _write(self, message: bytes, at_once: bool | None) -> Pong | None:
+        connection, pong = self._connection, None
+        if not connection.writes:
+            raise await self._gone()
+        if at_once is None:
+            self.put(message)
+        else:
+            pong = self.put_with_ping(message, at_once)
+        room = connection.room
+        if room is not None:
+            await room.wait()
+            if not connection.writes:
+                raise await self._gone()
+        return pong
+
+    def _read_on(self) -> None:
+        if self._inflow.paused:
+            self._connection.advance()
+
+    async def _close(self) -> None:
+        self._connection.leave()
+        await self._connection.close()
+
+    async def _cut(self) -> None:
+        self._connection.transport.abort()

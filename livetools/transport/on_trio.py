@@ -1,0 +1,179 @@
+"""The websockets adapter for trio: it reads when it is asked to, and shields each write.
+
+trio would stop a cancelled write in the middle of a frame, and lose the next one without an error.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
+import trio
+from websockets.protocol import OPEN
+from websockets.trio.client import ClientConnection, connect
+
+from livetools.protocol.input.outbox import Pong
+
+from .adapter import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
+from .dialling import reached
+from .framing import PING, TEXT, frame, masks
+from .pongs import Pongs
+
+
+class TrioDial(connect):
+    """Notes when TLS begins."""
+
+    async def enable_tls(self, stream: trio.abc.Stream) -> trio.abc.Stream:
+        reached("TLS")
+        return await super().enable_tls(stream)
+
+
+class Line(trio.abc.Stream):
+    """The stream of one connection, between ``websockets`` and the socket, to which we write as well.
+
+    Every write is whole. Reading pauses while the queue is full. A peer that is to close the line, and does not, is
+    waited for ``LINGER`` seconds.
+    """
+
+    def __init__(self, stream: trio.abc.Stream, inflow: Inflow, closes: Callable[[], bool]) -> None:
+        self._stream, self._inflow, self._closes = stream, inflow, closes
+        self._room = trio.Event()  # the queue has room
+        self._lock = trio.Lock()
+
+    async def write(self, make: Callable[[], bytes]) -> None:
+        """Write what ``make`` returns once nobody else writes; ``b""``: nothing."""
+        async with self._lock:
+            if data := make():
+                await self._stream.send_all(data)
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        """A control frame, from ``websockets``. That the line broke is left to whoever reads to find out, behind what
+        came before.
+        """
+        try:
+            await self.write(lambda: bytes(data))
+        except trio.BrokenResourceError as error:
+            self._inflow.blame(error.__cause__)
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
+        """What came; ``b""``: nothing more will."""
+        inflow = self._inflow
+        while len(inflow.waiting) > WAITING and not inflow.left:
+            self._room = trio.Event()
+            await self._room.wait()
+        with trio.move_on_after(LINGER if self._closes() else inf):
+            try:
+                return await self._stream.receive_some(max_bytes)
+            except trio.BrokenResourceError as error:
+                inflow.blame(error.__cause__)
+        return b""
+
+    def read_on(self) -> None:
+        """There is room in the queue, or nobody receives any more."""
+        self._room.set()
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._stream.wait_send_all_might_not_block()
+
+    async def aclose(self) -> None:
+        self._inflow.end()
+        self.read_on()
+        await self._stream.aclose()
+
+
+class HalfLine(Line, trio.abc.HalfCloseableStream):
+    """A line without TLS."""
+
+    _stream: trio.abc.HalfCloseableStream
+
+    async def send_eof(self) -> None:
+        await self._stream.send_eof()
+
+
+class TrioConnection(Receiving, ClientConnection):
+    """Reads and writes through a :class:`Line`."""
+
+    def __init__(
+        self, nursery: trio.Nursery, stream: trio.abc.Stream, protocol: Any, *, limits: Limits, **kwargs: Any
+    ) -> None:
+        self.limits, self.inflow, self._nursery = limits, Inflow(), nursery
+        self.inflow.pongs = Pongs(self._ping, self._later, trio.current_time)
+        kind = HalfLine if isinstance(stream, trio.abc.HalfCloseableStream) else Line
+        self.line = kind(stream, self.inflow, protocol.close_expected)
+        super().__init__(nursery, self.line, protocol, **kwargs)
+
+    @property
+    def writes(self) -> bool:
+        """Whether a frame may be written."""
+        return self.protocol.state is OPEN
+
+    def leave(self) -> None:
+        """From here on nobody receives: read on to the end of the line, and drop what comes."""
+        self.inflow.left = True
+        self.line.read_on()
+
+    def _ping(self, payload: bytes) -> None:
+        async def send() -> None:
+            with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+                await self.line.write(lambda: frame(PING, payload, os.urandom(4)) if self.writes else b"")
+
+        self._nursery.start_soon(send)
+
+    def _later(self, seconds: float, call: Callable[[], None]) -> None:
+        async def wait() -> None:
+            with trio.move_on_after(seconds):
+                await self.wait_closed()
+            if not self.inflow.over:
+                call()
+
+        self._nursery.start_soon(wait)
+
+
+class TrioAdapter(Adapter[TrioConnection]):
+    """Shields each write."""
+
+    def __init__(self, connection: TrioConnection) -> None:
+        super().__init__(connection, connection.inflow)
+        self._masks = masks(os.urandom)
+
+    async def _write(self, message: bytes, at_once: bool | None) -> Pong | None:
+        connection, pong = self._connection, None
+        timeout = connection.limits.write_timeout
+
+        def made() -> bytes:  # when its turn has come: what is asked goes right behind the frame
+            nonlocal pong
+            if not connection.writes:
+                raise trio.ClosedResourceError
+            data = frame(TEXT, message, next(self._masks))
+            if at_once is not None:
+                pong, ping = self._pongs.ask(at_once)
+                data += b"" if ping is None else frame(PING, ping, next(self._masks))
+            return data
+
+        try:
+            with trio.CancelScope(deadline=trio.current_time() + timeout, shield=True) as scope:
+                await connection.line.write(made)
+        except (trio.ClosedResourceError, trio.BrokenResourceError) as error:
+            self._inflow.blame(error.__cause__)
+            raise await self._gone() from None
+        if scope.cancelled_caught:
+            self._inflow.blame(TimeoutError(f"no frame was taken for {timeout:g} s"))
+            await self._cut()
+            raise await self._gone()
+        await trio.lowlevel.checkpoint_if_cancelled()  # so that a loop of sends can be cancelled
+        return pong
+
+    def _read_on(self) -> None:
+        self._connection.line.read_on()
+
+    async def _close(self) -> None:
+        self._connection.leave()
+        await self._connection.aclose()
+
+    async def _cut(self) -> None:
+        self._connection.leave()
+        with trio.CancelScope(shield=True):
+            await trio.aclose_forcefully(self._connection.line)
