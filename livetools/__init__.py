@@ -116,12 +116,12 @@ if TYPE_CHECKING:
 
 # What opens sessions comes with its first use: a module of tools that is imported elsewhere need not pay for it.
 _LATER = {
-    "Reply": ".session.exchange",
+    "Reply": ".session.ask",
     "Session": ".session.session",
-    "WebSocket": ".session.websocket",
-    "attach": ".session.attach",
+    "WebSocket": ".transport.websocket",
+    "attach": ".attach.attach",
     "connect": ".session.connect",
-    "declare": ".session.declare",
+    "declare": ".attach.declare",
 }
 
 __all__ = [
@@ -191,6 +191,10 @@ __all__ = [
     "tool",
 ]
 
+
+# The folder `attach` is bound to its name once, when it is first imported. From then on the name means the function.
+import_module(".attach", __name__)
+del globals()["attach"]
 
 __version__: str  # of the distribution that is installed
 

@@ -17,10 +17,11 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parent / "protocol"))
+sys.path.insert(0, str(Path(__file__).parent / "protocol" / "input"))
+sys.path.insert(0, str(Path(__file__).parent / "protocol" / "turns"))
 
 import test_outbox
-import test_turns
+import test_table as test_turns
 from support import asking, line, reading, world
 from support.driver import plan
 from support.search import search

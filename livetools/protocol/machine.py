@@ -122,7 +122,7 @@ class Machine:
     @property
     def usage(self) -> Usage:
         """Tokens of the whole session: the last count of each turn, summed."""
-        return self.reception.usage + self.reception.turn_usage
+        return self.reception.tokens.total
 
     def run_of(self, call: Call | str) -> int | None:
         """The run of a call that is still served."""
@@ -487,6 +487,7 @@ class Machine:
             self._tell(Interrupted())
             self.latency.cut_off()
             self._tell(self.reception.timed(TurnComplete(REPLACED)))
+            self.reception.tokens.ends()
         self.reception.suppressed = False
         self.reception.sound.clear()
 

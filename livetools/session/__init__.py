@@ -1,6 +1,13 @@
-"""The replaceable parts of a session (stores for handles, transports, dialers, clocks), and what it hands out.
+"""Sessions: ``connect`` and the verbs of an open session. Here, and in the folders below, code awaits.
 
-This package runs the state machine of ``protocol`` with tasks, sockets and threads. Names are loaded on first use.
+``connect`` checks its arguments and makes a ``Session``; ``assembly`` puts its parts together when it is entered.
+``session``, ``ask``, ``input`` and ``facts`` are what a user calls. ``running`` runs the machine of
+``livetools.protocol``; ``handlers`` runs the tools; ``listening`` tells hooks and observers.
+
+In: a model, tools and options; then text, audio and video. Out: events, and replies to ``ask``.
+
+This package exports the replaceable parts of a session (stores for handles, transports, dialers, clocks) and what it
+hands out. Names are loaded on first use.
 """
 
 from __future__ import annotations
@@ -25,7 +32,7 @@ _HOMES = {
     "MemoryHandleStore": "livetools.session.handle_store",
     "MemoryTransport": "livetools.session.memory",
     "SystemClock": "livetools.session.running.clock",
-    "Transcript": "livetools.protocol.transcript",
+    "Transcript": "livetools.protocol.transcript.transcript",
     "Transport": "livetools.transport.contract",
     "Usage": "livetools.events",
 }

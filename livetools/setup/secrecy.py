@@ -1,4 +1,4 @@
-"""Keeps secrets out of tracebacks, and the text of tools' exceptions out of the default log.
+"""Keeps secrets out of tracebacks, and the text of exceptions out of logs.
 
 Many tracebacks print variables (rich, pytest ``-l``, crash reporters). A function of ours that has a key in one
 cannot keep it from them, so what passes :class:`Sealed` leaves the variables of its frames behind.
@@ -10,8 +10,6 @@ import sys
 import traceback
 from types import TracebackType
 from typing import Any
-
-from livetools.session.framelog import FrameLog
 
 
 class Sealed:
@@ -70,8 +68,3 @@ def place(error: BaseException) -> str:
         return type(error).__name__
     code = frames[-1].f_code
     return f"{type(error).__name__} at {code.co_filename}, line {lines[-1]}, in {code.co_name}"
-
-
-def detail(error: BaseException) -> BaseException | None:
-    """The exception for a log that may show its words, which ``LIVETOOLS_LOG=frames`` asks for; else ``None``."""
-    return error if FrameLog.wanted() is not None else None

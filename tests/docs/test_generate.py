@@ -134,8 +134,8 @@ def test_the_reference_in_one_file_has_every_public_name(generate):
 def test_the_pictures_of_the_tables_have_every_state_and_every_move(generate):
     pictures = generate.generate_diagrams.state_pictures()
     assert sorted(pictures) == [
+        "states-connection.svg",
         "states-ledger.svg",
-        "states-link.svg",
         "states-outbox.svg",
         "states-turns.svg",
     ]
@@ -173,5 +173,5 @@ def test_pictures_are_whole_and_load_nothing(generate):
 
 def test_a_module_of_the_picture_of_a_call_that_is_gone_is_named(generate, monkeypatch):
     monkeypatch.setattr(generate.generate_diagrams, "find_spec", lambda name: None)
-    with pytest.raises(LookupError, match="session/on_asyncio"):
+    with pytest.raises(LookupError, match="transport/on_asyncio"):
         generate.generate_diagrams.call()

@@ -258,9 +258,9 @@ async def test_what_swallows_every_cancellation_does_not_keep_a_session_from_bei
     opened: Opened, monkeypatch: pytest.MonkeyPatch, place: str, wait: str
 ) -> None:
     for name, seconds in (
-        ("workers.CLEAN_UP", 0.05),
-        ("eager.GRACE", 0.05),
-        ("guardrails.LAST_WORDS", 0.05),
+        ("handlers.workers.CLEAN_UP", 0.05),
+        ("handlers.eager.GRACE", 0.05),
+        ("listening.guardrails.LAST_WORDS", 0.05),
     ):
         monkeypatch.setattr(f"livetools.session.{name}", seconds)
     began = threading.Event()

@@ -25,7 +25,7 @@ from livetools.protocol.connection.close_codes import RULES, classify, crossed, 
 
 ROWS = [
     json.loads(line)
-    for line in pathlib.Path(__file__).with_name("frames_recorded.jsonl").read_text("utf-8").splitlines()
+    for line in (pathlib.Path(__file__).parents[1] / "frames_recorded.jsonl").read_text("utf-8").splitlines()
 ]
 CLOSES = [tuple(row["close"]) for row in ROWS if "close" in row]
 

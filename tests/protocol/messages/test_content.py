@@ -35,7 +35,7 @@ from livetools.protocol.messages.frames import parse
 
 ROWS = [
     json.loads(line)
-    for line in pathlib.Path(__file__).with_name("frames_recorded.jsonl").read_text("utf-8").splitlines()
+    for line in (pathlib.Path(__file__).parents[1] / "frames_recorded.jsonl").read_text("utf-8").splitlines()
 ]
 PCM = b"\x01\x00\x02\x00"
 AUDIO = {"inlineData": {"mimeType": "audio/pcm;rate=24000", "data": base64.b64encode(PCM).decode()}}

@@ -27,7 +27,7 @@ from livetools.protocol.messages.salvage import MOST
 
 ROWS = [
     json.loads(line)
-    for line in pathlib.Path(__file__).with_name("frames_recorded.jsonl").read_text("utf-8").splitlines()
+    for line in (pathlib.Path(__file__).parents[1] / "frames_recorded.jsonl").read_text("utf-8").splitlines()
 ]
 FRAMES: list[dict[str, Any]] = [row["frame"] for row in ROWS if "frame" in row]
 KNOWN = [
