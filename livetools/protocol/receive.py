@@ -89,9 +89,10 @@ class Reception:
         self.turned = False
         return True
 
-    def receive(self, link: int, data: bytes | str, now: float) -> None:
-        """Handle one frame. Never raises for what a server sends."""
-        self.turns.settle_doubts(now)
+    def receive(self, link: int, data: bytes | str, now: float, overdue: bool = False) -> None:
+        """Handle one frame. Never raises for what a server sends. ``overdue``: as for the machine."""
+        if not overdue:
+            self.turns.settle_doubts(now)
         if not self.calls.partial.growing and (calls := only_calls(data)) is not None:
             read = self.outbox.output(self.turns.ends)
             self._called(link, calls, now)
