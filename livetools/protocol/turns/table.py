@@ -20,7 +20,7 @@ the answer. If not, the next turn is the next question's: a late answer to what 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from enum import Enum, auto
 from itertools import islice, takewhile
 from math import inf
@@ -139,7 +139,7 @@ class Turns:
         self._ended_answer = False  # the turn that ended last was expected to speak of an answer
         self._cutting = False  # an answer was sent that may itself cut the model off
         self._progress = 0.0
-        self._playing = 0.0  # until when the audio that came would play
+        self._works_until = 0.0  # the model has shown by then that it works, or its sound plays until then
         self._patience = inf  # seconds of quiet that settle what is in doubt
         self._spoken = False  # what is in doubt is whether the answers have been spoken of
         self._stalled = False
@@ -246,8 +246,13 @@ class Turns:
         self._heard = True
         if self.exchange is not None and self.exchange.listens:
             self.exchange.heard = True
-        self._playing = max(self._playing, now) + seconds
+        self._works_until = max(self._works_until, now) + seconds
         self._moved(now)
+
+    def worked(self, now: float) -> None:
+        """The model has shown that it works, and said nothing: no stall, though nothing else moves."""
+        self._works_until = max(self._works_until, now)
+        self._stalled = False
 
     def called(self, run: int, call: Call, ends_turn: bool, now: float) -> None:
         """The model made a call; ``ends_turn``: its turn ends with it, and another begins at the answer."""
@@ -267,7 +272,7 @@ class Turns:
             self._cutting = self._heard = False  # what was heard is not what the answer brings
         elif exchange is not None and exchange.listens and exchange.sure:
             exchange.interrupted = True
-        self._playing = now
+        self._works_until = now
         self._moved(now)
 
     def complete(self, status: str | None, now: float, *, explained: bool = False) -> None:
@@ -343,7 +348,7 @@ class Turns:
         cut = self.under_way or self.owed or (not again and not self.idle)
         self.stale.lost(busy=self.model is not Model.IDLE or bool(self._queue) or self.speech)
         self._do(TurnEvent.LOSE, now)
-        self._playing = now
+        self._works_until = now
         if (exchange := self.exchange) is not None and exchange.began:
             exchange.unanswered()
             if not again:
@@ -394,8 +399,9 @@ class Turns:
         """When ``tick`` has something to do; ``served``: a call is open that blocks the model."""
         if not self._queue and self.model is Model.IDLE:
             return inf
-        head = self._queue[0] if self._queue else None
-        if self._patience == inf and ((head is not None and head.until == inf) or not self.idle):  # no doubt
+        if self._patience == inf and (
+            (self._queue and self._queue[0].until == inf) or not self.idle
+        ):  # no doubt
             return inf if served or self._stalled else self._silent_until()
         return self._settles_at() if served else min(self._settles_at(), self._stall_at())
 
@@ -423,7 +429,7 @@ class Turns:
                 exchange.sure = True
             else:
                 exchange.listen(sure=True, calls=exchange.listens and first.answer)
-        elif all(turn.shares for turn in self._before(exchange.turn)):
+        elif all(turn.shares for turn in takewhile(lambda turn: turn is not exchange.turn, self._queue)):
             exchange.listen(sure=False)
 
     def _place(self, was: Model, now: float) -> None:
@@ -470,16 +476,10 @@ class Turns:
 
     # Inside
 
-    def _before(self, turn: Expected) -> Iterator[Expected]:
-        return takewhile(lambda other: other is not turn, self._queue)
-
-    def _is_next(self) -> bool:
-        """Whether an answer to a call that ended its turn is spoken of in the turn behind the first one expected."""
-        certain = (turn.prompt and turn.wanted and not turn.doubtful for turn in self._queue)
-        return self.model is Model.SPEAKING or any(certain)
-
     def _mark(self, apart: bool, now: float) -> Expected:
-        second = apart and self._is_next()
+        certain = (turn.prompt and turn.wanted and not turn.doubtful for turn in self._queue)
+        # an answer to a call that ended its turn is spoken of behind the turn that is under way, or certainly comes
+        second = apart and (self.model is Model.SPEAKING or any(certain))
         while len(self._queue) <= second:
             self._queue.append(Expected())
         turn = self._queue[second]
@@ -587,7 +587,7 @@ class Turns:
 
     def _silent_until(self) -> float:
         """When a silence since the last word has become too long."""
-        return (self._progress if self._progress > self._playing else self._playing) + self.stall_timeout
+        return max(self._progress, self._works_until) + self.stall_timeout
 
 
 DO: Mapping[TurnEffect, Callable[[Turns, Model, float], None]] = {
