@@ -206,7 +206,7 @@ def overview(found: list[Family]) -> str:
     headings = [
         "Family",
         "Answers with",
-        "A call is",
+        "Service default (livetools declares BLOCKING)",
         "Non-blocking",
         "Scheduling",
         "Input block",

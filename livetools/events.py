@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, TypeAlias
 
+from .errors import described, detached
 from .setup.frozen import frozen
 from .setup.price import dollars
 
@@ -252,6 +253,9 @@ class ToolProgress:
 class ToolFinished:
     """A tool ended. ``response`` is the JSON object that the model gets, ``elapsed`` the seconds since the call came.
 
+    ``error``: what was raised. Of it a copy of this event, or a pickle, keeps the class's name and the text, and two
+    events are equal if these are.
+
     ::
 
         case ToolFinished(call, response, error, elapsed):
@@ -262,6 +266,20 @@ class ToolFinished:
     response: Mapping[str, Any]
     error: Exception | None
     elapsed: float
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        return hash(self._compared())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.call, self.response, detached(self.error), self.elapsed)
+
+    def _compared(self) -> tuple[object, ...]:
+        return self.call, self.response, described(self.error), self.elapsed
 
 
 @frozen

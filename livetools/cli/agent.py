@@ -82,5 +82,7 @@ def _config(choices: Choices) -> dict[str, Any]:
             raise ConfigError(f"{choices.config} is not TOML: {error}") from None
     thinking = thinking_config(choices.thinking)
     if thinking and config.keys() & {"thinking_config", "thinkingConfig"}:
-        raise ConfigError(f"--thinking and thinking_config in {choices.config} are both given: say it once")
+        raise ConfigError(
+            f"--thinking and thinking_config in {choices.config} are both set: pass only one of them"
+        )
     return {**config, **thinking}

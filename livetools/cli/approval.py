@@ -33,7 +33,7 @@ def decision(call: Call, notice: Notice, reply: Reply) -> str | None:
     while True:
         said = reply(f"    run it? {choices} ")
         if said is None:
-            notice("    refused: approvals are given at a terminal, and nobody is at one", "yellow")
+            notice("    refused: approval needs an interactive terminal", "yellow")
             return "nobody was there to be asked"
         match said.strip().lower():
             case "y" | "yes":

@@ -159,7 +159,7 @@ def _found(module: ModuleType, place: str) -> list[object]:
     plain = [getattr(module, name) for name in _functions(module)]
     if not (marked or plain):
         raise ConfigError(
-            f"{place} has nothing to serve: no agent, no list called tools, nothing with @tool, no function"
+            f"{place} defines no agent and no tools: expected an agent, a list named tools, or functions"
         )
     return marked or plain
 

@@ -24,8 +24,8 @@ session that begins anew has a new key. What holds:
 - Every process holds a lease. The runs of one that died are taken over by another when its lease has ended, never
   earlier: what is alive would run twice. A process that stands still for longer than its lease (a machine that sleeps)
   may go on while another has taken over: then a step may run twice, and idempotency alone helps.
-- A result reaches the model once: as the answer, or as a text in the session that goes on. Only if a process dies after
-  the model has read a result, and before a handle that holds it, is it told again, to a model that does not know it.
+- A result reaches the model once: as the answer, or as a text in the session that goes on. If the process dies before a
+  handle that includes the result is saved, the result is sent again, to a model that does not know it.
 
 Needs ``pip install 'PATH/TO/CLONE[durable]'``.
 """

@@ -122,7 +122,7 @@ class Machine:
     @property
     def usage(self) -> Usage:
         """Tokens of the whole session: the last count of each turn, summed."""
-        return self.reception.usage + self.reception.turn_usage
+        return self.reception.tokens.total
 
     def run_of(self, call: Call | str) -> int | None:
         """The run of a call that is still served."""
@@ -161,12 +161,15 @@ class Machine:
         self._do(self.connection.gone(link, close, self.snapshot(), now, self.calls.open()), now)
         self._after(now)
 
-    def receive(self, link: int, data: bytes | str, now: float) -> None:
-        """A frame came. Nothing that a server sends raises."""
+    def receive(self, link: int, data: bytes | str, now: float, *, overdue: bool = False) -> None:
+        """A frame came. Nothing that a server sends raises.
+
+        ``overdue``: ``tick`` is late, and the frame may have come before it was due: no silence is judged by it.
+        """
         if self.connection.reads(link):
             if self.connection.state is _SETUP and self.reception.completes_setup(data):
                 self._do(self.connection.completed(now), now)
-            self.reception.receive(link, data, now)
+            self.reception.receive(link, data, now, overdue)
             if self.reception.cuts_next:
                 self.interrupt(now)
             self._after(now)
@@ -363,6 +366,7 @@ class Machine:
             if self.turns.idle and not self.reception.cuts_next:  # of a turn that has no end
                 self.reception.suppressed = False
         self._do(self.connection.tick(self.snapshot(), now), now)
+        self.parking.tick(now)
         self._after(now)
 
     def wake_at(self) -> float:
@@ -487,6 +491,7 @@ class Machine:
             self._tell(Interrupted())
             self.latency.cut_off()
             self._tell(self.reception.timed(TurnComplete(REPLACED)))
+            self.reception.tokens.ends()
         self.reception.suppressed = False
         self.reception.sound.clear()
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from livetools.events import AudioChunk, Call, Event, ToolStarted, TurnComplete, Usage, UsageUpdate
+from livetools.events import REPLACED, AudioChunk, Call, Event, ToolStarted, TurnComplete, Usage, UsageUpdate
 from livetools.protocol.transcript.words import Words
 from livetools.protocol.turns.exchange import MAX_ASK_AUDIO
 from livetools.setup.frozen import frozen
@@ -27,7 +27,9 @@ class Reply:
     ``text``: the model's text, or the transcript of what it said; ``str(reply)`` is the same. ``audio``: 16-bit
     little-endian mono PCM at ``rate`` Hz. ``calls``: the function calls that the model made, in order. ``usage``:
     tokens. ``cost``: their price in US dollars, ``None`` if unknown. ``interrupted``: the answer was cut off.
-    ``stalled``: the model fell silent in the middle of it.
+    ``stalled``: the model fell silent in the middle of it. ``reason``: why the service ended the turn
+    (``RESPONSE_REJECTED``, ``MALFORMED_FUNCTION_CALL`` …), ``None`` for an ordinary end; for an empty answer also
+    ``NEED_MORE_INPUT``.
 
     ::
 
@@ -42,6 +44,7 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     interrupted: bool = False
     stalled: bool = False
+    reason: str | None = None
 
     @property
     def cost(self) -> float | None:
@@ -53,7 +56,8 @@ class Reply:
 
     def __repr__(self) -> str:
         spoken = f", audio=<{len(self.audio)} bytes>" if self.audio else ""
-        return f"Reply({self.text!r}{spoken}, calls={len(self.calls)}, interrupted={self.interrupted})"
+        why = f", reason={self.reason!r}" if self.reason else ""
+        return f"Reply({self.text!r}{spoken}, calls={len(self.calls)}, interrupted={self.interrupted}{why})"
 
 
 def reply_of(
@@ -63,6 +67,7 @@ def reply_of(
     words = Words(transcribed)
     usage, turn = Usage(), Usage()
     rate = 24000
+    reason: str | None = None
     audio: list[bytes] = []
     calls: list[Call] = []
     text: list[str] = []
@@ -76,10 +81,12 @@ def reply_of(
                 calls.append(call)
             case UsageUpdate(counted):
                 turn = counted  # the last count of a turn holds
-            case TurnComplete():
+            case TurnComplete(reason=reason):
                 usage, turn = usage + turn, Usage()
     said = "".join([*text, words.rest()])
-    return Reply(said, b"".join(audio), rate, tuple(calls), usage + turn, interrupted, stalled)
+    if reason == REPLACED or (reason == "NEED_MORE_INPUT" and (said or audio or calls)):
+        reason = None  # `interrupted` tells of the former, and the answer itself asks for more
+    return Reply(said, b"".join(audio), rate, tuple(calls), usage + turn, interrupted, stalled, reason)
 
 
 class Asking:

@@ -12,7 +12,16 @@ import functools
 from collections.abc import Callable, Iterable, Mapping
 
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.setup.configuration import NESTED, NOT_LIVE, PLACES, camel, snake
+from livetools.setup.configuration import (
+    ALLOWED_INSTEAD,
+    NESTED,
+    NO_TOOL_CHOICE,
+    NOT_LIVE,
+    PLACES,
+    TOOL_CHOICE,
+    camel,
+    snake,
+)
 from livetools.setup.unexpected_keyword import UnexpectedKeyword, keywords, meant, unexpected_keywords
 from livetools.tools import ToolOptions
 from livetools.transport.websocket import WebSocket
@@ -38,7 +47,7 @@ ALIASES: Mapping[str, str] = {
     **dict.fromkeys(("connect_timeout", "open_timeout"), "setup_timeout"),
     **dict.fromkeys(("retry", "retries", "auto_reconnect", "reconnect_policy"), "reconnect"),
     **dict.fromkeys(("callbacks", "guardrails"), "hooks"),
-    **dict.fromkeys(("allowed_tools", "allowed_function_names", "tool_choice", "tool_config"), "allowed"),
+    **dict.fromkeys(("allowed_tools", "allowed_function_names"), "allowed"),
     **dict.fromkeys(("live_connect_config", "generate_content_config", "session_config"), "config"),
     **dict.fromkeys(("max_concurrent", "parallelism", "max_parallel"), "max_concurrency"),
 }
@@ -56,12 +65,14 @@ def unexpected(
     known = {name: f"@tool({name}=...), on the function itself" for name in ToolOptions.__annotations__}
     known |= {} if elsewhere else _places()
     known |= {name: f"{ours}=" for name, ours in ALIASES.items() if ours in own} | {n: f"{n}=" for n in own}
-    nothing = elsewhere or "no name that is known is near it"
+    nothing = elsewhere or "no similar argument exists"
     return unexpected_keywords(function.__name__, names, lambda name: _meant(name, known) or nothing)
 
 
 def _meant(name: str, known: Mapping[str, str]) -> str | None:
     word = (name.lower() if name.isupper() else snake(name)).strip("_")  # API_KEY, responseModalities, tools_
+    if camel(word) in TOOL_CHOICE:
+        return f"{NO_TOOL_CHOICE}. {ALLOWED_INSTEAD}" if "allowed" in known else NO_TOOL_CHOICE
     if camel(word) in NOT_LIVE:  # though the config has it
         return f"the Live API does not support {word}"
     return meant(word, known)

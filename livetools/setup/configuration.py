@@ -125,6 +125,11 @@ NOT_LIVE = frozenset(
     }
 )
 
+#: What other APIs call the choice of tools, which Live does not have.
+TOOL_CHOICE = frozenset({"toolConfig", "toolChoice", "functionCallingConfig"})
+NO_TOOL_CHOICE = "a Live session cannot force or forbid calls (python-genai#468)"
+ALLOWED_INSTEAD = "Use allowed=[...]: a call to another tool is answered with an error."
+
 _FREE = frozenset(  # what lies under these is the user's own, names included
     {
         "labels",
@@ -238,11 +243,10 @@ def read(config: object) -> dict[str, object]:
 
 
 def _unknown(name: str, key: str) -> str:
-    if key in {"toolConfig", "toolChoice", "functionCallingConfig"}:
-        return (
-            f"config.{name}: a Live session cannot force or forbid calls (python-genai#468). "
-            "Use allowed=[...]: a call to another tool is answered with an error."
-        )
+    if key in TOOL_CHOICE:
+        return f"config.{name}: {NO_TOOL_CHOICE}. {ALLOWED_INSTEAD}"
+    if key in NOT_LIVE:
+        return f"config.{name}: the Live API does not support it; leave it out"
     near = near_names(key, PLACES, count=3, cutoff=0.6)
     hint = f"; did you mean {' or '.join(snake(n) for n in near)}?" if near else ""
     if not near:
@@ -273,7 +277,9 @@ def with_speech(
             example = "Kore" if name == "voice" else "en-US"
             raise ConfigError(f"{name}={value!r:.60}: pass a name, such as {example!r}")
         if key in speech:
-            raise ConfigError(f"{name} and config.speech_config.{snake(key)} are both given: say it once")
+            raise ConfigError(
+                f"{name} and config.speech_config.{snake(key)} are both set: pass only one of them"
+            )
         speech[key] = said
     if "speechConfig" in generation and not given:
         return {**fields, "generationConfig": {**generation, "speechConfig": speech}}
@@ -294,7 +300,9 @@ def setup(fields: Mapping[str, object], instructions: object = None) -> dict[str
             continue  # False is every flag's default
         target = generation if place else out
         if key in target:
-            raise ConfigError(f"{snake(key)} stands in config and in config.generation_config: say it once")
+            raise ConfigError(
+                f"{snake(key)} is set in both config and config.generation_config: set only one of them"
+            )
         target[key] = _field(key, value)
     if unsupported := sorted(NOT_LIVE & generation.keys()):
         names = ", ".join(snake(n) for n in unsupported)
@@ -303,7 +311,9 @@ def setup(fields: Mapping[str, object], instructions: object = None) -> dict[str
         out["generationConfig"] = generation
     if instructions:
         if "systemInstruction" in out:
-            raise ConfigError("instructions and config.system_instruction are both given: say it once")
+            raise ConfigError(
+                "instructions and config.system_instruction are both set: pass only one of them"
+            )
         out["systemInstruction"] = content(instructions, "instructions")
     check_names(out, "config")
     out = config_values.checked(out, snake)

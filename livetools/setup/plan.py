@@ -152,7 +152,7 @@ def _known(profile: ModelProfile, model: str, location: str | None) -> list[str]
     if profile.known:
         return []
     return [
-        f"nothing is known of the model {model!r}, so it is taken to accept everything; "
+        f"unknown model {model!r}: assuming it supports everything; "
         "connect(profile=ModelProfile(...)) tells what it does not"
     ]
 
@@ -168,7 +168,7 @@ def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Pla
     profile, setup = plan.profile, dict(plan.setup)
     asked = dict(setup.pop("sessionResumption", None) or {})
     if (given := asked.pop("handle", None)) and plan.handle:
-        raise ConfigError("handle and config.session_resumption.handle are both given: say it once")
+        raise ConfigError("handle and config.session_resumption.handle are both set: pass only one of them")
     handle = plan.handle or given
     if handle and not profile.resumption:
         raise ConfigError(f"{profile.family} gives no handles, so no session of it can be resumed")
@@ -304,7 +304,7 @@ def _details(setup: dict[str, Json], profile: ModelProfile, told: list[str]) -> 
     coverage = setup.get("realtimeInputConfig", {}).get("turnCoverage")
     if coverage is not None and coverage not in profile.turn_coverages:
         able = ", ".join(sorted(profile.turn_coverages))
-        raise ConfigError(f"turn_coverage={coverage!r} would be refused; it is one of {able}")
+        raise ConfigError(f"turn_coverage={coverage!r} would be refused; must be one of {able}")
     speech = setup["generationConfig"].get("speechConfig", {})
     voice = speech.get("voiceConfig", {}).get("prebuiltVoiceConfig", {}).get("voiceName")
     if voice is not None and voice not in profile.voices:
@@ -427,7 +427,7 @@ def _behavior(
     if wanted == "BACKGROUND":
         return "BLOCKING", True
     told.append(
-        f"{name}: {profile.family} waits for the answer whatever behavior says; "
+        f"{name}: {profile.family} ignores `behavior`: its calls always block; "
         "behavior='background' answers at once and tells the result later"
     )
     return "BLOCKING", False

@@ -54,7 +54,7 @@ class ModelProfile:
 
     # function calls
     functions: bool = True  # takes function declarations at all
-    default_behavior: Literal["BLOCKING", "NON_BLOCKING"] = "BLOCKING"  # if the declaration does not say
+    default_behavior: Literal["BLOCKING", "NON_BLOCKING"] = "BLOCKING"  # if the declaration omits it
     blocking: Treatment = "honoured"  # behavior: BLOCKING
     non_blocking: Treatment = "honoured"  # behavior: NON_BLOCKING
     states_behavior: bool = True  # the declaration always says it, even by default (livekit#7302)
@@ -63,7 +63,7 @@ class ModelProfile:
     call_ends_turn: bool = False  # a blocking call also ends its turn, with a turnComplete
     media: frozenset[str] = MEDIA_TYPES  # MIME types it reads in FunctionResponse.parts; others close 1007
     json_schema: Treatment = "honoured"  # parametersJsonSchema; ignored: the calls come with empty args
-    needs_name: bool = False  # an answer without a name is a failed call
+    needs_name: bool = False  # responses must include the function name
     call_ids: Literal["function-call", "uuid", "call", "none"] = "function-call"  # what its ids look like
     answers_lost: bool = True  # a resumed session waits for an error for each call that was lost
     closes_lost: bool = False  # after the errors for all lost calls it sends an empty turn

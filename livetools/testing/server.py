@@ -109,11 +109,11 @@ class _Switch(Generic[T]):
 class FakeLiveServer(Address):
     """A fake Live API on a local port. You write the model.
 
-    ``model``: a coroutine that is called for each user turn (``None`` repeats what the user says); :meth:`model` and
-    :meth:`conversation` set it later. ``profile``: a :class:`~livetools.ModelProfile` or the name of the model to
-    imitate; ``None``: the model of the client's setup. ``strict``: refuse what the service refuses. ``tls``: serve
-    ``wss://`` with a self-made certificate. ``port``: 0 chooses a free one. ``api_keys``: the keys that are accepted
-    (``None``: any). ``clock`` times handles and goAways; ids are made from ``seed``.
+    ``model``: a coroutine that is called for each user turn (without one, the server echoes the user);
+    :meth:`model` and :meth:`conversation` set it later. ``profile``: a :class:`~livetools.ModelProfile` or the name
+    of the model to imitate; ``None``: the model of the client's setup. ``strict``: refuse what the service refuses.
+    ``tls``: serve ``wss://`` with a self-made certificate. ``port``: 0 chooses a free one. ``api_keys``: the keys
+    that are accepted (``None``: any). ``clock`` times handles and goAways; ids are made from ``seed``.
 
     Set these attributes before a client connects: ``pace`` (0: send audio as fast as possible; 1: in real time, with
     ``turnComplete`` when it would have been played), ``hold`` (1: send audio at once, and ``turnComplete`` when it

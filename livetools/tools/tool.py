@@ -168,6 +168,26 @@ class Tool:
     def __repr__(self) -> str:
         return f"Tool({self.name!r}, kind={self.kind!r})"
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tool):
+            return NotImplemented
+        return self is other or self.__getstate__() == other.__getstate__()
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle, copies and comparisons: what it was made of. A handler is pickled by its name, as functions
+        are."""
+        kept = ("_declared", "handler", "kind", "hooks", "name", "_description", "options")
+        return {name: getattr(self, name) for name in kept}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state)
+        handler = self.handler
+        hints = mark_of(handler).hints
+        self._signature = None if handler is None else Signature(handler, self.name, hints=hints)
+
     def _check(self, signature: Signature) -> None:
         executor = self.options["executor"]
         if executor is not None and self.kind != "sync":
@@ -342,6 +362,12 @@ class Tool:
             return dict(results.error_outcome(error, self.name).response)
         return dict(results.outcome(value, max_bytes=self.options["max_result_bytes"]).response)
 
+    def _copy(self) -> Tool:
+        """A copy that shares what was compiled."""
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
+        return other
+
     def replace(
         self,
         *,
@@ -350,7 +376,7 @@ class Tool:
         hooks: tuple[Hooks, ...] | None = None,
     ) -> Tool:
         """A copy under another name or description, or with other hooks. Raises ``ToolDefinitionError``."""
-        other = copy.copy(self)
+        other = self._copy()
         other.__dict__.pop("_spec", None)
         if name is not None:
             other.name = _name(self.handler, {"name": name})
@@ -383,13 +409,13 @@ def compiled(target: Any) -> Tool:
         made.spec()
         prototype = made
         if function is not target:
-            prototype = copy.copy(made)
+            prototype = made._copy()
             prototype.handler = None  # it must not keep the object alive
         vars(function)[COMPILED] = {**kept, owner: (state, prototype)}
         return made
     if function is target:
         return made
-    made = copy.copy(made)
+    made = made._copy()
     made.handler = target
     return made
 

@@ -28,7 +28,7 @@ from livetools.setup.unexpected_keyword import explains_keywords
 from livetools.transport.loop.wake import on_trio
 
 from .contract import Transport
-from .dialling import STAGGER, can_stagger, connected, is_address, named, reached
+from .dialling import STAGGER, can_stagger, connected, is_address, named, proxy_for, reached, read_proxy
 from .endpoint import is_loopback
 
 PONG_TIMEOUT = 60.0  # seconds without a pong after which a line is dead
@@ -49,8 +49,9 @@ PONG_TIMEOUT = 60.0  # seconds without a pong after which a line is dead
 class WebSocket:
     """Options of the connection: TLS, proxy, headers, limits. Pass it as ``connect(transport=WebSocket(...))``.
 
-    ``ssl``: a context for ``wss://`` (default: the system's). ``proxy``: ``True`` for the environment's, a URL, or
-    ``None`` for none; loopback is always reached directly. ``headers``: additional headers of every connection.
+    ``ssl``: a context for ``wss://`` (default: the system's). ``proxy``: ``True`` for the environment's
+    (``HTTPS_PROXY``, ``ALL_PROXY``, ``NO_PROXY``), a URL (``host:port`` is read as ``http://host:port``), or ``None``
+    for none; loopback is always reached directly. ``headers``: additional headers of every connection.
     ``allow_insecure``: permit ``ws://`` to other hosts than loopback. ``ping_interval``: seconds between keepalive
     pings, ``None`` for none. ``write_timeout``: seconds after which a frame that the peer does not accept breaks the
     connection. ``max_message``: the size in bytes of a received message, ``None`` for no limit; a larger message ends
@@ -144,17 +145,14 @@ class WebSocket:
 
 def _way(url: str, proxy: str | bool | None) -> str | None:
     """The proxy that this dial goes through, if any; where it stands is noted."""
-    from websockets.proxy import get_proxy
-    from websockets.uri import parse_uri
-
     if proxy is True:
-        proxy = get_proxy(parse_uri(url))
-    way = proxy or None
-    if way is None:
+        proxy = proxy_for(url)
+    if not proxy:
         reached("TCP", where=named(url))
-    else:
-        reached("proxy", where=named(url), proxy=named(str(way)))
-    return way if way is None else str(way)
+        return None
+    way = read_proxy(str(proxy))
+    reached("proxy", where=named(url), proxy=named(way))
+    return way
 
 
 def quiet_logger() -> logging.Logger:

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from livetools.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
 
 from .contract import Gone
-from .dialling import named, stage
+from .dialling import INVALID_PROXY, named, stage
 
 if TYPE_CHECKING:
     from websockets.exceptions import ConnectionClosed
@@ -59,7 +59,7 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
         case ws.InvalidURI():
             return ConfigError(f"the URL of the service is not valid (host {where}); see base_url")
         case ws.InvalidProxy():
-            return ConfigError("the proxy's URL is not valid; see WebSocket(proxy=...) and HTTPS_PROXY")
+            return ConfigError(INVALID_PROXY)
         case ws.InvalidProxyStatus():
             status = error.response.status_code
             return ConnectFailed(f"the proxy refused to connect to {where} (HTTP {status})")

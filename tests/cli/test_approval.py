@@ -54,7 +54,7 @@ def test_only_a_yes_lets_a_call_run(typed, refusal):
 def test_where_nobody_can_type_the_call_is_refused():
     person = Person(None)
     assert person.decides(to="ann") == "nobody was there to be asked"
-    assert "nobody is at one" in person.shown[-1]
+    assert "approval needs an interactive terminal" in person.shown[-1]
 
 
 def test_a_long_value_hides_no_other_argument_and_one_key_shows_all_of_it():

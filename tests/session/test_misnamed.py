@@ -48,7 +48,7 @@ def told(name: str, value: object = "x") -> str:
         ("proxy", "use transport=WebSocket(proxy=...)"),
         ("attempts", "use reconnect=ReconnectPolicy(attempts=...)"),
         ("behavior", "use @tool(behavior=...), on the function itself"),
-        ("qqq", "no name that is known is near it"),
+        ("qqq", "no similar argument exists"),
     ],
 )
 def test_it_is_told_what_was_meant(name: str, words: str) -> None:
@@ -73,6 +73,19 @@ def test_each_field_of_the_config_says_where_it_belongs(name: str) -> None:
         return
     ours = words.removeprefix("use ").rstrip("=")
     assert ours in PARAMETERS or f"{snake(name)!r}: ..." in words or "WebSocket(" in words
+
+
+@pytest.mark.parametrize("name", ["tool_choice", "toolChoice", "tool_config", "function_calling_config"])
+def test_a_choice_of_tools_is_said_not_to_exist_and_what_there_is_instead(name: str) -> None:
+    words = told(name, "any")
+    assert "cannot force or forbid calls" in words
+    assert "Use allowed=[...]" in words
+
+
+def test_attach_has_no_choice_of_tools_either() -> None:
+    with pytest.raises(TypeError, match="cannot force or forbid calls") as caught:
+        livetools.attach(object(), [], tool_choice="any")  # type: ignore[call-arg]
+    assert "allowed" not in str(caught.value)
 
 
 def test_every_alias_is_of_a_parameter_and_is_none_itself() -> None:

@@ -196,12 +196,22 @@ def test_a_forced_call_is_pointed_to_allowed() -> None:
             c.read({name: {}})
 
 
+@pytest.mark.parametrize("name", sorted(c.NOT_LIVE))
+def test_what_live_does_not_support_is_refused_for_the_same_reason_wherever_it_stands(name: str) -> None:
+    for written in (name, c.snake(name)):
+        for config in ({written: {}}, {"generation_config": {written: {}}}):
+            with pytest.raises(ConfigError, match="does not support") as caught:
+                c.setup(c.read(config))
+            assert c.snake(name) in str(caught.value) or name in str(caught.value)
+            assert "belongs inside" not in str(caught.value)
+
+
 def test_what_is_given_twice_is_refused() -> None:
     with pytest.raises(ConfigError, match="twice"):
         c.read({"top_p": 1, "topP": 1})
-    with pytest.raises(ConfigError, match="say it once"):
+    with pytest.raises(ConfigError, match="only one of them"):
         c.setup(c.read({"temperature": 1, "generation_config": {"temperature": 1}}))
-    with pytest.raises(ConfigError, match="say it once"):
+    with pytest.raises(ConfigError, match="only one of them"):
         c.setup(c.read({"system_instruction": "a"}), instructions="b")
 
 

@@ -61,18 +61,25 @@ class Conversation:
     """A session in a host of its own: ``await open()``, then :meth:`serve` one page after the other.
 
     It is ``over`` when the session has ended: by itself, by a page's ``end``, by :meth:`stop` or :meth:`park`, because
-    no page came back in time, or because nobody spoke. ``on_over`` is called as soon as no page may come any more.
+    no page came back in time, or because nobody spoke. ``on_over`` is called as soon as no page may come any more,
+    ``on_closed`` when the session that was opened is closed.
     """
 
     def __init__(
-        self, session: Session, token: str, options: Options, *, on_over: Callable[[], object] = lambda: None
+        self,
+        session: Session,
+        token: str,
+        options: Options,
+        *,
+        on_over: Callable[[], object] = lambda: None,
+        on_closed: Callable[[], object] = lambda: None,
     ) -> None:
         self.token = token
         self.over = anyio.Event()
         self._session = session
         self._options = options
         self._clock = options.clock
-        self._on_over = on_over
+        self._on_over, self._on_closed = on_over, on_closed
         self._host = Host("livetools relay")
         self._stands = anyio.Event()
         self._input = Input(session, self._refuse, options.clock)
@@ -124,6 +131,7 @@ class Conversation:
         if self._page is not None:
             self._page.close(REPLACED, "another page goes on with this session")
         self._page, self._left = page, None
+        self._input.spoke = self._input.spoke or resumed
         self._moved.set()
         after = min(after, self._log.last)
         page.tell(self._ready(after, resumed))
@@ -172,6 +180,8 @@ class Conversation:
                 await self._input.page_left()
         if page.server_stops:  # which waits for this task
             await self.park(self._options.drain.within)
+        elif not self._input.spoke:  # there is nothing that a page could come back to
+            self.stop()
 
     # The life of the session, in the host
 
@@ -186,6 +196,8 @@ class Conversation:
             self._end(error)
         finally:
             self.over.set()
+            if self._stands.is_set():
+                self._on_closed()
             self._forget()
         if not on_trio():  # there the page's own task would have to wait: the next page lets go instead
             await self._expire()

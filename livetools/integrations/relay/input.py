@@ -41,6 +41,7 @@ class Input:
         self._calls: dict[str, Call] = {}  # those that are open
         self._texts: deque[str | None] = deque()  # None: what was typed before it is cut off
         self._sent = anyio.Event()  # a text was, or could not be
+        self.spoke = False  # a page has said, shown or decided something
         self.parking = False  # no text is taken any more: the page sends it again elsewhere
         self._typed = anyio.Event()
         self._activity: AsyncExitStack | None = None
@@ -122,11 +123,13 @@ class Input:
             )
         self._spoken_until = until
         if pcm:
+            self.spoke = True
             await self._session.send_audio(pcm, INPUT_RATE)
 
     def _type(self, text: str) -> None:
         if len(self._texts) >= MAX_TEXTS:
             raise Rejected("busy", f"{MAX_TEXTS} texts wait for the line already: send it again later")
+        self.spoke = True
         self._texts.append(text)
         self._typed.set()
 
@@ -163,9 +166,11 @@ class Input:
             raise Rejected(
                 "too_large", f"a picture has {len(picture):,} bytes: {MAX_PICTURE:,} are taken at most"
             )
+        self.spoke = True
         await self._session.send_video(picture)
 
     async def _start_activity(self) -> None:
+        self.spoke = True
         stack = AsyncExitStack()
         await stack.enter_async_context(self._session.activity())
         self._activity = stack
@@ -179,4 +184,5 @@ class Input:
     def _call(self, call_id: str) -> Call:
         if (call := self._calls.get(call_id)) is None:
             raise Rejected("refused", f"no call with the id {call_id[:100]!r} is open")
+        self.spoke = True
         return call

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+#: Sessions that a relay keeps at once, lingering ones too, and those of one caller.
+MAX_SESSIONS, MAX_PER_CALLER = 100, 4
 #: Bytes that one binary message may have: 32 seconds of sound.
 MAX_AUDIO = 2**20
 #: Characters that one JSON message may have: a picture of a video fits.
@@ -26,3 +28,10 @@ WRITE_TIMEOUT = 20.0
 RESUME_TIMEOUT = 10.0
 #: Refusals that wait to be written to a page before no more is read from it.
 MAX_NOTICES = 16
+#: Bytes that the reason of a close frame may have (RFC 6455 5.5).
+MAX_REASON = 123
+
+
+def close_reason(text: str) -> str:
+    """The text as the reason of a close frame: one line, cut where it is too long."""
+    return " ".join(text.split()).encode(errors="replace")[:MAX_REASON].decode(errors="ignore")

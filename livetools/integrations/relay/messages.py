@@ -23,8 +23,25 @@ from pydantic import (
 )
 from pydantic_core import PydanticSerializationError, to_json
 
-from livetools.errors import LiveToolsError, SessionClosed, ToolDefinitionError
-from livetools.events import AudioChunk, Call, Event, HandleUpdate, UnknownMessage, UsageUpdate, VideoChunk
+from livetools.errors import (
+    AuthenticationError,
+    ConfigError,
+    ConnectFailed,
+    LiveToolsError,
+    ModelNotFound,
+    QuotaExceeded,
+    SessionClosed,
+)
+from livetools.events import (
+    AudioChunk,
+    Call,
+    Event,
+    HandleUpdate,
+    Reconnecting,
+    UnknownMessage,
+    UsageUpdate,
+    VideoChunk,
+)
 
 from .limits import MAX_EVENT, MAX_TEXT
 
@@ -235,7 +252,8 @@ def read_command(text: str) -> Command:
 def encode_event(event: Event, seq: int, at: float) -> str | None:
     """The JSON message for an event; ``None`` for one that is not sent to pages.
 
-    An exception is sent as the name of its class: its text may hold what only the server should see. What an event
+    An exception is sent as the name of its class, and of a lost connection no cause: the text may hold what only the
+    server should see. What an event
     does not print (the signature of a consented voice) is not sent. Values that make
     the message larger than ``MAX_EVENT`` are left out, and ``truncated`` is true.
     """
@@ -248,6 +266,8 @@ def encode_event(event: Event, seq: int, at: float) -> str | None:
         values["usage"] = {**dataclasses.asdict(event.usage), "cost": event.usage.cost}
     if isinstance(error := values.get("error"), Exception):
         values["error"] = type(error).__name__
+    if isinstance(event, Reconnecting):
+        values["cause"] = "the connection to the service was lost"
     head = {"type": name, "seq": seq, "at": round(at, 3)}
     text = _json({**head, **values})
     if text is not None and len(text) <= MAX_EVENT:
@@ -279,18 +299,29 @@ def encode_video(chunk: VideoChunk) -> str:
     return to_json({"type": "VideoChunk", "data": data, "mime_type": chunk.mime_type}).decode()
 
 
-def ending(error: Exception | None) -> Ended:
-    """The message for the end of a session. The text of an error that is not ours is not sent.
+#: What a page is told of an error, by its kind. The first class that fits counts.
+_KINDS: tuple[tuple[type[Exception], str], ...] = (
+    (AuthenticationError, "the service does not accept the server's credentials"),
+    (QuotaExceeded, "the server's quota at the service is used up"),
+    (ModelNotFound, "the model is not available"),
+    (SessionClosed, "the service has closed the session"),
+    (ConnectFailed, "the service could not be reached"),
+)
 
-    Nor is that of a tool that cannot be declared, which names files and functions of the server.
+
+def ending(error: Exception | None) -> Ended:
+    """The message for the end of a session.
+
+    Of an error the page is told the kind. Its text is for the log: it may name hosts, projects, files and functions of
+    the server, or hold what the service says of them.
     """
     if error is None:
         return {"type": "ended", "error": None, "message": "the session is over", "retryable": False}
-    ours = isinstance(error, LiveToolsError) and not isinstance(error, ToolDefinitionError)
+    ours = isinstance(error, LiveToolsError) and not isinstance(error, ConfigError)
     return {
         "type": "ended",
         "error": type(error).__name__ if ours else "ServerFailed",
-        "message": str(error) if ours else "the server failed",
+        "message": next((text for kind, text in _KINDS if isinstance(error, kind)), "the server failed"),
         "retryable": isinstance(error, SessionClosed) and error.retryable,
     }
 

@@ -9,7 +9,7 @@ from collections import deque
 import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from .limits import MAX_AUDIO, MAX_MESSAGE, MAX_NOTICES, WRITE_TIMEOUT
+from .limits import MAX_AUDIO, MAX_MESSAGE, MAX_NOTICES, WRITE_TIMEOUT, close_reason
 from .log import EventLog
 from .messages import ErrorCode, Message, closing, encode, ending
 
@@ -116,4 +116,4 @@ class Page:
     async def _close(self, code: int, reason: str) -> None:
         with anyio.move_on_after(self._write_timeout, shield=True):
             with contextlib.suppress(WebSocketDisconnect, RuntimeError, OSError):
-                await self._websocket.close(code, reason.encode()[:120].decode(errors="ignore"))
+                await self._websocket.close(code, close_reason(reason))

@@ -49,20 +49,27 @@ class Parking:
         self._dispatch, self._connection, self._quiet = dispatch, connection, quiet
         self._since = inf
         self.until = inf  # when it is closed whatever is owed; inf: it is not to be parked
+        self._expired = False
         self.parked = False
         self.left: list[str] = []  # what was owed then
 
     def begin(self, now: float, within: float) -> None:
         """Close at the next quiet moment, at the latest in ``within`` seconds. Of several the earliest holds."""
+        self._expired = within <= 0
         self._since, self.until = min(self._since, now), min(self.until, now + within)
 
     def call_off(self) -> None:
         """The session goes on here."""
         self._since = self.until = inf
+        self._expired = False
+
+    def tick(self, now: float) -> None:
+        """The time is judged here alone: what came by now has been seen."""
+        self._expired = now >= self.until
 
     def due(self, now: float) -> bool:
         """Whether the session is to be closed now: then it is parked."""
-        due = now >= self.until or (not self._unfinished() and self._ready_at() <= now)
+        due = self._expired or (not self._unfinished() and self._ready_at() <= now)
         if due:
             self.parked, self.left = True, self.owed()
         return due

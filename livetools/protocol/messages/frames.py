@@ -63,7 +63,7 @@ RAW_ARGS = "(not an object)"
 STATUSES = frozenset({"IN_PROGRESS", "IDLE", "REQUIRES_ACTION", "WAITING_FOR_INPUT"})
 """The values of ``interactionStatus`` seen up to 2026-10 (google-genai 3.6.1, gemini-skills#81)."""
 
-_PART_DETAILS = frozenset({"thoughtSignature", "thought_signature", "videoMetadata", "video_metadata"})
+_PART_DETAILS = frozenset({"videoMetadata", "video_metadata"})
 _CALL_KEYS = frozenset({"id", "name", "args", "partialArgs", "partial_args", "willContinue", "will_continue"})
 _ACTIVITIES = {
     "ACTIVITY_START": "start",
@@ -140,6 +140,7 @@ class Part(_Noticed):
 
     text: str = ""
     thought: bool = False
+    thought_signature: Any = None  # handed to nobody
     inline_data: Blob | None = None
     executable_code: ExecutableCode | None = None
     code_execution_result: CodeExecutionResult | None = None
@@ -250,7 +251,7 @@ class ServerMessage:
     may stand in both (mastra-ai/mastra#22969). ``usage`` is ``usageMetadata`` as it came. ``status`` is
     ``interactionStatus``, from any place in the message. ``unknown`` holds what was not understood: ``{path:
     value}``, or the whole frame where it is not a JSON object. ``media`` is a large blob that came alone; all others
-    stand in the ``content``.
+    stand in the ``content``. ``signed``: a thought signature came, which shows that the model works.
     """
 
     setup_complete: SetupComplete | None = None
@@ -264,6 +265,7 @@ class ServerMessage:
     status: str | None = None
     unknown: list[object] = field(default_factory=list)
     media: Media | None = None
+    signed: bool = False
 
 
 class _ToolCall(_Wire):
@@ -388,6 +390,7 @@ def _read_content(content: ServerContent, message: ServerMessage) -> None:
     for part in content.model_turn.parts:
         if part.function_call is not None:
             _read_calls(part.function_call, message)
+        message.signed |= part.thought_signature is not None
         if extra := part.__pydantic_extra__:
             news = extra.keys() - _PART_DETAILS
             message.unknown.extend({f"part.{key}": extra[key]} for key in sorted(news))

@@ -362,6 +362,21 @@ class Transcript(Sequence[Content]):
     def __bool__(self) -> bool:
         return bool(self._place_all())
 
+    def __eq__(self, other: object) -> bool:
+        return self.contents == other.contents if isinstance(other, Transcript) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and copy: the conversation, and nothing of the session that it listens to."""
+        kept = {"max_bytes": self.max_bytes, "transcribed": self.transcribed}
+        return {**kept, "contents": self.contents, "dropped": self.dropped}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__init__(max_bytes=state["max_bytes"], transcribed=state["transcribed"])  # type: ignore[misc]  # as pickle does not
+        self.user_content(state["contents"])
+        self._dropped += state["dropped"]
+
     def __repr__(self) -> str:
         """A line a content, so that it can be read where it is printed."""
         lines = (f"  {content['role']}: {_brief(content)}" for content in self.contents)

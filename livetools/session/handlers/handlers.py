@@ -393,7 +393,7 @@ def note(job: Job, done: Outcome, elapsed: float) -> None:
     error = error.with_traceback(_of_the_user(error.__traceback__))
     shown, advice = detail(error), _advice(job, error)
     if shown is None:
-        advice += " (its text: ToolFinished.error, or LIVETOOLS_LOG=frames)"
+        advice += " (message hidden; see ToolFinished.error, or set LIVETOOLS_LOG=frames)"
     message = "%s (%s): %s, after %.3f s%s"
     log.log(level, message, call.name, call.id, place(error), elapsed, advice, extra=extra, exc_info=shown)
 

@@ -114,6 +114,10 @@ class Workers:
         jobs = [worker.job for worker in self._busy.values()]
         return [job.call.name for job in jobs if job is not None and job.future is None]
 
+    def in_threads(self) -> bool:
+        """Whether a handler runs in a thread, or in an executor."""
+        return any(worker.job is not None and worker.job.future is not None for worker in self._busy.values())
+
     def serving(self) -> int | None:
         """The run whose handler or ``approval`` asks, from its own task or thread or one that it has started; ``None``:
         nobody's, or it has ended."""

@@ -17,15 +17,16 @@ from livetools.protocol.connection import close_codes
 from livetools.protocol.input.outbox import Receipt
 from livetools.protocol.machine import Machine
 from livetools.session.handlers.loop_lag import LagMonitor, watch_loop
-from livetools.session.line_log import LOGGED, LineLog
 from livetools.tools import Agent
 from livetools.tools.results import error_outcome
 from livetools.transport.contract import Transport
 from livetools.transport.loop.wake import Latch, Wake
 
+from .alarm import GAP
 from .clock import Clock
 from .driver import Driver
 from .inbox import Inbox
+from .line_log import LOGGED, LineLog
 from .sockets import Sockets
 
 log = logging.getLogger("livetools.session")
@@ -172,7 +173,8 @@ class SessionDriver(Driver[Machine]):
         """A message came."""
         if self.writer.log is not None:
             self.writer.log.received(link, data)
-        self.machine.receive(link, data, self.clock.now())
+        now = self.clock.now()
+        self.machine.receive(link, data, now, overdue=now > self.alarm.due + GAP)
         self.background()
 
     def disconnected(self, link: int, close: Close) -> None:

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from functools import partial
+from http import HTTPStatus
 from typing import Protocol
 
 import anyio
 from anyio.abc import TaskGroup
 
-from livetools.errors import ConnectFailed, LiveToolsError
+from livetools.errors import AuthenticationError, ConnectFailed, LiveToolsError
 from livetools.protocol.calls.actions import Close
 from livetools.setup.secrecy import Sealed, place
 from livetools.transport.contract import Dialer, Gone, Listen, Transport
@@ -86,9 +88,8 @@ class Sockets:
         """Dial and read until the end. Every failure becomes a fact."""
         self.progress = progress = begin()
         try:
-            with Sealed():
-                target = await self._endpoint.target()
-            async with self._dialer.dial(target.url, target.headers) as transport:
+            async with AsyncExitStack() as stack:
+                transport = await self._dialled(stack)
                 self.standing[link] = transport
                 progress.stage = "setup"
                 self._wire.opened(link)
@@ -108,6 +109,19 @@ class Sockets:
         except Exception as error:
             log.error("the connection failed in an unforeseen way: %s", place(error))
             return Close(error=ConnectFailed(f"the connection failed: {type(error).__name__}"))
+
+    async def _dialled(self, stack: AsyncExitStack) -> Transport:
+        """A connection that ``stack`` closes. Credentials that are refused are refreshed, once a dial."""
+        renewed = False
+        while True:
+            with Sealed():
+                target = await self._endpoint.target()
+            try:
+                return await stack.enter_async_context(self._dialer.dial(target.url, target.headers))
+            except AuthenticationError as error:
+                if renewed or error.code != HTTPStatus.UNAUTHORIZED or not await self._endpoint.renew(target):
+                    raise self._endpoint.advised(error) from None
+                renewed = True
 
 
 async def _read(transport: Transport, feed: Callable[[bytes], None]) -> Gone:

@@ -95,7 +95,7 @@ async def test_a_reason_fits_into_a_close_frame():
         app.page.close(1011, "ä" * 200)
         await app.page.write(app.log, 0)
         closed = await tab.closed()
-        assert closed.reason == "ä" * 60
+        assert closed.reason == "ä" * 61
         app.done.set()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -178,3 +179,23 @@ def test_a_session_that_ends_by_itself_meanwhile_ends_as_it_would(code: int) -> 
     d.machine.disconnected(1, Close(code, "no"), d.now)
     [end] = [action for action in d.drain().actions if isinstance(action, End)]
     assert end.error is not None
+
+
+def test_what_is_read_late_is_seen_before_the_time_to_park_is_over() -> None:
+    d = park(text(live()), within=30)
+    d.now += 40  # nothing ran until now
+    for message in (
+        {"serverContent": {"outputTranscription": {"text": "Hi."}}},
+        {"serverContent": {"turnComplete": True}},
+        {"sessionResumptionUpdate": {"newHandle": "h2", "resumable": True}},
+    ):
+        d.machine.receive(1, json.dumps(message), d.now, overdue=True)
+        d.drain()
+    assert parked(d)
+    assert (d.machine.handle, d.machine.parking.left) == ("h2", [])
+
+
+def test_a_session_that_is_not_to_be_waited_for_is_parked_at_once() -> None:
+    d = park(text(live()), within=0)
+    assert parked(d)
+    assert d.machine.parking.left

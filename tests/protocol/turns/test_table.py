@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
@@ -836,3 +837,22 @@ def test_after_any_order_of_inputs_silence_ends_the_exchange_and_the_clock_runs_
         now = at
         turns.tick(now, False)
     assert exchange.done
+
+
+@pytest.mark.parametrize("overdue", [True, False])
+def test_a_silence_in_which_nothing_was_read_settles_no_doubt(overdue: bool) -> None:
+    """The words that end it may have come in time, and only be read late: then they are the second one's answer."""
+    d = Driver(plan()).live()
+    d.machine.send_text("one", d.now)
+    second, _ = d.machine.ask("two", d.now)
+    d.drain().say("to one").turn_complete()  # to both, if it is quiet now
+    d.now += 2 * PAUSE
+    for message in (
+        {"serverContent": {"outputTranscription": {"text": "to two"}}},
+        {"serverContent": {"turnComplete": True}},
+    ):
+        d.machine.receive(1, json.dumps(message), d.now, overdue=overdue)
+    d.drain().later(PAUSE)
+    assert second.done
+    heard = "".join(e.text for e in second.events if isinstance(e, OutputTranscript))
+    assert heard.endswith("to two") == overdue

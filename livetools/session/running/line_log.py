@@ -22,7 +22,8 @@ from livetools.events import (
     TurnComplete,
 )
 from livetools.protocol.connection.connection import Loss
-from livetools.session.running.clock import Clock
+
+from .clock import Clock
 
 log = logging.getLogger("livetools.session")
 
