@@ -15,20 +15,21 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "livetools"
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 ROOMS = [
-    "errors", "setup", "events", "protocol", "tools", "formats", "transport", "session", "attach",
+    "log", "errors", "setup", "events", "protocol", "tools", "formats", "transport", "session", "attach",
     "audio", "integrations", "testing", "evals", "cli",
 ]  # fmt: skip
 _PROTOCOL = {"errors", "setup", "events", "protocol"}
-_SESSION = {*_PROTOCOL, "tools", "formats", "transport", "session"}
+_SESSION = {*_PROTOCOL, "log", "tools", "formats", "transport", "session"}
 _AUDIO = {*_SESSION, "attach", "audio"}
 ALLOWED = {
+    "log": {"log"},
     "errors": {"errors"},
     "setup": {"errors", "setup"},
     "events": {"errors", "setup", "events"},
     "protocol": _PROTOCOL,
-    "tools": {*_PROTOCOL, "tools"},
-    "formats": {*_PROTOCOL, "tools", "formats"},
-    "transport": {*_PROTOCOL, "transport"},
+    "tools": {*_PROTOCOL, "log", "tools"},
+    "formats": {*_PROTOCOL, "log", "tools", "formats"},
+    "transport": {*_PROTOCOL, "log", "transport"},
     "session": _SESSION,
     "attach": {*_SESSION, "attach"},
     "audio": _AUDIO,

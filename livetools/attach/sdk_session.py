@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextvars import copy_context
@@ -14,6 +13,7 @@ import anyio
 from anyio.abc import TaskStatus
 from pydantic_core import from_json
 
+from livetools.log import get_logger
 from livetools.protocol.calls.replies import AnswerFrame
 from livetools.protocol.input.outbox import Frame
 from livetools.protocol.messages import outgoing
@@ -27,7 +27,7 @@ from livetools.setup.configuration import plain
 from livetools.transport.contract import Gone
 from livetools.transport.loop.wake import make_wake, this_task, was_cancelled
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 
 class SDKSession(Protocol):

@@ -44,7 +44,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import inspect
-import logging
 import secrets
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -52,6 +51,7 @@ from typing import TypeAlias
 
 import anyio
 
+from livetools.log import get_logger
 from livetools.setup.extras import install
 
 try:
@@ -82,7 +82,7 @@ from .relay.page import NOT_A_RESUME, TRY_AGAIN, Page
 from .relay.places import Place, Places
 from .relay.secret import checked_secret
 
-log = logging.getLogger("livetools.relay")
+log = get_logger("livetools.relay")
 
 #: Seconds that a conversation may still stand in another process before its page is told that it cannot go on, and
 #: seconds between two looks: the service resumes no session that stands.

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
 from livetools.events import REPLACED, AudioChunk, Call, Event, ToolStarted, TurnComplete, Usage, UsageUpdate
+from livetools.log import get_logger
 from livetools.protocol.transcript.words import Words
 from livetools.protocol.turns.exchange import MAX_ASK_AUDIO
 from livetools.setup.frozen import frozen
@@ -17,7 +17,7 @@ from livetools.transport.loop.wake import make_wake
 if TYPE_CHECKING:
     from livetools.session.running.session_driver import SessionDriver
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 
 @frozen

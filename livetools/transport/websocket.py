@@ -23,6 +23,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from livetools.errors import ConfigError
+from livetools.log import get_logger
 from livetools.setup.secrecy import Sealed, Secrets
 from livetools.setup.unexpected_keyword import explains_keywords
 from livetools.transport.loop.wake import on_trio
@@ -157,7 +158,7 @@ def _way(url: str, proxy: str | bool | None) -> str | None:
 
 def quiet_logger() -> logging.Logger:
     """The logger for ``websockets``: the headers of an upgrade, keys among them, stand in its DEBUG lines."""
-    logger = logging.getLogger("livetools.websocket")
+    logger = get_logger("livetools.websocket")
     if logger.level == logging.NOTSET:
         logger.setLevel(logging.INFO)
     return logger

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,6 +15,7 @@ from livetools.errors import LiveToolsError, LocalProtocolError
 from livetools.events import ApprovalRequested, AudioChunk, Call, Event, Interrupted, VideoChunk
 from livetools.integrations.drain import Drain
 from livetools.integrations.idle import Idle
+from livetools.log import get_logger
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.session.running.host import Host
 from livetools.session.session import Session
@@ -40,7 +40,7 @@ from .messages import (
 from .page import REPLACED, SERVER_STOPS, TRY_AGAIN, Page
 from .race import race
 
-log = logging.getLogger("livetools.relay")
+log = get_logger("livetools.relay")
 
 #: Seconds that the end of a session may take.
 GRACE = 10.0

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 from collections import deque
 
 import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from livetools.log import get_logger
+
 from .limits import MAX_AUDIO, MAX_MESSAGE, MAX_NOTICES, WRITE_TIMEOUT, close_reason
 from .log import EventLog
 from .messages import ErrorCode, Message, closing, encode, ending
 
-log = logging.getLogger("livetools.relay")
+log = get_logger("livetools.relay")
 
 #: Disconnects by the server's own stop, not by the page's leaving (RFC 6455 7.4, and the IANA's list).
 SERVER_STOPS = 1012

@@ -19,6 +19,7 @@ import anyio
 
 from livetools.errors import ToolError, ToolTimeout
 from livetools.events import Call
+from livetools.log import get_logger
 from livetools.protocol.calls.actions import Outcome
 from livetools.session.framelog import detail
 from livetools.setup.secrecy import place
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from livetools.tools import Hooks, Tool
 
-log = logging.getLogger("livetools.calls")
+log = get_logger("livetools.calls")
 
 CANCELLED_TEXT = "cancelled"
 _END = object()

@@ -21,6 +21,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from livetools.events import Call
+from livetools.log import get_logger
 from livetools.protocol.calls import refusals
 from livetools.session.framelog import detail
 from livetools.setup.secrecy import place
@@ -31,7 +32,7 @@ from livetools.transport.loop.wake import Wake, make_wake, this_task, was_cancel
 from .eager import EagerCoroutine
 from .handlers import Desk, Handlers, Job, cancelled, is_of_the_user, note
 
-log = logging.getLogger("livetools.calls")
+log = get_logger("livetools.calls")
 
 MAX_IDLE_WORKERS = 64  # workers that wait for a call, as many as run at once; more are let go
 CLEAN_UP = 2.0  # seconds at the end for handlers to stop, and as much for what undoes them

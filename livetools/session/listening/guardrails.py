@@ -8,7 +8,6 @@ says is withheld from then on, to the end of its turn.
 from __future__ import annotations
 
 import inspect
-import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar, copy_context
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import anyio
 
 from livetools.events import Event, InputTranscript, OutputTranscript, TextChunk
+from livetools.log import get_logger
 from livetools.session.handlers.eager import EagerCoroutine
 from livetools.session.handlers.handlers import excuse, log_return
 from livetools.tools import Hooks
@@ -25,7 +25,7 @@ from livetools.transport.loop.wake import make_wake
 if TYPE_CHECKING:
     from livetools.tools import SessionLike
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 MAX_WAITING = 1000  # transcripts that wait for a hook; past that the oldest are dropped
 HOOKS_GRACE = 2.0  # seconds at the end for the hook that runs, and for what still waits

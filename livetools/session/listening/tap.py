@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Literal, Protocol, TypeAlias
 
 from livetools.events import Event
+from livetools.log import get_logger
 from livetools.protocol.input.outbox import Pong
 from livetools.session.handlers.handlers import excuse
 from livetools.session.session import Session
@@ -15,7 +15,7 @@ from livetools.transport.contract import Dialer, Gone, SendWithPing, Transport
 
 from .listener import Listener
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 Direction: TypeAlias = Literal["client", "server"]
 

@@ -7,7 +7,6 @@ everything.
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -33,11 +32,12 @@ from livetools.events import (
     TurnComplete,
     VideoChunk,
 )
+from livetools.log import get_logger
 from livetools.protocol.transcript.steps import weigh
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 MAX_UNREAD = 64 * 1024 * 1024  # bytes of events that nobody reads, past which the oldest go
 EVENT_OVERHEAD = 200  # what an event weighs beside its data

@@ -21,11 +21,12 @@ from livetools.events import (
     ToolLost,
     TurnComplete,
 )
+from livetools.log import get_logger
 from livetools.protocol.connection.connection import Loss
 
 from .clock import Clock
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 LOG_INTERVAL = 1.0  # seconds between two lines of a kind
 

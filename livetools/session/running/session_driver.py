@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Container, Sequence
 from functools import partial
 
@@ -11,6 +10,7 @@ from anyio.abc import TaskGroup
 
 from livetools.errors import ConcurrencyError, LiveToolsError, SetupTimeout
 from livetools.events import Event, HandedOff, SessionStarted
+from livetools.log import get_logger
 from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Outcome
 from livetools.protocol.calls.ledger import Phase, Record
 from livetools.protocol.connection import close_codes
@@ -29,7 +29,7 @@ from .inbox import Inbox
 from .line_log import LOGGED, LineLog
 from .sockets import Sockets
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 LAST_WORDS = 5.0  # seconds at the end for the handlers and the closing handshakes
 

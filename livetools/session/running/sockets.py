@@ -7,7 +7,6 @@ both ends would wait for each other.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
@@ -18,6 +17,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from livetools.errors import AuthenticationError, ConnectFailed, LiveToolsError
+from livetools.log import get_logger
 from livetools.protocol.calls.actions import Close
 from livetools.setup.secrecy import Sealed, place
 from livetools.transport.contract import Dialer, Gone, Listen, Transport
@@ -26,7 +26,7 @@ from livetools.transport.endpoint import Endpoint
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 
 class Wire(Protocol):
