@@ -41,8 +41,8 @@ from livetools.protocol.input.outbox import Frame, Outbox, Receipt
 from livetools.protocol.input.queue import InputQueue, Item
 from livetools.protocol.transcript.latency import Latency
 from livetools.protocol.turns.exchange import Exchange
+from livetools.protocol.turns.queue import Turns
 from livetools.protocol.turns.quiet import Quiet
-from livetools.protocol.turns.table import Turns
 from livetools.setup.plan_types import Plan
 
 from .connection import close_codes

@@ -18,8 +18,8 @@ from livetools.protocol.input.outbox import Frame, Outbox, Receipt, Write
 from livetools.protocol.input.queue import InputQueue, Item
 from livetools.protocol.transcript.latency import Histogram
 from livetools.protocol.turns.exchange import Exchange
+from livetools.protocol.turns.queue import Turns
 from livetools.protocol.turns.quiet import Quiet
-from livetools.protocol.turns.table import Turns
 from livetools.setup.plan_types import Plan
 
 from .messages import outgoing
@@ -159,7 +159,8 @@ class Dispatch:
                 if last:
                     self.answered.add(now - record.since)
                 scheduling, latest = answer.scheduling, at_latest
-                turn = turns.answered(record.run, record.ends_turn, scheduling, now, stood_still, last)
+                apart = record.ends_turn and not record.blocks
+                turn = turns.answered(record.run, apart, scheduling, now, stood_still, last)
                 if answer.kind == "yield" or scheduling == "SILENT":
                     # the model's words will not say that it was read: the pong must do
                     turn, latest = None, inf

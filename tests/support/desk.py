@@ -25,6 +25,10 @@ class Desk:
         """The model speaks: it has read them."""
         self.calls.read(self.outbox.output(0))
 
+    def handle(self) -> None:
+        """A handle comes, with the state as it is."""
+        self.calls.handed(self.outbox.unseen())
+
     def cancel(self, ids: list[str], now: float) -> None:
         self.outbox.drop(self.calls.cancel(ids, now))
 

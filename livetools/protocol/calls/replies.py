@@ -125,7 +125,6 @@ class Replies:
         self, record: Record, response: Mapping[str, Any], scheduling: str | None, *, part: bool = False
     ) -> None:
         """A response that is followed by others; ``part``: of the result, and not just a word on it."""
-        record.yielded = record.yielded or part
         self._single(Answer("yield" if part else "word", record, response, scheduling, True))
 
     def acknowledge(self, record: Record, key: str) -> None:
@@ -133,14 +132,15 @@ class Replies:
         self._single(Answer("acknowledgement", record, {key: outgoing.under_way(record.call.name)}))
 
     def late(self, record: Record, key: str) -> str:
-        """The result of a call that can no longer go out as an answer, in words; empty: there is none."""
+        """The result of a call that can no longer go out as an answer, in words: of a generator what the model has not
+        been told before, and how it ended."""
         outcome, call = record.outcome, record.call
         assert outcome is not None
         response = outcome.response
-        if not response:
-            if record.yielded and not record.kept:
-                return ""  # the end of a generator whose yields have all been read
-            response = {key: record.kept}
+        if record.kept:
+            response = {key: record.kept, **response}
+        elif not response:
+            response = {key: outgoing.NOTHING_MORE if record.yielded else []}
         return outgoing.late_result(call.name, call.args, response, record.background)
 
     def errors(self, texts: Iterable[tuple[Record, str]]) -> bytes:
@@ -154,20 +154,16 @@ class Replies:
         self.queue = [reply for reply in self.queue if reply.answers]
 
     def lose(self, unread: Iterable[Answer]) -> list[Record]:
-        """The connection is lost, with what waited for it: the calls whose last response did not arrive.
-
-        Yields that did not arrive are kept for the text that will be owed.
-        """
-        lost: list[Record] = []
-        for answer in (*unread, *(answer for reply in self.queue for answer in reply.answers)):
-            if answer.kind in FINAL_KINDS:
-                lost.append(answer.record)
-            elif answer.kind == "yield":
-                answer.record.keep(answer.body["response"])
+        """The connection is lost, with what waited for it: the calls whose last response did not arrive."""
+        lost = [answer.record for answer in (*unread, *self.waiting()) if answer.kind in LAST]
         self.queue.clear()
         return lost
 
-    def take(self) -> list[AnswerFrame]:
+    def waiting(self) -> list[Answer]:
+        """What has not been taken yet."""
+        return [answer for reply in self.queue for answer in reply.answers]
+
+    def take(self) -> list[Reply]:
         """What is ready."""
         replies, self.queue = self.queue, []
         if self._unnamed:

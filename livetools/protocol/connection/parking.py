@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from livetools.protocol.input.outbox import Outbox
     from livetools.protocol.input.queue import InputQueue
     from livetools.protocol.send import Dispatch
+    from livetools.protocol.turns.queue import Turns
     from livetools.protocol.turns.quiet import Quiet
-    from livetools.protocol.turns.table import Turns
 
     from .connection import Connection
 

@@ -228,15 +228,16 @@ class Entry:
             if (
                 not self.read
                 and (self.after_turn is None or self.after_turn.over)
-                and not self._before_its_pong(state)
+                and not self.before_its_pong
             ):
                 self.read = (state, _OUTPUT) in READ_BY
         return self.read
 
-    def _before_its_pong(self, state: EntryState) -> bool:
+    @property
+    def before_its_pong(self) -> bool:
         """Whether the pong has come, and no message behind it: what is said now was said without this."""
         pong = self.write.pong if self.write is not None else None
-        return state is _RECEIVED and pong is not None and not pong()
+        return pong is not None and pong() == 0
 
     def lost(self) -> bool:
         """The connection is lost: nothing more is said. Whether this had been read."""
@@ -339,6 +340,10 @@ class Outbox:
                 kept.append(entry)
         self._sent = kept
         return read
+
+    def unseen(self) -> list[Entry]:
+        """What the service may not have had when it gave the handle that came now."""
+        return [entry for entry in self._sent if not entry.safe or entry.before_its_pong]
 
     def drop(self, runs: Collection[int]) -> None:
         """The server took these calls back: what was written for them is of no account."""

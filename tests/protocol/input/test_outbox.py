@@ -217,7 +217,7 @@ def test_messages_are_numbered_and_one_that_was_not_written_after_all_has_no_num
     assert box.index == 2
 
 
-@pytest.mark.parametrize("policy", [reading.ASYNC, reading.BLOCKING], ids=["async", "blocking"])
+@pytest.mark.parametrize("policy", reading.POLICIES.values(), ids=reading.POLICIES)
 def test_in_every_order_nothing_that_was_swallowed_is_lost_and_nothing_answered_is_said_again(
     policy: Any,
 ) -> None:
@@ -226,7 +226,7 @@ def test_in_every_order_nothing_that_was_swallowed_is_lost_and_nothing_answered_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", [reading.ASYNC, reading.BLOCKING], ids=["async", "blocking"])
+@pytest.mark.parametrize("policy", reading.POLICIES.values(), ids=reading.POLICIES)
 def test_in_every_longer_order_too(policy: Any) -> None:
     inputs = reading.World.INPUTS
     assert search(partial(reading.World, policy), inputs, 7, last=reading.World.breaks) > 2000
@@ -494,7 +494,7 @@ def test_a_generator_that_has_ended_is_not_lost_in_a_move() -> None:
 
 def test_yields_that_a_dying_line_swallowed_stand_in_the_text() -> None:
     d = yields(send(live(STREAM), "?").call(("a", "tool")).turn_complete(), "read").say("so").turn_complete()
-    yields(dies(d), "swallowed")
+    yields(dies(d.server(HANDLE)), "swallowed")
     yields(reconnect(d), "later")
     d.machine.settled(1, Outcome({}), d.now)
     [_, late] = d.drain().later(30).texts()
