@@ -92,7 +92,7 @@ class Effect(Enum):
 
 S, M, E = CallState, Move, Effect
 
-TABLE: Mapping[tuple[State, Move], tuple[State, tuple[Effect, ...]]] = {
+TABLE: Mapping[tuple[CallState, Move], tuple[CallState, tuple[Effect, ...]]] = {
     (S.OWED, M.YIELD): (S.OWED, (E.INTERIM, E.KEEP)),
     (S.OWED, M.SETTLE): (S.READY, (E.FINISHED, E.REPLY)),
     (S.OWED, M.EXPIRE): (S.READY, (E.STOP, E.FINISHED, E.REPLY)),
@@ -126,9 +126,9 @@ del S, M, E
 
 _DETACHED = CallState.DETACHED  # every call passes it: asked of its class, a member costs ten times as much
 #: States in which the server waits for an answer on the link.
-OPEN = frozenset({State.OWED, State.READY})
+OPEN = frozenset({CallState.OWED, CallState.READY})
 #: States in which the link that asked carries what is said for the call.
-OWING = OPEN | {State.SENT}
+OWING = OPEN | {CallState.SENT}
 #: States in which the handler may run for somebody.
 SERVED = frozenset({CallState.OWED, CallState.DETACHED})
 

@@ -155,7 +155,7 @@ class Replies:
 
     def lose(self, unread: Iterable[Answer]) -> list[Record]:
         """The connection is lost, with what waited for it: the calls whose last response did not arrive."""
-        lost = [answer.record for answer in (*unread, *self.waiting()) if answer.kind in LAST]
+        lost = [answer.record for answer in (*unread, *self.waiting()) if answer.kind in FINAL_KINDS]
         self.queue.clear()
         return lost
 
@@ -163,7 +163,7 @@ class Replies:
         """What has not been taken yet."""
         return [answer for reply in self.queue for answer in reply.answers]
 
-    def take(self) -> list[Reply]:
+    def take(self) -> list[AnswerFrame]:
         """What is ready."""
         replies, self.queue = self.queue, []
         if self._unnamed:
