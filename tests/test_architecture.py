@@ -271,7 +271,7 @@ def test_the_default_of_an_option_stands_once() -> None:
     assert {"max_concurrency", "max_history", "approval_timeout"} <= options
     found: dict[str, list[str]] = {name: [] for name in options}
     for path in MODULES:
-        if {*CORE, "tools"} & set(path.parts):
+        if {*CORE, "tools"} & set(path.relative_to(PACKAGE).parts):
             for name, value in chain.from_iterable(map(defaults, nodes(path))):
                 if name in options and is_number_or_word(value):
                     found[name].append(f"{name_of(path)}: {name} = {ast.unparse(value)}")

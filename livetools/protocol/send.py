@@ -20,7 +20,7 @@ from livetools.protocol.transcript.latency import Histogram
 from livetools.protocol.turns.exchange import Exchange
 from livetools.protocol.turns.queue import Turns
 from livetools.protocol.turns.quiet import Quiet
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_types import CallPolicy, Plan
 
 from .messages import outgoing
 
@@ -167,7 +167,7 @@ class Dispatch:
                 if wrote(answer, write, None, turn, latest):
                     moved = True
                     if latest > turns.ends:
-                        write.ask()
+                        write.ask(at_once=not self.input.streams or _weighs(record.policy))
         if moved:
             self.connection.conversation_advanced(now)
         return replies
@@ -192,6 +192,11 @@ class Dispatch:
         # where the user marks speech, no turn begins without a prompt: the end of an activity is one
         turns.speech = self.input.streams and not self.input.manual
         return [Frame(link, item.frame, item.receipt) for item in items]
+
+
+def _weighs(policy: CallPolicy | None) -> bool:
+    """Whether a lost answer of this tool would cost more than a ping: what it did can be undone, or was approved."""
+    return policy is not None and (policy.undo or policy.approval)
 
 
 def says_something(contents: Iterable[Mapping[str, Any]]) -> bool:

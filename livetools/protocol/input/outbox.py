@@ -115,19 +115,21 @@ FATES: Mapping[str, Fate] = {
 class Write:
     """What is written in one go. The writer says when all of it was handed to a socket, and pings then, if asked.
 
-    ``asks``: whether to send a ping behind it; ``pong``: what became of that, ``None`` where it cannot be told.
+    ``asks``: whether to send a ping behind it, ``at_once`` or within a second; ``pong``: what became of that, ``None``
+    where it cannot be told.
     """
 
-    __slots__ = ("asks", "handed", "pong")
+    __slots__ = ("asks", "at_once", "handed", "pong")
 
     def __init__(self) -> None:
         self.handed = False
-        self.asks = False
+        self.asks = self.at_once = False
         self.pong: Pong | None = None
 
-    def ask(self) -> None:
+    def ask(self, at_once: bool = True) -> None:
         """Want a ping behind it: until that is answered it has not arrived."""
         self.asks, self.pong = True, _not_yet
+        self.at_once = self.at_once or at_once
 
 
 def _not_yet() -> int | None:
@@ -332,8 +334,15 @@ class Outbox:
             return []
         read: list[Entry] = []
         kept: list[Entry] = []
+        waits: Pong | None = None  # the pong that was looked at last, and has not come
         for entry in self._sent:
-            if (answers or entry.run is None) and entry.output(ends):
+            pong = None if entry.write is None else entry.write.pong
+            by_pong = pong is not None and not entry.read and ends < entry.at_latest
+            if pong is not None and by_pong and (pong is waits or pong() is None):
+                # Only output behind that pong can show that this was read. Frames that share a ping are looked at once.
+                waits = pong
+                kept.append(entry)
+            elif (answers or entry.run is None) and entry.output(ends):
                 entry.endings = 0  # whatever will end the next connection, this did not
                 read.append(entry)
             else:
