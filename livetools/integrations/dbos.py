@@ -36,7 +36,6 @@ import functools
 import hashlib
 import inspect
 import json
-import logging
 import uuid
 from collections import deque
 from collections.abc import Callable, Collection, Sequence, Set
@@ -48,6 +47,7 @@ from weakref import WeakKeyDictionary
 
 import anyio.to_thread
 
+from livetools.log import get_logger
 from livetools.setup.extras import install
 
 try:
@@ -65,7 +65,7 @@ from livetools.tools import Tool, ToolContext
 
 from .leases import Leases
 
-log = logging.getLogger("livetools.calls")
+log = get_logger("livetools.calls")
 
 #: Seconds between two looks whether a call was taken back.
 LOOK = 0.2
@@ -274,7 +274,7 @@ class _Store:
             kept: Any = json.loads(text or "")
             self.key, handle = str(kept["key"]), str(kept["handle"])
             self.told = deque(map(str, kept["told"]), maxlen=REMEMBERED)
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             return text  # a plain handle: its calls have no key
         return handle
 

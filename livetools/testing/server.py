@@ -15,7 +15,6 @@
 from __future__ import annotations
 
 import inspect
-import logging
 import random
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
@@ -29,6 +28,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from websockets.http11 import Request
 
 from livetools.errors import ConfigError
+from livetools.log import get_logger
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.setup.profiles import ModelProfile
 from livetools.setup.unexpected_keyword import explains_keywords
@@ -53,7 +53,7 @@ from .turn import Model, Turn
 from .vad import ActivityDetector
 from .wire import Frame, Message
 
-logger = logging.getLogger("livetools.testing")
+logger = get_logger("livetools.testing")
 T = TypeVar("T")
 
 LAST_ANSWERS = 0.25  # seconds that answers under way are given when the server is left

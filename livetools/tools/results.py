@@ -34,7 +34,6 @@ import decimal
 import enum
 import inspect
 import itertools
-import logging
 import math
 import pathlib
 import uuid
@@ -42,6 +41,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, TypeAlias
 
 from livetools.errors import ToolError
+from livetools.log import get_logger
 from livetools.protocol.calls.actions import Outcome
 from livetools.setup.frozen import frozen
 from livetools.setup.plan_types import RESPONSE_KEY
@@ -54,7 +54,7 @@ from .shrink import shrink
 
 __all__ = ["ToolResult", "encode", "error_outcome", "failure", "outcome", "parts", "shrink", "tool_error"]
 
-log = logging.getLogger("livetools.tools")
+log = get_logger("livetools.tools")
 
 Json: TypeAlias = Any  # any JSON value; spelt out, it could not be indexed without a cast
 

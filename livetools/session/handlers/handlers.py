@@ -19,6 +19,7 @@ import anyio
 
 from livetools.errors import ToolError, ToolTimeout
 from livetools.events import Call
+from livetools.log import get_logger
 from livetools.protocol.calls.actions import Outcome
 from livetools.session.framelog import detail
 from livetools.setup.secrecy import place
@@ -34,16 +35,16 @@ if TYPE_CHECKING:
 
     from livetools.tools import Hooks, Tool
 
-log = logging.getLogger("livetools.calls")
+log = get_logger("livetools.calls")
 
-CANCELLED = "cancelled"
+CANCELLED_TEXT = "cancelled"
 _END = object()
 
 
 def cancelled() -> Outcome:
     """Of a handler that was stopped. The machine has the reason and the answer already; this only ends the run."""
-    error = ToolError(CANCELLED)
-    return Outcome({"error": CANCELLED}, error)
+    error = ToolError(CANCELLED_TEXT)
+    return Outcome({"error": CANCELLED_TEXT}, error)
 
 
 class Desk(Protocol):

@@ -9,7 +9,6 @@ run at all (it was stopped, suspended, throttled) is told of as that, and no too
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -19,15 +18,16 @@ from weakref import WeakKeyDictionary
 import anyio
 from anyio.abc import TaskGroup
 
+from livetools.log import get_logger
 from livetools.protocol.calls.actions import Close
 from livetools.transport.loop.wake import on_trio
 
 from .loop_sampler import seconds_stopped
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 BEAT = 5.0  # seconds between heartbeats: a thousand idle sessions still cost little
-LATE = 2.0  # seconds of delay that are told
+REPORTED_LAG = 2.0  # seconds of delay that are told
 RECENT = 60.0  # seconds for which a block may explain a broken line
 
 Running: TypeAlias = Callable[[], Sequence[str]]
@@ -38,7 +38,7 @@ class LagMonitor:
     """Notices blocks of more than ``late`` seconds, at the latest one ``beat`` after they end."""
 
     def __init__(
-        self, beat: float = BEAT, late: float = LATE, stopped: Callable[[], float] = seconds_stopped
+        self, beat: float = BEAT, late: float = REPORTED_LAG, stopped: Callable[[], float] = seconds_stopped
     ) -> None:
         self._beat, self._late, self._stopped = beat, late, stopped
         self._sessions: list[Running] = []

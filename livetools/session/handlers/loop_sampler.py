@@ -11,7 +11,6 @@ was stopped, suspended, or throttled. No tool is blamed for that time.
 from __future__ import annotations
 
 import asyncio
-import logging
 import sys
 import threading
 import time
@@ -20,11 +19,12 @@ from dataclasses import dataclass
 from types import FrameType
 from typing import Any, TypeAlias
 
+from livetools.log import get_logger
 from livetools.transport.loop.wake import this_loop
 
 from .handlers import Handlers, Job
 
-log = logging.getLogger("livetools.calls")
+log = get_logger("livetools.calls")
 
 INTERVAL = 0.1  # seconds between two looks
 BLOCKED = 0.25  # seconds without awaiting that are reported

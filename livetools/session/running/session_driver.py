@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Container, Sequence
 from functools import partial
 
@@ -11,7 +10,8 @@ from anyio.abc import TaskGroup
 
 from livetools.errors import ConcurrencyError, LiveToolsError, SetupTimeout
 from livetools.events import Event, HandedOff, SessionStarted
-from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Outcome
+from livetools.log import get_logger
+from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
 from livetools.protocol.calls.ledger import Phase, Record
 from livetools.protocol.connection import close_codes
 from livetools.protocol.input.outbox import Receipt
@@ -29,7 +29,7 @@ from .inbox import Inbox
 from .line_log import LOGGED, LineLog
 from .sockets import Sockets
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 LAST_WORDS = 5.0  # seconds at the end for the handlers and the closing handshakes
 
@@ -93,6 +93,8 @@ class SessionDriver(Driver[Machine]):
                 self.sockets.dial(link)
             case Hangup(link):
                 self.sockets.hang_up(link)
+            case Hurry(link):
+                self.sockets.hurry(link)
             case End(error):
                 self._over(error)
             case _:
