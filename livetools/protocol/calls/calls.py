@@ -28,7 +28,7 @@ from livetools.setup.plan_types import Plan
 from . import refusals, shared_runs
 from .actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
 from .deadlines import Deadlines
-from .ledger import OWING, SERVED, Asked, Effect, Ledger, Move, Phase, Record, State, told
+from .ledger import OWING, SERVED, Asked, CallState, Effect, Ledger, Move, Phase, Record, told
 from .replies import Answer, Replies, silent
 from .shared_runs import SharedRuns
 from .slots import Slots
@@ -276,7 +276,7 @@ class Calls:
         for record in self.pending.values():
             if record.blocks or record.run in awaited:
                 for one in record.group or (record,):  # its answer goes out with theirs
-                    if one.state is State.OWED and self._needs_end_of(handler, one):
+                    if one.state is CallState.OWED and self._needs_end_of(handler, one):
                         return one
         return None
 
@@ -324,7 +324,7 @@ class Calls:
                 for part in record.kept:  # what it has yielded so far comes first
                     self.replies.interim(record, part, record.policy.scheduling, part=True)
             self._perform(record, effects, now)
-            if record.state is State.OWED and record.background:
+            if record.state is CallState.OWED and record.background:
                 self._perform(record, self._move(record, Move.ACK), now)
 
     def _begin(self, record: Record, now: float) -> None:
@@ -352,7 +352,7 @@ class Calls:
     def _hold(self, record: Record) -> None:
         """A person must decide; the model is told so where it can be."""
         self._tell(ApprovalRequested(record.call))
-        if record.policy is not None and record.policy.interim and record.state is State.OWED:
+        if record.policy is not None and record.policy.interim and record.state is CallState.OWED:
             waits = {self.plan.response_key: "waiting for approval"}
             self.replies.interim(record, waits, silent(record.policy))
 
