@@ -24,7 +24,7 @@ from pydantic_core import CoreConfig, SchemaValidator, core_schema
 from livetools.events import Call
 
 from .salvage import salvage
-from .strangers import Wire, in_json, in_model
+from .strangers import WireObject, in_json, in_model
 
 LARGE = 1024
 """Bytes of a message from which on a blob in it is looked for first."""
@@ -87,14 +87,14 @@ def seconds(value: object) -> float | None:
 Seconds: TypeAlias = Annotated[float | None, BeforeValidator(seconds)]
 
 
-class ConsentSignature(Wire):
+class ConsentSignature(WireObject):
     """What a voice whose owner has consented is used with from now on."""
 
     KIND = "VoiceConsentSignature"
     signature: str | None = None
 
 
-class SetupComplete(Wire):
+class SetupComplete(WireObject):
     """The session stands. ``session_id`` is told by Vertex only."""
 
     KIND = "LiveServerSetupComplete"
@@ -102,7 +102,7 @@ class SetupComplete(Wire):
     voice_consent_signature: ConsentSignature | None = None
 
 
-class Blob(Wire):
+class Blob(WireObject):
     """Bytes with a MIME type; where the type is absent (seen with 3.8), it is audio."""
 
     KIND = "Blob"
@@ -110,7 +110,7 @@ class Blob(Wire):
     mime_type: str | None = None
 
 
-class ExecutableCode(Wire):
+class ExecutableCode(WireObject):
     """Code that the model runs at the service."""
 
     KIND = "ExecutableCode"
@@ -119,7 +119,7 @@ class ExecutableCode(Wire):
     language: str = ""
 
 
-class CodeExecutionResult(Wire):
+class CodeExecutionResult(WireObject):
     """What that code printed; ``outcome`` is ``OUTCOME_OK``, ``OUTCOME_FAILED`` …"""
 
     KIND = "CodeExecutionResult"
@@ -128,7 +128,7 @@ class CodeExecutionResult(Wire):
     outcome: str = ""
 
 
-class Part(Wire):
+class Part(WireObject):
     """One part of the model's turn. ``function_call`` is as it came; read :attr:`ServerMessage.calls`."""
 
     KIND = "Part"
@@ -144,14 +144,14 @@ class Part(Wire):
     tool_response: dict[str, Any] | None = None  # the same
 
 
-class ModelTurn(Wire):
+class ModelTurn(WireObject):
     """What the model says, in parts."""
 
     KIND = "Content"
     parts: list[Part] = Field(default=[])
 
 
-class WordInfo(Wire):
+class WordInfo(WireObject):
     """A word with its time in the audio, in seconds."""
 
     KIND = "WordInfo"
@@ -161,7 +161,7 @@ class WordInfo(Wire):
     speaker_label: str | None = None
 
 
-class Transcription(Wire):
+class Transcription(WireObject):
     """A fragment of a transcript. ``finished`` is often never true (js-genai#1429)."""
 
     KIND = "Transcription"
@@ -174,7 +174,7 @@ class Transcription(Wire):
     words: list[WordInfo] = Field(default=[])
 
 
-class ServerContent(Wire):
+class ServerContent(WireObject):
     """What happens in the model's turn; on 3.x many of these come together (every field is to be handled).
 
     ``interim_input_transcription`` is a guess that replaces the one before it, not a fragment.
@@ -195,14 +195,14 @@ class ServerContent(Wire):
     url_context_metadata: dict[str, Any] | None = None  # handed on as it came
 
 
-class GoAwayNotice(Wire):
+class GoAwayNotice(WireObject):
     """The connection will be cut in ``time_left`` seconds (``None``: not said, or not legibly)."""
 
     KIND = "LiveServerGoAway"
     time_left: Seconds = None
 
 
-class ResumptionUpdate(Wire):
+class ResumptionUpdate(WireObject):
     """A handle, good only while ``resumable``.
 
     ``last_consumed`` is the index of the last client message in the handle's state (Vertex, transparent).
@@ -273,29 +273,29 @@ class ServerMessage:
     signed: bool = False
 
 
-class _ToolCall(Wire):
+class _ToolCall(WireObject):
     KIND = "LiveServerToolCall"
     function_calls: Any = None  # raw, for the same reason as in a part
 
 
-class _Cancellation(Wire):
+class _Cancellation(WireObject):
     KIND = "LiveServerToolCallCancellation"
     ids: Any = None  # raw: one odd id must not hide the others
 
 
-class _VoiceActivity(Wire):
+class _VoiceActivity(WireObject):
     KIND = "VoiceActivity"
     type: str | None = None
     voice_activity_type: str | None = None
     audio_offset: Seconds = None
 
 
-class _DetectionSignal(Wire):
+class _DetectionSignal(WireObject):
     KIND = "VoiceActivityDetectionSignal"
     vad_signal_type: str | None = None
 
 
-class _Frame(Wire):
+class _Frame(WireObject):
     KIND = "LiveServerMessage"
     setup_complete: SetupComplete | None = None
     server_content: ServerContent | None = None
@@ -396,7 +396,7 @@ def _read_strangers(frame: _Frame, unknown: list[object]) -> None:
     """What nobody knows inside the fields of a message, but for its content and its calls."""
     for name in frame.__pydantic_fields_set__ - _CONTENT:
         piece = getattr(frame, name)
-        if isinstance(piece, Wire):
+        if isinstance(piece, WireObject):
             in_model(piece, to_camel(name), unknown)
         elif name == "usage_metadata":
             in_json(piece, "UsageMetadata", "usageMetadata", unknown)

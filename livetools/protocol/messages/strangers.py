@@ -16,7 +16,7 @@ from livetools.setup.sdk import tables
 from livetools.setup.sdk.spelling import camel
 
 
-class Wire(BaseModel):
+class WireObject(BaseModel):
     """An object of a message, in either casing. ``KIND`` is google-genai's name of it."""
 
     model_config = ConfigDict(
@@ -31,17 +31,17 @@ class Wire(BaseModel):
     TOLD: ClassVar[frozenset[str]] = frozenset()
 
 
-def in_model(model: Wire, path: str, found: list[object]) -> None:
+def in_model(model: WireObject, path: str, found: list[object]) -> None:
     """Append ``{path: value}`` for each field in ``model``, or in an object inside it, that nobody knows."""
     if extra := model.__pydantic_extra__:  # what model_extra returns, without its Python code
         _in_fields(extra, model.KIND, path, found, model.TOLD)
     for name in model.__pydantic_fields_set__:
         inner = getattr(model, name)
-        if isinstance(inner, Wire):
+        if isinstance(inner, WireObject):
             in_model(inner, f"{path}.{to_camel(name)}", found)
         elif isinstance(inner, list):
             for each in inner:
-                if isinstance(each, Wire):
+                if isinstance(each, WireObject):
                     in_model(each, f"{path}.{to_camel(name)}", found)
 
 
