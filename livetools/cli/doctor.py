@@ -141,7 +141,7 @@ def _place(endpoint: Endpoint) -> str:
 
 async def _opening(model: str, options: Mapping[str, Any]) -> AsyncIterator[Finding]:
     """Whether a session can be opened; if not, how far it came."""
-    endpoint, key, live = "the endpoint answers", "the key is accepted", f"{model} is there, and is live"
+    endpoint, key, live = "the endpoint answers", "the key is accepted", f"{model} exists and is a Live model"
     try:
         async with connect(model, reconnect=False, **options):
             pass

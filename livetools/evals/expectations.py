@@ -99,7 +99,7 @@ class Called(_Plain):
     """The function was called with these arguments, ``times`` times if that is given.
 
     An argument is compared by value, or by a matcher (:func:`~.matching.matches`, ``between``, ``schema``,
-    ``ANYTHING``, any callable). One that is not named counts as invented, unless ``others`` allows it.
+    ``ANYTHING``, any callable). Unlisted arguments fail the check, unless ``others`` is set.
     """
 
     name: str

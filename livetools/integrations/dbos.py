@@ -24,8 +24,8 @@ session that begins anew has a new key. What holds:
 - Every process holds a lease. The runs of one that died are taken over by another when its lease has ended, never
   earlier: what is alive would run twice. A process that stands still for longer than its lease (a machine that sleeps)
   may go on while another has taken over: then a step may run twice, and idempotency alone helps.
-- A result reaches the model once: as the answer, or as a text in the session that goes on. Only if a process dies after
-  the model has read a result, and before a handle that holds it, is it told again, to a model that does not know it.
+- A result reaches the model once: as the answer, or as a text in the session that goes on. If the process dies before a
+  handle that includes the result is saved, the result is sent again, to a model that does not know it.
 
 Needs ``pip install 'PATH/TO/CLONE[durable]'``.
 """
@@ -36,7 +36,6 @@ import functools
 import hashlib
 import inspect
 import json
-import logging
 import uuid
 from collections import deque
 from collections.abc import Callable, Collection, Sequence, Set
@@ -48,6 +47,7 @@ from weakref import WeakKeyDictionary
 
 import anyio.to_thread
 
+from livetools.log import get_logger
 from livetools.setup.extras import install
 
 try:
@@ -65,7 +65,7 @@ from livetools.tools import Tool, ToolContext
 
 from .leases import Leases
 
-log = logging.getLogger("livetools.calls")
+log = get_logger("livetools.calls")
 
 #: Seconds between two looks whether a call was taken back.
 LOOK = 0.2
@@ -274,7 +274,7 @@ class _Store:
             kept: Any = json.loads(text or "")
             self.key, handle = str(kept["key"]), str(kept["handle"])
             self.told = deque(map(str, kept["told"]), maxlen=REMEMBERED)
-        except (ValueError, TypeError, KeyError):
+        except (ValueError, TypeError, KeyError, RecursionError):
             return text  # a plain handle: its calls have no key
         return handle
 

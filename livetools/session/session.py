@@ -6,8 +6,6 @@ from collections.abc import AsyncIterator, Iterable
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self, overload
 
-import anyio
-
 from livetools.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.events import Call, Event, HandedOff
 from livetools.tools import Agent, Instructions, ToolLike
@@ -16,6 +14,7 @@ from livetools.tools.results import error_outcome, outcome
 from .ask import Asking, Reply, Stream
 from .facts import checked_text
 from .input import SessionInput
+from .running.in_time import in_time
 
 if TYPE_CHECKING:
     from livetools.session.running.session_driver import SessionDriver
@@ -151,8 +150,7 @@ class Session(SessionInput):
         _checked_timeout(timeout, "timeout")
         asking = self._asking(text)
         try:
-            with anyio.fail_after(timeout):
-                return await asking.reply()
+            return await in_time(asking.reply, timeout)
         finally:
             asking.leave()
 

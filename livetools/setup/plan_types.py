@@ -177,7 +177,7 @@ class ToolSpec:
 
 def _one_of(name: str, value: object, *values: str) -> None:
     if value not in values:
-        raise ConfigError(f"{name}={value!r}: it is one of {', '.join(map(repr, values))}")
+        raise ConfigError(f"{name}={value!r}: must be one of {', '.join(map(repr, values))}")
 
 
 def _seconds(name: str, value: object) -> None:

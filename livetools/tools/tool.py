@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-import logging
 import re
 import types
 from collections.abc import Awaitable, Callable, Mapping
@@ -15,6 +14,7 @@ from typing_extensions import Unpack
 
 from livetools.errors import ToolDefinitionError
 from livetools.events import Call
+from livetools.log import get_logger
 from livetools.setup.configuration import plain
 from livetools.setup.declarations import NAME
 from livetools.setup.plan_types import ToolSpec
@@ -28,7 +28,7 @@ from .options import DEFAULTS, ToolOptions, resolve
 from .shapes import declaration_of
 from .signature import Signature
 
-log = logging.getLogger("livetools.tools")
+log = get_logger("livetools.tools")
 
 Target = TypeVar("Target")
 Kind: TypeAlias = Literal["sync", "async", "generator", "async_generator", "declared"]

@@ -43,7 +43,6 @@ import inspect
 import io
 import itertools
 import json
-import logging
 import math
 import pathlib
 import re
@@ -52,11 +51,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, TypeAlias
 
 from livetools.errors import ToolError
+from livetools.log import get_logger
 
 from .media import BYTES, Media, Part, is_function_response, media_of, parts
 from .tool_result import ToolResult
 
-log = logging.getLogger("livetools.tools")
+log = get_logger("livetools.tools")
 
 Json: TypeAlias = Any  # any JSON value; spelt out, it could not be indexed without a cast
 

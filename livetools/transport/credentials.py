@@ -6,7 +6,6 @@ Nothing here shows a secret: not in a repr, not in an exception, not as the caus
 from __future__ import annotations
 
 import inspect
-import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import field
@@ -15,9 +14,10 @@ from typing import Protocol, TypeAlias
 import anyio.to_thread
 
 from livetools.errors import ConfigError, ConnectFailed, LiveToolsError
+from livetools.log import get_logger
 from livetools.setup.frozen import frozen
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 KeySource: TypeAlias = str | Callable[[], str | Awaitable[str]]
 

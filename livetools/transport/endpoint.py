@@ -172,7 +172,7 @@ def resolve(
 
 def _once(name: str, argument: str | None, configured: str | None) -> str | None:
     if argument is not None and configured is not None:
-        raise ConfigError(f"{name} and config.http_options.{name} are both given: say it once")
+        raise ConfigError(f"{name} and config.http_options.{name} are both set: pass only one of them")
     return argument if argument is not None else configured
 
 
@@ -214,7 +214,9 @@ def _with_client(own: _Given, client: object, vertexai: bool | None) -> _Given:
     if vertexai is not None:
         doubled.append("vertexai")
     if doubled:
-        raise ConfigError(f"client= and {doubled[0]}= are both given: the client has its own")
+        raise ConfigError(
+            f"client= and {doubled[0]}= are both set: the client has its own, so pass only client="
+        )
     inner = getattr(client, "_api_client", None)
     options = getattr(inner, "_http_options", None)
     if inner is None or options is None or not hasattr(inner, "api_key"):
@@ -243,7 +245,7 @@ def _with_client(own: _Given, client: object, vertexai: bool | None) -> _Given:
 def _with_environment(own: _Given, vertexai: bool | None, environ: Mapping[str, str]) -> _Given:
     given = replace(own, warnings=[])
     if own.api_key is not None and own.credentials is not None:
-        raise ConfigError("api_key and credentials are both given: say one of them")
+        raise ConfigError("api_key and credentials are both set: pass only one of them")
     if vertexai is None:
         given.vertexai = _wants_vertex(environ, given.warnings)
     if not given.vertexai and (own.project or own.location or own.credentials is not None):

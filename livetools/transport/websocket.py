@@ -23,6 +23,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from livetools.errors import ConfigError
+from livetools.log import get_logger
 from livetools.setup.secrecy import Sealed, Secrets
 from livetools.setup.unexpected_keyword import explains_keywords
 from livetools.transport.loop.wake import on_trio
@@ -91,7 +92,7 @@ class WebSocket:
     async def _dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
         from websockets.uri import parse_uri
 
-        from .adapters import adapted, dial_error, opening
+        from .adapters import Limits, adapted, dial_error, opening
 
         options, failure = Secrets(all={}, proxy=None), None
         try:
@@ -104,7 +105,7 @@ class WebSocket:
                     options.all["sock"] = await connected(target.host, target.port)
                 elif options.proxy is not None and can_stagger():
                     options.all["happy_eyeballs_delay"] = STAGGER  # of the proxy's addresses
-                client = opening(url, options.all)
+                client = opening(url, Limits(self.max_message, self.write_timeout), options.all)
                 connection = await client.__aenter__()
         except Exception as error:
             failure = dial_error(error, url, options.proxy)
@@ -115,7 +116,7 @@ class WebSocket:
         connection.request = None  # the upgrade's, with the key: nobody asks for either any more
         connection.response.headers.clear()
         del options, target
-        transport = adapted(connection, self.write_timeout)
+        transport = adapted(connection)
         try:
             yield transport
         finally:
@@ -135,7 +136,6 @@ class WebSocket:
             "open_timeout": None,  # the setup's deadline covers it
             "ping_interval": self.ping_interval,
             "ping_timeout": PONG_TIMEOUT,
-            "max_size": self.max_message,
             "logger": quiet_logger(),
         }
         if self.ssl is not None and url.startswith("wss:"):
@@ -157,7 +157,7 @@ def _way(url: str, proxy: str | bool | None) -> str | None:
 
 def quiet_logger() -> logging.Logger:
     """The logger for ``websockets``: the headers of an upgrade, keys among them, stand in its DEBUG lines."""
-    logger = logging.getLogger("livetools.websocket")
+    logger = get_logger("livetools.websocket")
     if logger.level == logging.NOTSET:
         logger.setLevel(logging.INFO)
     return logger

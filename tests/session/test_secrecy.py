@@ -228,7 +228,7 @@ async def test_the_words_of_what_callables_raise_are_in_no_log(
     ):
         assert said in text
     assert "undo of undone (c3) failed: ValueError at" in text
-    assert "s (its text: ToolFinished.error, or LIVETOOLS_LOG=frames)" in text
+    assert "s (message hidden; see ToolFinished.error, or set LIVETOOLS_LOG=frames)" in text
 
 
 async def test_they_are_logged_where_the_environment_asks_for_frames(

@@ -286,7 +286,7 @@ async def test_lint_says_what_a_model_will_not_know() -> None:
         "add: b: no description; a line in the docstring tells the model what to send",
     ]
     assert Tool(rough, name="be-rough").lint() == [
-        "be-rough: x: any value; declared as one of the simple types",
+        "be-rough: x: no type hint; declared as string, number or boolean",
         "be-rough: the arguments: further properties are accepted, but cannot be declared",
         "be-rough: models stumble over dashes, dots and colons in a name (google/adk-python#1698)",
         "be-rough: größe: the service documents [A-Za-z_][A-Za-z0-9_]* for the names of parameters",

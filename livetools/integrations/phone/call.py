@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import logging
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -23,6 +22,7 @@ from livetools.integrations.relay.limits import MAX_AHEAD, MAX_SESSIONS, close_r
 from livetools.integrations.relay.page import TRY_AGAIN
 from livetools.integrations.relay.places import checked_bound
 from livetools.integrations.relay.race import race
+from livetools.log import get_logger
 from livetools.session.agents import AgentLike, adjust, open_agent
 from livetools.session.handle_store import HandleStore
 from livetools.session.running.clock import Clock
@@ -33,7 +33,7 @@ from .order import Reorder
 from .provider import Key, Mark, Media, Provider, Refused, Start, Stop, heard, read
 from .speech import RATE, Speech
 
-log = logging.getLogger("livetools.telephony")
+log = get_logger("livetools.telephony")
 
 #: Seconds to the start frame.
 START_TIMEOUT = 10.0

@@ -6,17 +6,17 @@ import base64
 import binascii
 import hmac
 import json
-import logging
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
 from livetools.integrations.relay.secret import checked_secret
+from livetools.log import get_logger
 
 from .codec import CODECS, PCMU, Codec
 
-log = logging.getLogger("livetools.telephony")
+log = get_logger("livetools.telephony")
 
 Json: TypeAlias = Any  # whatever JSON can say
 

@@ -18,6 +18,7 @@ import anyio
 
 from livetools.errors import ToolError, ToolTimeout
 from livetools.events import Call
+from livetools.log import get_logger
 from livetools.protocol.calls.actions import Outcome
 from livetools.session.framelog import detail
 from livetools.setup.secrecy import place
@@ -35,16 +36,16 @@ if TYPE_CHECKING:
 
     from livetools.tools import Hooks, Tool
 
-log = logging.getLogger("livetools.calls")
+log = get_logger("livetools.calls")
 
-CANCELLED = "cancelled"
+CANCELLED_TEXT = "cancelled"
 _END = object()
 
 
 def cancelled() -> Outcome:
     """Of a handler that was stopped. The machine has the reason and the answer already; this only ends the run."""
-    error = ToolError(CANCELLED)
-    return Outcome({"error": CANCELLED}, error)
+    error = ToolError(CANCELLED_TEXT)
+    return Outcome({"error": CANCELLED_TEXT}, error)
 
 
 class Desk(Protocol):
@@ -400,7 +401,7 @@ def note(job: Job, done: Outcome, elapsed: float) -> None:
     error = error.with_traceback(_of_the_user(error.__traceback__))
     shown, advice = detail(error), _advice(job, error)
     if shown is None:
-        advice += " (its text: ToolFinished.error, or LIVETOOLS_LOG=frames)"
+        advice += " (message hidden; see ToolFinished.error, or set LIVETOOLS_LOG=frames)"
     message = "%s (%s): %s, after %.3f s%s"
     log.log(level, message, call.name, call.id, place(error), elapsed, advice, extra=extra, exc_info=shown)
 

@@ -7,17 +7,17 @@ both ends would wait for each other.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
 from http import HTTPStatus
-from typing import Protocol
+from typing import Any, Protocol
 
 import anyio
 from anyio.abc import TaskGroup
 
 from livetools.errors import AuthenticationError, ConnectFailed, LiveToolsError
+from livetools.log import get_logger
 from livetools.protocol.calls.actions import Close
 from livetools.setup.secrecy import Sealed, place
 from livetools.transport.contract import Dialer, Gone, Listen, Transport
@@ -26,7 +26,7 @@ from livetools.transport.endpoint import Endpoint
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 
 class Wire(Protocol):
@@ -64,6 +64,12 @@ class Sockets:
             self._group.start_soon(transport.aclose)
         elif (scope := self._scopes.get(link)) is not None:
             scope.cancel()
+
+    def hurry(self, link: int) -> None:
+        """Send the ping that a connection has put off, if it can."""
+        transport: Any = self.standing.get(link)
+        if hasattr(transport, "hurry"):
+            transport.hurry()
 
     async def gone(self) -> None:
         """Until every connection has ended."""
