@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from livetools.events import REPLACED, AudioChunk, Call, Event, ToolStarted, TurnComplete, Usage, UsageUpdate
 from livetools.log import get_logger
 from livetools.protocol.transcript.words import Words
 from livetools.protocol.turns.exchange import MAX_ASK_AUDIO
-from livetools.setup.frozen import frozen
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 log = get_logger("livetools.session")
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Reply:
     """The answer to one ``ask``.
 

@@ -38,12 +38,12 @@ import math
 import pathlib
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from livetools.errors import ToolError
 from livetools.log import get_logger
 from livetools.protocol.calls.actions import Outcome
-from livetools.setup.frozen import frozen
 from livetools.setup.plan_types import RESPONSE_KEY
 from livetools.setup.unexpected_keyword import explains_keywords
 
@@ -73,7 +73,7 @@ ALL = 200_000  # values in one result, then no further container is looked into
     **dict.fromkeys(("agent", "transfer", "transfer_to", "next_agent"), "handoff="),
     **dict.fromkeys(("error", "is_error"), "raise ToolError(...)"),
 )
-@frozen
+@dataclass(frozen=True, slots=True)
 class ToolResult:
     """A return value with more than the value: scheduling, media, a hand-off, the end of the session.
 
