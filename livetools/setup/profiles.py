@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal, TypeAlias
 
-from .unexpected_keyword import explains_keywords
+from .did_you_mean import explains_keywords
 
 Treatment: TypeAlias = Literal["honoured", "ignored", "refused"]
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from livetools.errors import ConfigError
-from livetools.setup.unexpected_keyword import explains_keywords
+from livetools.setup.did_you_mean import explains_keywords
 
 from .likes import Instructions, ToolLike
 

@@ -44,8 +44,8 @@ from typing import Any, TypeAlias
 from livetools.errors import ToolError
 from livetools.log import get_logger
 from livetools.protocol.calls.actions import Outcome
+from livetools.setup.did_you_mean import explains_keywords
 from livetools.setup.plan_types import RESPONSE_KEY
-from livetools.setup.unexpected_keyword import explains_keywords
 
 from .agent import Agent
 from .media import parts

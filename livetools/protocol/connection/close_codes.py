@@ -27,7 +27,7 @@ from livetools.errors import (
     SetupRejected,
 )
 from livetools.protocol.calls.actions import Close
-from livetools.setup.near_names import near_names
+from livetools.setup.did_you_mean import near_names
 from livetools.setup.profiles import families
 
 Retry: TypeAlias = Literal["no", "yes", "fresh", "once"]

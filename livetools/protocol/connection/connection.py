@@ -7,11 +7,10 @@ decides something, and returns what is to be done, in its order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import field
 from math import inf
 from typing import TypeAlias
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from livetools.errors import LiveToolsError, SetupTimeout
 from livetools.events import Reconnecting

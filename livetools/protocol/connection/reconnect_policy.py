@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf
 
 from livetools.errors import ConfigError
-from livetools.setup.unexpected_keyword import explains_keywords
+from livetools.setup.did_you_mean import explains_keywords
 
 
 @explains_keywords(
