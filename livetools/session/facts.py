@@ -68,8 +68,29 @@ class SessionFacts:
         return self._assembly.plan if self._driver is None else self._driver.machine.next_plan
 
     @property
-    def owes(self) -> list[str]:
-        """What would be lost if the process died now, in words: open calls, texts that were not read, a last turn."""
+    def pending(self) -> list[str]:
+        """What is still to come, in words; empty when nothing is.
+
+        Named are open calls (those that wait for an approval, for a slot or for :meth:`respond`, lost ones and those in
+        the background, too), results that are due as text, texts that were not sent yet, and a turn that the model is
+        expected to begin or to end. Sound and video are never in it. ``stats()["waiting_for"]`` has the same in one
+        string. A loop that leaves at ``TurnComplete`` when this is empty cuts off no call; where nobody loops,
+        :meth:`wait_until_settled` waits for that.
+
+        ::
+
+            async for event in session:
+                if isinstance(event, TurnComplete) and not session.pending:
+                    break
+        """
+        return self._running().machine.pending_names()
+
+    @property
+    def unsaved(self) -> list[str]:
+        """What the newest handle does not hold, in words: what is :attr:`pending`, messages that may not have been
+        read, a turn that has ended since. It would be lost if the process died now; :meth:`park` waits until this is
+        empty.
+        """
         return self._running().machine.parking.owed()
 
     @property
@@ -80,7 +101,7 @@ class SessionFacts:
     def stats(self) -> dict[str, Any]:  # plain values
         """What the session waits for: open calls, what is expected from the model, threads in use, what was lost.
 
-        ``waiting_for`` names what is still to come, and is empty if nothing is. ``latency`` holds ``first_output`` and
+        ``waiting_for`` has what is :attr:`pending`, and is empty if nothing is. ``latency`` holds ``first_output`` and
         ``last_output`` (from the end of the user's input to the first and the last audio or text of the answer) and
         ``call`` (from its arrival to its answer), each with ``count``, and ``mean``, ``p50``, ``p90``, ``p99``, ``max``
         in seconds. ``history_dropped`` counts the steps of the transcript that were dropped because of ``max_history``.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self, overload
 
@@ -11,7 +12,7 @@ from livetools.events import Call, Event, HandedOff
 from livetools.tools import Agent, Instructions, ToolLike
 from livetools.tools.results import error_outcome, outcome
 
-from .ask import Asking, Reply, Stream
+from .ask import Asking, Reply, Stream, settled
 from .facts import checked_text
 from .input import SessionInput
 from .running.in_time import in_time
@@ -122,6 +123,8 @@ class Session(SessionInput):
     # What is told
 
     def __aiter__(self) -> AsyncIterator[Event]:
+        if self._driver is not None:
+            self._driver.machine.said.read_by_loop()
         return self
 
     async def __anext__(self) -> Event:
@@ -160,6 +163,39 @@ class Session(SessionInput):
         Leaving the loop early gives up the answer, as cancelling ``ask`` does.
         """
         return Stream(lambda: self._asking(text), self._host.require_loop)
+
+    async def wait_until_settled(self, timeout: float | None = None) -> Reply:
+        """Wait until nothing is :attr:`pending`: every call is answered, every late result is spoken of.
+
+        Returns what the model said since the last ``ask`` returned, or since the session began. The session goes on.
+        This is what to call after a reply that was ``interrupted`` by a lost connection, and before a session is left
+        while calls may run; asking the same question again would run its calls again. Beside a loop over the events
+        both see everything; sound from before this was called is kept where somebody has asked, or nobody loops (the
+        last 4 MiB).
+
+        Raises ``TimeoutError`` after ``timeout`` seconds (``None``: no limit), which names what is open,
+        ``ConcurrencyError`` inside a tool or a hook, which would wait for its own end, and the error that ended the
+        session. Cancelling ends nothing but the waiting.
+
+        ::
+
+            reply = await session.ask("Book a table for two.")
+            if reply.interrupted:  # the connection was lost, and the tool runs on
+                reply = await session.wait_until_settled(timeout=60)
+        """
+        driver = self._live()
+        seconds = _checked_timeout(timeout, "timeout")
+        if self._inside(driver):
+            raise ConcurrencyError(
+                "wait_until_settled() inside a tool or a hook waits for its end: return first"
+            )
+        try:
+            return await in_time(partial(settled, driver), seconds)
+        except TimeoutError:
+            still = ", ".join(driver.machine.pending_names())
+            if not still:
+                raise
+            raise TimeoutError(f"not settled after {seconds:g} s; still open: {still}") from None
 
     # Calls
 
