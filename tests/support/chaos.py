@@ -64,6 +64,7 @@ EXCUSES = {
     "answered late": "its time was up, or its connection was replaced: the answer is an error that says so",
     "crossed": "something of the server's came after the answer was sent: nobody can tell that it was lost",
     "cancelled late": "the server knows when a response arrived, not whether the cancellation had been read by then",
+    "mixed": "of several responses to calls that do not block nothing tells which turn is on which",
     "said too late": "two questions may be answered in one turn: the model was quiet for too long behind the first",
     "taken back": "where a call ends its turn, one that is taken back may have ended it; the model was slow to go on",
 }
@@ -180,6 +181,8 @@ class Chaos:
                 await session.send_audio(bytes(640))
         if way < 0.75:
             try:
+                others = any("call" in name or "response" in name for name in session.pending)
+                mixed = others and session.profile.non_blocking == "honoured"
                 with anyio.fail_after(PATIENCE):
                     reply = await session.ask(text)
             except livetools.NoAnswer:
@@ -192,6 +195,8 @@ class Chaos:
                     self.replies["right"] += 1
                 elif self.taken_back.intersection(call.id for call in reply.calls):
                     self.excuse("taken back")
+                elif mixed:
+                    self.excuse("mixed")
                 elif not any(text in said for said in self.done):
                     self.excuse("said too late")
                 else:
