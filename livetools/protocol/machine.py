@@ -31,7 +31,7 @@ from livetools.events import (
     TurnComplete,
     Usage,
 )
-from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Outcome
+from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.connection.connection import Begin, Connection, Consequence, Lose, SendSetup
 from livetools.protocol.connection.parking import Parking
@@ -581,6 +581,9 @@ class Machine:
         connection = self.connection
         if self._moving and connection.cannot_move:
             self._stay()
+        leaves = self.parking.until < inf or connection.state is _LEAVING
+        if leaves and self.outbox.awaited:  # it waits for the pongs
+            self.actions.append(Hurry(connection.current))
         if self.calls.limit is not None and not self.calls.replies:  # the last error is written first
             self._do(connection.close(now, self.calls.limit), now)
         elif (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):

@@ -8,7 +8,7 @@ lost one, one in the background) outlives a move.
 from __future__ import annotations
 
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.ledger import OPEN, State
+from livetools.protocol.calls.ledger import OPEN, CallState
 from livetools.protocol.connection.connection import Snapshot
 from livetools.protocol.input.outbox import FATES, Outbox
 from livetools.protocol.input.queue import InputQueue
@@ -16,7 +16,7 @@ from livetools.protocol.send import Dispatch
 from livetools.protocol.turns.queue import Turns
 
 #: Debts of a call that another connection could not pay.
-RUNNING = OPEN | {State.DETACHED}
+RUNNING = OPEN | {CallState.DETACHED}
 
 
 class Pending:
