@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from livetools.errors import ConfigError, LocalProtocolError
+from livetools.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.events import Usage
 from livetools.protocol.input.outbox import Receipt
 from livetools.protocol.input.pcm import Samples
 from livetools.protocol.transcript.transcript import Transcript
 from livetools.session.running.host import Host
+from livetools.session.running.in_time import in_time
 from livetools.setup.profiles import ModelProfile
 from livetools.transport.loop.wake import make_wake
 
+from .ask import Reply, settled
 from .assembly import Assembly
 
 if TYPE_CHECKING:
@@ -85,6 +88,39 @@ class SessionFacts:
         """
         return self._running().machine.pending_names()
 
+    async def wait_until_settled(self, timeout: float | None = None) -> Reply:
+        """Wait until nothing is :attr:`pending`: every call is answered, every late result is spoken of.
+
+        Returns what the model said since the last ``ask`` returned, or since the session began. The session goes on.
+        This is what to call after a reply that was ``interrupted`` by a lost connection, and before a session is left
+        while calls may run; asking the same question again would run its calls again. Beside a loop over the events
+        both see everything; sound from before this was called is kept where somebody has asked, or nobody loops (the
+        last 4 MiB).
+
+        Raises ``TimeoutError`` after ``timeout`` seconds (``None``: no limit), which names what is open,
+        ``ConcurrencyError`` inside a tool or a hook, which would wait for its own end, and the error that ended the
+        session. Cancelling ends nothing but the waiting.
+
+        ::
+
+            reply = await session.ask("Book a table for two.")
+            if reply.interrupted:  # the connection was lost, and the tool runs on
+                reply = await session.wait_until_settled(timeout=60)
+        """
+        driver = self._live()
+        seconds = checked_timeout(timeout, "timeout")
+        if self._inside(driver):
+            raise ConcurrencyError(
+                "wait_until_settled() inside a tool or a hook waits for its end: return first"
+            )
+        try:
+            return await in_time(partial(settled, driver), seconds)
+        except TimeoutError:
+            still = ", ".join(driver.machine.pending_names())
+            if not still:
+                raise
+            raise TimeoutError(f"not settled after {seconds:g} s; still open: {still}") from None
+
     @property
     def unsaved(self) -> list[str]:
         """What the newest handle does not hold, in words: what is :attr:`pending`, messages that may not have been
@@ -116,6 +152,11 @@ class SessionFacts:
             "events_dropped": driver.inbox.dropped,
             "history_dropped": self.transcript.dropped,
         }
+
+    def _inside(self, driver: SessionDriver) -> bool:
+        """Whether code asks that the end of the session waits for: a tool's, or a hook's."""
+        guardrails = self._assembly.guardrails
+        return driver.workers.inside() or (guardrails is not None and guardrails.inside())
 
     def _running(self) -> SessionDriver:
         if self._driver is None:
@@ -159,3 +200,11 @@ class SessionFacts:
 def checked_text(text: object) -> None:
     if not isinstance(text, str):
         raise ConfigError(f"the text is a {type(text).__name__}, {text!r:.40}: a string is expected")
+
+
+def checked_timeout(timeout: object, name: str) -> float | None:
+    if isinstance(timeout, int | float) and not isinstance(timeout, bool) and timeout == timeout:
+        return timeout
+    if timeout is None:
+        return None
+    raise ConfigError(f"{name}={timeout!r:.40}: a number of seconds is expected, or None for no limit")

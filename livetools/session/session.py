@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
-from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self, overload
 
@@ -12,13 +11,13 @@ from livetools.events import Call, Event, HandedOff
 from livetools.tools import Agent, Instructions, ToolLike
 from livetools.tools.results import error_outcome, outcome
 
-from .ask import Asking, Reply, Stream, settled
-from .facts import checked_text
+from .ask import Asking, Reply, Stream
+from .facts import checked_text, checked_timeout
 from .input import SessionInput
 from .running.in_time import in_time
 
 if TYPE_CHECKING:
-    from livetools.session.running.session_driver import SessionDriver
+    pass
 
 
 class Session(SessionInput):
@@ -28,7 +27,7 @@ class Session(SessionInput):
     so at a time; a second raises ``ConcurrencyError``. Use a session only in the event loop and thread that entered it.
     An error that ends it is raised to everything that waits; leaving the context raises it only if nothing else did.
 
-    Inherited: methods that send (``send_text``, ``activity`` …), and facts (``usage``, ``stats`` …).
+    Inherited: methods that send (``send_text``, ``activity`` …), and facts (``pending``, ``stats`` …).
 
     ::
 
@@ -108,7 +107,7 @@ class Session(SessionInput):
         that ended the session. If it is cancelled, the session goes on.
         """
         driver = self._live()
-        seconds = _checked_timeout(within, "within") or 0.0
+        seconds = checked_timeout(within, "within") or 0.0
         if not driver.machine.plan.resumption:
             raise LocalProtocolError(
                 f"{self.model} is asked for no handles, so nothing can go on elsewhere: leave reconnect on, or give"
@@ -150,7 +149,7 @@ class Session(SessionInput):
         inside :meth:`activity`, and the error that ended the session. Cancelling gives up the answer, but the model's
         turn and the events go on. A late answer never answers the next question, which may take 2 s longer.
         """
-        _checked_timeout(timeout, "timeout")
+        checked_timeout(timeout, "timeout")
         asking = self._asking(text)
         try:
             return await in_time(asking.reply, timeout)
@@ -163,39 +162,6 @@ class Session(SessionInput):
         Leaving the loop early gives up the answer, as cancelling ``ask`` does.
         """
         return Stream(lambda: self._asking(text), self._host.require_loop)
-
-    async def wait_until_settled(self, timeout: float | None = None) -> Reply:
-        """Wait until nothing is :attr:`pending`: every call is answered, every late result is spoken of.
-
-        Returns what the model said since the last ``ask`` returned, or since the session began. The session goes on.
-        This is what to call after a reply that was ``interrupted`` by a lost connection, and before a session is left
-        while calls may run; asking the same question again would run its calls again. Beside a loop over the events
-        both see everything; sound from before this was called is kept where somebody has asked, or nobody loops (the
-        last 4 MiB).
-
-        Raises ``TimeoutError`` after ``timeout`` seconds (``None``: no limit), which names what is open,
-        ``ConcurrencyError`` inside a tool or a hook, which would wait for its own end, and the error that ended the
-        session. Cancelling ends nothing but the waiting.
-
-        ::
-
-            reply = await session.ask("Book a table for two.")
-            if reply.interrupted:  # the connection was lost, and the tool runs on
-                reply = await session.wait_until_settled(timeout=60)
-        """
-        driver = self._live()
-        seconds = _checked_timeout(timeout, "timeout")
-        if self._inside(driver):
-            raise ConcurrencyError(
-                "wait_until_settled() inside a tool or a hook waits for its end: return first"
-            )
-        try:
-            return await in_time(partial(settled, driver), seconds)
-        except TimeoutError:
-            still = ", ".join(driver.machine.pending_names())
-            if not still:
-                raise
-            raise TimeoutError(f"not settled after {seconds:g} s; still open: {still}") from None
 
     # Calls
 
@@ -254,11 +220,6 @@ class Session(SessionInput):
 
     # Inside
 
-    def _inside(self, driver: SessionDriver) -> bool:
-        """Whether code asks that the end of the session waits for: a tool's, or a hook's."""
-        guardrails = self._assembly.guardrails
-        return driver.workers.inside() or (guardrails is not None and guardrails.inside())
-
     def _asking(self, text: str) -> Asking:
         driver = self._live()
         driver.check_answerable()
@@ -289,11 +250,3 @@ class Session(SessionInput):
         await driver.follow()
         if not waited:
             raise LocalProtocolError(f"the call {call.name} ({call.id}) does not wait for approval")
-
-
-def _checked_timeout(timeout: object, name: str) -> float | None:
-    if isinstance(timeout, int | float) and not isinstance(timeout, bool) and timeout == timeout:
-        return timeout
-    if timeout is None:
-        return None
-    raise ConfigError(f"{name}={timeout!r:.40}: a number of seconds is expected, or None for no limit")
