@@ -151,6 +151,9 @@ def connect(
         _check(locals())
         fields = Secrets(all=configuration.with_speech(configuration.read(secrets.config), voice, language))
         made = _joined(tools, fields)
+        for tool in made:
+            if callable(check := getattr(tool.handler, "check_store", None)):  # a durable tool's
+                check(handle_store)
         if handle_store is not None:
             fields.all = {"sessionResumption": {}, **fields.all}  # handles are asked for, reconnect or not
         dialer = transport if transport is not None else WebSocket()
