@@ -31,7 +31,7 @@ from livetools.events import (
     TurnComplete,
     Usage,
 )
-from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Outcome
+from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.connection.connection import Begin, Connection, Consequence, Lose, SendSetup, Snapshot
 from livetools.protocol.connection.parking import Parking
@@ -41,8 +41,8 @@ from livetools.protocol.input.outbox import Frame, Outbox, Receipt
 from livetools.protocol.input.queue import InputQueue, Item
 from livetools.protocol.transcript.latency import Latency
 from livetools.protocol.turns.exchange import Exchange
+from livetools.protocol.turns.queue import Turns
 from livetools.protocol.turns.quiet import Quiet
-from livetools.protocol.turns.table import Turns
 from livetools.setup.plan_types import Plan
 
 from .connection import close_codes
@@ -572,6 +572,9 @@ class Machine:
         connection = self.connection
         if self._moving and connection.cannot_move:
             self._stay()
+        leaves = self.parking.until < inf or connection.state is _LEAVING
+        if leaves and self.outbox.awaited:  # it waits for the pongs
+            self.actions.append(Hurry(connection.current))
         if self.calls.limit is not None and not self.calls.replies:  # the last error is written first
             self._do(connection.close(now, self.calls.limit), now)
         elif (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):

@@ -33,8 +33,8 @@ from livetools.protocol.input.queue import InputQueue
 from livetools.protocol.messages.frames import ResumptionUpdate, ServerMessage, only_calls, parse
 from livetools.protocol.transcript.latency import PERCEIVED, Latency
 from livetools.protocol.transcript.token_count import TokenCount
+from livetools.protocol.turns.queue import Turns
 from livetools.protocol.turns.quiet import Quiet
-from livetools.protocol.turns.table import Turns
 
 from .messages import content
 
@@ -132,7 +132,7 @@ class Reception:
     def _called(self, link: int, calls: Sequence[Asked], now: float) -> None:
         self.tokens.begins()
         for record in self.calls.receive_calls(link, calls, now):
-            self.turns.called(record.run, record.call, record.ends_turn, now)
+            self.turns.called(record.run, record.call, record.ends_turn, now, record.blocks)
 
     def _read(self, message: ServerMessage, events: list[Event]) -> list[Entry]:
         """What the model has read that says this. The end of an earlier turn says nothing of what came after it."""
@@ -166,6 +166,8 @@ class Reception:
                     self.latency.output(now)
                 self.tell(heard)
         else:
+            if isinstance(event, InputTranscript | VoiceActivity) and not self.input.manual:
+                self.turns.heard_user()
             if isinstance(event, InputTranscript):
                 self.quiet.said(now)
                 self.latency.heard(now)
@@ -218,6 +220,7 @@ class Reception:
         """An update that is not resumable erases nothing: the last handle is still good."""
         if update.resumable and update.new_handle:
             self.connection.handed(update.new_handle, now)
+            self.calls.handed(self.outbox.unseen())
             if self.turned:  # only a handle that came after the errors for lost calls is rid of those calls
                 self.calls.excused.clear()
                 self.turns.stale.saved()

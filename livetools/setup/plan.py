@@ -15,7 +15,7 @@ from typing import Literal
 from livetools.errors import ConfigError
 
 from . import configuration, declarations
-from .configuration import Json, snake, wire_model
+from .configuration import Json, wire_model
 from .declarations import declaration
 from .plan_types import (
     APPROVAL_TIMEOUT,
@@ -36,6 +36,8 @@ from .plan_types import (
     ToolSpec,
 )
 from .profiles import ModelProfile, find
+from .sdk.spelling import snake
+from .sdk.values import for_api
 
 __all__ = ["CallPolicy", "Plan", "ToolSpec", "adjusted", "declaration", "make_plan", "replan", "wire_model"]
 
@@ -75,9 +77,14 @@ def make_plan(
     """
     fields = configuration.read(config)
     profile = profile or find(model, vertex=vertexai)
+    setup = configuration.setup(fields, instructions, vertexai=vertexai)
+    turns = configuration.history(history)
+    builtin, declared = declarations.split(fields.get("tools"))
+    for_api({"tools": builtin}, "setup", vertexai=vertexai, path="config")
+    for_api({"turns": turns}, "clientContent", vertexai=vertexai, path="history")
     asked = Plan(
         model=wire_model(model, vertexai=vertexai, project=project, location=location),
-        setup=configuration.setup(fields, instructions),
+        setup=setup,
         reply_format=reply_format,
         reply_batching=reply_batching,
         response_key=response_key,
@@ -86,7 +93,7 @@ def make_plan(
         allowed=_allowed(allowed),
         input_block=profile.input_block if input_gate == "auto" else bool(input_gate),
         handle=handle,
-        history=configuration.history(history),
+        history=turns,
         lost_results=lost_results,
         setup_timeout=setup_timeout,
         stall_timeout=stall_timeout,
@@ -96,7 +103,6 @@ def make_plan(
     told = _known(profile, model, location)
     plan = _with_line(asked, fields, reconnect)
     plan = _with_setup(plan, fields, api_version, told)
-    builtin, declared = declarations.split(fields.get("tools"))
     return _with_tools(plan, builtin, [*tools, *declared], told)
 
 

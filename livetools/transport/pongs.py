@@ -1,67 +1,123 @@
-"""Counts the pongs of a connection: what came behind one was sent after the peer had read what precedes our ping."""
+"""Asks a connection with pings what the peer has received: what comes behind a pong was sent with knowledge of it.
+
+At most one ping is out. What is written meanwhile shares the next one, which goes out when the pong has come: a pong
+covers everything that was written before its ping (RFC 6455, 5.5.3), so it proves no less, only up to a round trip
+later. Whoever does not need to know at once leaves at least ``APART`` seconds between two pings, and waits no longer
+than that for the next one.
+"""
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator
+from collections.abc import Callable
 
-from websockets.frames import Frame, Opcode
-
-UNANSWERED = 64  # pings that may wait for their pongs; further ones would only pile up
+APART = 1.0  # seconds between pings that nobody needs at once
 
 
-class Messages:
-    """The messages of one connection. ``taken``: those that its reader was given."""
+class Counts:
+    """Messages of one connection: ``messages`` that came whole, ``taken`` that the reader was given."""
 
-    taken = 0
+    __slots__ = ("messages", "taken")
+
+    def __init__(self) -> None:
+        self.messages = self.taken = 0
 
 
 class Ping:
-    """A ping; called, it says how many messages were taken that came behind its pong, ``None`` before that came."""
+    """A ping. Called, it returns how many messages were taken that came behind its pong; ``None``: no pong came yet."""
 
-    def __init__(self, messages: Messages, payload: bytes) -> None:
+    __slots__ = ("_before", "_counts", "payload")
+
+    def __init__(self, counts: Counts, payload: bytes) -> None:
         self.payload = payload
-        self._messages = messages
-        self._messages_before: int | None = None  # its pong
+        self._counts = counts
+        self._before: int | None = None  # messages that came before its pong
 
     def __call__(self) -> int | None:
-        return None if self._messages_before is None else max(0, self._messages.taken - self._messages_before)
+        return None if self._before is None else max(0, self._counts.taken - self._before)
 
     def answered(self, messages: int) -> None:
         """The pong came, behind so many messages."""
-        self._messages_before = messages
+        self._before = messages
 
 
-class Pongs(Messages):
-    """One connection's messages and pongs."""
+class Pongs(Counts):
+    """The messages, pings and pongs of one connection. Whoever reads counts the messages.
 
-    def __init__(self) -> None:
-        self.taken = 0
-        self.messages = 0  # that came whole
-        self._pings: list[Ping] = []
-        self._numbers: Iterator[int] = itertools.count(1)
+    ``write`` writes a ping with this payload now; ``later`` calls a function after so many seconds of ``clock``.
+    """
 
-    def ask(self) -> Ping | None:
-        """A ping that is to be sent; ``None``: too many are unanswered."""
-        if len(self._pings) >= UNANSWERED:
-            return None
-        ping = Ping(self, b"%d" % next(self._numbers))
-        self._pings.append(ping)
-        return ping
+    __slots__ = (
+        "_clock", "_count", "_hurry", "_later", "_next", "_not_before", "_sent", "_timed", "_write",
+    )  # fmt: skip
 
-    def came(self, event: object) -> None:
-        """Something came. A pong answers the pings before its own too (RFC 6455, 5.5.3)."""
-        if not isinstance(event, Frame):
+    def __init__(
+        self,
+        write: Callable[[bytes], object],
+        later: Callable[[float, Callable[[], None]], object],
+        clock: Callable[[], float],
+    ) -> None:
+        super().__init__()
+        self._write, self._later, self._clock = write, later, clock
+        self._sent: Ping | None = None  # is out
+        self._next: Ping | None = None  # is shared by what was written and not asked about yet
+        self._hurry = False  # somebody wants that at once
+        self._timed = False  # a timer will send it
+        self._not_before = 0.0
+        self._count = 0
+
+    def ask(self, at_once: bool = True) -> tuple[Ping, bytes | None]:
+        """A ping for the frame that the caller writes now, before it lets go of the line.
+
+        The payload of a ping that goes in the same write, or ``None``: it is sent later.
+        """
+        ping, self._next = self._next or self._made(), None
+        if self._sent is None and (at_once or self._clock() >= self._not_before):
+            return ping, self._sends(ping)
+        self._next = ping
+        self._hurry = self._hurry or at_once
+        if self._sent is None:
+            self._send_later()
+        return ping, None
+
+    def hurry(self) -> None:
+        """Somebody waits for the next pong: ask as soon as no ping is out."""
+        self._hurry = True
+        self._go_on()
+
+    def answer(self, payload: bytes) -> bool:
+        """A pong came; whether it answers a ping of ours."""
+        if self._sent is None or self._sent.payload != payload:
+            return False
+        self._sent.answered(self.messages)
+        self._sent = None
+        self._go_on()
+        return True
+
+    def _go_on(self) -> None:
+        """Send the next ping, now or later, unless one is out."""
+        if self._sent is not None or self._next is None:
             return
-        if event.opcode is Opcode.PONG:
-            self._answered(bytes(event.data))
-        elif event.fin and event.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
-            self.messages += 1
+        if self._hurry or self._clock() >= self._not_before:
+            ping, self._next = self._next, None
+            self._write(self._sends(ping))
+        else:
+            self._send_later()
 
-    def _answered(self, payload: bytes) -> None:
-        if any(ping.payload == payload for ping in self._pings):  # else nobody has asked for it
-            answered = None
-            while answered != payload:
-                ping = self._pings.pop(0)
-                ping.answered(self.messages)
-                answered = ping.payload
+    def _send_later(self) -> None:
+        if not self._timed:
+            self._timed = True
+            # not as soon as it may be: where frames come in a row the next one takes it along
+            self._later(max(APART, self._not_before - self._clock()), self._timer)
+
+    def _timer(self) -> None:
+        self._timed = False
+        self._go_on()
+
+    def _sends(self, ping: Ping) -> bytes:
+        self._sent, self._hurry = ping, False
+        self._not_before = self._clock() + APART
+        return ping.payload
+
+    def _made(self) -> Ping:
+        self._count += 1
+        return Ping(self, b"%d" % self._count)

@@ -98,7 +98,7 @@ class WebSocket:
     async def _dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
         from websockets.uri import parse_uri
 
-        from .adapters import adapted, dial_error, opening
+        from .adapters import Limits, adapted, dial_error, opening
 
         options, failure = Secrets(all={}, proxy=None), None
         try:
@@ -111,7 +111,7 @@ class WebSocket:
                     options.all["sock"] = await connected(target.host, target.port)
                 elif options.proxy is not None and can_stagger():
                     options.all["happy_eyeballs_delay"] = STAGGER  # of the proxy's addresses
-                client = opening(url, options.all)
+                client = opening(url, Limits(self.max_message, self.write_timeout), options.all)
                 connection = await client.__aenter__()
         except Exception as error:
             failure = dial_error(error, url, options.proxy)
@@ -122,7 +122,7 @@ class WebSocket:
         connection.request = None  # the upgrade's, with the key: nobody asks for either any more
         connection.response.headers.clear()
         del options, target
-        transport = adapted(connection, self.write_timeout)
+        transport = adapted(connection)
         try:
             yield transport
         finally:
@@ -142,7 +142,6 @@ class WebSocket:
             "open_timeout": None,  # the setup's deadline covers it
             "ping_interval": self.ping_interval,
             "ping_timeout": PONG_TIMEOUT,
-            "max_size": self.max_message,
             "logger": quiet_logger(),
         }
         if self.ssl is not None and url.startswith("wss:"):

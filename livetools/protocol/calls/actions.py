@@ -32,6 +32,13 @@ class Hangup:
 
 
 @frozen
+class Hurry:
+    """The machine waits for the pongs of this socket: send the ping that was put off, if there is one."""
+
+    link: int
+
+
+@frozen
 class Start:
     """Run the handler of this call; then ``settled(run, outcome)``.
 
@@ -88,7 +95,7 @@ class End:
     error: Exception | None
 
 
-Action: TypeAlias = Dial | Hangup | Start | AskApproval | StopAsking | Stop | Undo | End
+Action: TypeAlias = Dial | Hangup | Hurry | Start | AskApproval | StopAsking | Stop | Undo | End
 
 
 @dataclass(slots=True)

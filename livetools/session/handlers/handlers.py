@@ -37,14 +37,14 @@ if TYPE_CHECKING:
 
 log = get_logger("livetools.calls")
 
-CANCELLED = "cancelled"
+CANCELLED_TEXT = "cancelled"
 _END = object()
 
 
 def cancelled() -> Outcome:
     """Of a handler that was stopped. The machine has the reason and the answer already; this only ends the run."""
-    error = ToolError(CANCELLED)
-    return Outcome({"error": CANCELLED}, error)
+    error = ToolError(CANCELLED_TEXT)
+    return Outcome({"error": CANCELLED_TEXT}, error)
 
 
 class Desk(Protocol):

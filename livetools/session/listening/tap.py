@@ -11,7 +11,7 @@ from livetools.log import get_logger
 from livetools.protocol.input.outbox import Pong
 from livetools.session.handlers.handlers import excuse
 from livetools.session.session import Session
-from livetools.transport.contract import Dialer, Gone, SendWithPing, Transport
+from livetools.transport.contract import Dialer, Gone, PingingTransport, Transport
 
 from .listener import Listener
 
@@ -120,8 +120,7 @@ class _Tapped:
     async def _dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
         async with self._dialer.dial(url, headers) as transport:
             self._connections += 1
-            pinging: SendWithPing | None = getattr(transport, "send_with_ping", None)
-            kind = _Listened if pinging is None else _ListenedWithPing
+            kind = _ListenedWithPing if hasattr(transport, "hurry") else _Listened
             yield kind(transport, self._listener, self._connections)
 
 
@@ -157,8 +156,13 @@ class _Listened:
 class _ListenedWithPing(_Listened):
     """The same, of a transport that can tell what the other end has received."""
 
-    async def send_with_ping(self, frame: bytes) -> Pong | None:
-        """See :data:`~.transport.SendWithPing`."""
+    _transport: PingingTransport
+
+    async def send_with_ping(self, frame: bytes, at_once: bool = True) -> Pong | None:
+        """See :class:`~.transport.Pinging`."""
         self._listener.frame("client", self._connection, frame)
-        sending: SendWithPing = getattr(self._transport, "send_with_ping")  # noqa: B009  # not in the protocol
-        return await sending(frame)
+        return await self._transport.send_with_ping(frame, at_once)
+
+    def hurry(self) -> None:
+        """See :class:`~.transport.Pinging`."""
+        self._transport.hurry()

@@ -11,7 +11,7 @@ from anyio.abc import TaskGroup
 from livetools.errors import ConcurrencyError, LiveToolsError, SetupTimeout
 from livetools.events import Event, HandedOff, SessionStarted
 from livetools.log import get_logger
-from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Outcome
+from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
 from livetools.protocol.calls.ledger import Phase, Record
 from livetools.protocol.connection import close_codes
 from livetools.protocol.input.outbox import Receipt
@@ -93,6 +93,8 @@ class SessionDriver(Driver[Machine]):
                 self.sockets.dial(link)
             case Hangup(link):
                 self.sockets.hang_up(link)
+            case Hurry(link):
+                self.sockets.hurry(link)
             case End(error):
                 self._over(error)
             case _:

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from contextlib import AsyncExitStack
 from functools import partial
 from http import HTTPStatus
-from typing import Protocol
+from typing import Any, Protocol
 
 import anyio
 from anyio.abc import TaskGroup
@@ -64,6 +64,12 @@ class Sockets:
             self._group.start_soon(transport.aclose)
         elif (scope := self._scopes.get(link)) is not None:
             scope.cancel()
+
+    def hurry(self, link: int) -> None:
+        """Send the ping that a connection has put off, if it can."""
+        transport: Any = self.standing.get(link)
+        if hasattr(transport, "hurry"):
+            transport.hurry()
 
     async def gone(self) -> None:
         """Until every connection has ended."""
