@@ -300,7 +300,7 @@ def _workflow(function: Callable[..., Any], inner: Tool) -> Callable[..., Any]:
 def _raised(error: Exception, name: str) -> dict[str, Any]:
     """What is kept of an exception: the text of a ``ToolError``, of anything else nothing."""
     if (meant := tool_error(error)) is not None:
-        return {"tool_error": str(meant), "retry": meant.retry}
+        return {"tool_error": str(meant)}
     log.error("the durable tool %s failed: %s", name, place(error), exc_info=detail(error))
     return {"failed": type(error).__name__}
 
@@ -314,8 +314,8 @@ def result_of(kept: Any) -> Any:
     match kept:
         case {"value": value}:
             return value
-        case {"tool_error": text, "retry": retry}:
-            raise ToolError(text, retry=retry)
+        case {"tool_error": text}:
+            raise ToolError(text)
     raise RunFailed(kept["failed"])
 
 
@@ -375,7 +375,6 @@ class _Store:
 
     async def load(self) -> str | None:
         """See :class:`HandleStore`."""
-        self.durable.check_entered()
         text = await self._inner.load()
         try:
             kept: Any = json.loads(text or "")
@@ -392,6 +391,7 @@ class _Store:
 
     async def left(self) -> Sequence[Call]:
         """See :class:`~livetools.session.handle_store.ConversationStore`."""
+        self.durable.check_entered()
         return await anyio.to_thread.run_sync(self._left, self.key, self.told)
 
     def follow(self, session: object) -> None:
