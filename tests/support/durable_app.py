@@ -2,8 +2,8 @@
 
 Without a database it is SQLite in the folder. It imports once, and forks. Each line on its standard input is a task for
 a process of its own: ``TASK URL FOLDER [WHERE]``. It is answered with its id; ``wait ID`` with its exit code.
-``WHERE`` a process kills itself: ``between`` two steps, ``inside`` one, or ``slow``: nowhere, but it takes its time once
-another process is there.
+``WHERE`` a process kills itself: ``between`` two steps, ``inside`` one, or ``slow``: nowhere, but it waits until
+another process is there, and takes its time.
 """
 
 from __future__ import annotations
