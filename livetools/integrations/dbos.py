@@ -88,6 +88,19 @@ USELESS = frozenset({"CANCELLED"})
 UNNAMED = "unnamed-"
 
 
+class _House:
+    """What the stores of a :class:`Durable` know of it."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()  # of the tools
+        self.entered = False  # there is a connection to the database
+
+    def check_entered(self) -> None:
+        """Raise ``ConfigError`` where there is no connection to the database."""
+        if not self.entered:
+            raise ConfigError("durable tools need their database: open the session inside of `with durable:`")
+
+
 class Durable:
     """The durable tools of one process, and its connection to the database. Enter it before any session is opened.
 
@@ -126,15 +139,14 @@ class Durable:
         self._sources: list[str] = []
         self._stores: WeakKeyDictionary[object, _Store] = WeakKeyDictionary()
         self._threads = DaemonThreads()
-        self._entered = False
-        self.names: set[str] = set()  # of the tools
+        self._house = _House()
 
     def __enter__(self) -> Self:
         """Connect to the database. Raises ``ConnectFailed`` where that cannot be done."""
         private(self._database)
         with explained(self._database):
             self._launch()
-        self._entered = True
+        self._house.entered = True
         return self
 
     def _launch(self) -> None:
@@ -160,7 +172,7 @@ class Durable:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Let go: what still runs is taken over by another process when the lease has ended."""
-        self._entered = False
+        self._house.entered = False
         self._leases.end()
         DBOS.destroy()
         self._threads.shutdown()
@@ -175,27 +187,22 @@ class Durable:
         def decorate(function: Callable[..., Any]) -> Tool:
             inner = Tool(function, **{key: value for key, value in options.items() if key == "name"})
             made = Tool(self._handler(function, inner), **{**options, "name": inner.name})
-            self.names.add(inner.name)
+            self._house.names.add(inner.name)
             return made
 
         return decorate
 
     def store(self, inner: HandleStore) -> HandleStore:
         """A handle store that keeps the conversation's key beside the handle, in ``inner``: one for each session."""
-        return _Store(self, inner, self._left, self._stores.__setitem__)
+        return _Store(self._house, inner, self._left, self._stores.__setitem__)
 
     def check_store(self, store: object) -> None:
         """Raise ``ConfigError`` where this is no store of ours: the runs of the tools would have no name."""
-        if not (isinstance(store, _Store) and store.durable is self):
-            names = ", ".join(sorted(self.names))
+        if not (isinstance(store, _Store) and store.house is self._house):
+            names = ", ".join(sorted(self._house.names))
             raise ConfigError(
                 f"{names}: durable tools need connect(handle_store=durable.store(...)), which names their runs"
             )
-
-    def check_entered(self) -> None:
-        """Raise ``ConfigError`` where there is no connection to the database."""
-        if not self._entered:
-            raise ConfigError("durable tools need their database: open the session inside of `with durable:`")
 
     def _handler(self, function: Callable[..., Any], inner: Tool) -> Callable[..., Any]:
         try:
@@ -224,7 +231,7 @@ class Durable:
 
     def _run(self, workflow: Callable[..., Any], context: ToolContext) -> object:
         """Start the run of this call, or attach to it, and wait for its end."""
-        self.check_entered()
+        self._house.check_entered()
         call, session = context.call, context.session
         store = None if session is None else self._stores.get(session)
         if session is not None and store is None:
@@ -359,12 +366,12 @@ class _Store:
 
     def __init__(
         self,
-        durable: Durable,
+        house: _House,
         inner: HandleStore,
         left: Callable[[str, Collection[str]], list[Call]],
         serve: Callable[[object, _Store], None],
     ) -> None:
-        self.durable, self._inner, self._left, self._serve = durable, inner, left, serve
+        self.house, self._inner, self._left, self._serve = house, inner, left, serve
         self._new_key()
 
     def _new_key(self) -> None:
@@ -391,12 +398,12 @@ class _Store:
 
     async def left(self) -> Sequence[Call]:
         """See :class:`~livetools.session.handle_store.ConversationStore`."""
-        self.durable.check_entered()
+        self.house.check_entered()
         return await anyio.to_thread.run_sync(self._left, self.key, self.told)
 
     def follow(self, session: object) -> None:
         """See :class:`~livetools.session.handle_store.ConversationStore`."""
-        self.durable.check_entered()
+        self.house.check_entered()
         assert isinstance(session, Session)
         self._serve(session, self)
         listen(session, functools.partial(self._event, session), lambda pcm, rate: None, lambda: None)
@@ -405,7 +412,7 @@ class _Store:
         match event:
             case Reconnected(state_restored=False):
                 self._new_key()
-            case ToolFinished(call=call) | ToolCancelled(call) if call.name in self.durable.names:
+            case ToolFinished(call=call) | ToolCancelled(call) if call.name in self.house.names:
                 self._finished.append(call.id)
             case HandleUpdate(handle):
                 if self._finished and not _owes(session):  # else a result may be on its way
