@@ -45,13 +45,13 @@ class Parent:
 
 
 @pytest.fixture(scope="module", params=["sqlite", "postgres"])
-def parent(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Parent]:
+def parent(request: pytest.FixtureRequest) -> Iterator[Parent]:
     with contextlib.ExitStack() as stack:
         database: tuple[str, ...] = ()
         if request.param == "postgres":
             if program("initdb") is None or program("postgres") is None:
                 pytest.skip("PostgreSQL is not installed")
-            database = (stack.enter_context(postgres(tmp_path_factory.mktemp("postgres"))),)
+            database = (stack.enter_context(postgres()),)
         parent = Parent(*database)
         yield parent
         os.killpg(parent.process.pid, signal.SIGKILL)  # with whatever it has forked
