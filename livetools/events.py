@@ -187,8 +187,8 @@ class InputTranscript:
     often never true.
 
     An ``interim`` piece (transcribe-live) is a guess: it replaces the guess before it, and the next piece that is not
-    ``interim`` replaces it. ``language`` (BCP-47), ``speaker`` and ``words`` are set if the config asks for them and
-    the service sends them.
+    ``interim`` replaces it. ``language`` (BCP-47), ``speaker``, ``words``, and ``start`` and ``end`` (seconds into the
+    audio) are set if the config asks for them and the service sends them.
 
     ::
 
@@ -202,11 +202,13 @@ class InputTranscript:
     speaker: str | None = None
     words: tuple[Word, ...] = ()
     interim: bool = False
+    start: float | None = None
+    end: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class OutputTranscript:
-    """A piece of the transcript of what the model says.
+    """A piece of the transcript of what the model says. ``start`` and ``end`` are seconds into the audio, where told.
 
     ::
 
@@ -218,6 +220,9 @@ class OutputTranscript:
     finished: bool = False
     language: str | None = None
     words: tuple[Word, ...] = ()
+    start: float | None = None
+    end: float | None = None
+    speaker: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -409,7 +414,8 @@ class VoiceActivity:
 class CodeChunk:
     """Code that the model runs, or its result (``language`` is then the outcome, such as ``OUTCOME_OK``).
 
-    If the code is really a function call, ``tool`` names the function.
+    If the code is really a function call, ``tool`` names the function. ``id``: the service gives code and its result
+    the same one, if any.
 
     ::
 
@@ -422,11 +428,15 @@ class CodeChunk:
     code: str
     language: str
     tool: str | None = None
+    id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Grounding:
     """The sources of the answer, search results and URLs, as the service sent them.
+
+    A tool that the service runs itself, such as a search, is told here as well: its call as ``{"toolCall": {...}}``,
+    then what it found as ``{"toolResponse": {...}}``, each with ``id`` and ``toolType``.
 
     ::
 
