@@ -106,8 +106,8 @@ def prove_outbox() -> None:
 
 def changed_outbox() -> Iterator[tuple[str, str, Any]]:
     """What is changed, in which table of the outbox, and to what."""
-    for state, on in product(outbox.State, outbox.Evidence):
-        if state is not outbox.State.READ:  # it stays read
+    for state, on in product(outbox.EntryState, outbox.Evidence):
+        if state is not outbox.EntryState.READ:  # it stays read
             yield f"{state.name} {on.name} the other way round", "READ_BY", outbox.READ_BY ^ {(state, on)}
     for kind, fate in outbox.FATES.items():
         rest = {other: was for other, was in outbox.FATES.items() if other != kind}
@@ -184,7 +184,7 @@ def mutate_tables() -> Iterator[tuple[str, str | None]]:
 
 def mutate_decisions() -> Iterator[tuple[str, str | None]]:
     """Each effect of the connection that decides, always for the same event; and its failure."""
-    deciding: Any = connection.DO
+    deciding: Any = connection.LINK_EFFECTS
     for effect, events in DECISIONS.items():
         original = deciding[effect]
         for event in events:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import chain
@@ -45,6 +46,7 @@ MODULES_OF_THE_PURE = [
     if path.relative_to(PACKAGE).parts[0] in ("errors.py", "setup", "events.py", "protocol")
     or path == PACKAGE / "attach/machine.py"
 ]
+CONSTANT = re.compile("[A-Z][A-Z0-9_]+")
 PURE = ["asyncio", "anyio", "trio", "socket", "time", "threading", "websockets"]
 
 
@@ -178,6 +180,31 @@ def test_no_module_imports_the_private_name_of_another(path: Path) -> None:
         if alias.name.startswith("_") and not alias.name.endswith("__")
     }
     assert not private
+
+
+def named_in(path: Path) -> Iterator[str]:
+    """The classes and the public constants that a module defines."""
+    [module] = [node for node in nodes(path) if isinstance(node, ast.Module)]
+    for node in module.body:
+        match node:
+            case ast.ClassDef(name=name):
+                yield name
+            case ast.AnnAssign(target=target) | ast.Assign(targets=[target]):
+                names = target.elts if isinstance(target, ast.Tuple) else [target]
+                yield from (n.id for n in names if isinstance(n, ast.Name) and CONSTANT.fullmatch(n.id))
+
+
+def test_a_class_and_a_constant_of_the_core_have_a_name_of_their_own() -> None:
+    """But for ``TABLE``: each of those modules owns one table of states."""
+    core = [
+        path for path in MODULES if path.relative_to(PACKAGE).parts[0] in [*CORE, "errors.py", "events.py"]
+    ]
+    found: dict[str, list[str]] = {}
+    for path in core:
+        for name in named_in(path):
+            found.setdefault(name, []).append(name_of(path))
+    assert len(found["TABLE"]) == 3
+    assert not {name: places for name, places in found.items() if len(places) > 1 and name != "TABLE"}
 
 
 def held_by(node: ast.ClassDef) -> set[str]:

@@ -50,7 +50,7 @@ from .machine import AttachedMachine
 from .sdk_session import SDKSession, SDKTransport, SDKWriter, calls_of, close_code
 
 _SDK = "the session itself is google-genai's: set it in client.aio.live.connect(model=..., config={...})"
-GRACE = 5.0  # seconds for the handlers at the end
+HANDLERS_GRACE = 5.0  # seconds for the handlers at the end
 
 log = get_logger("livetools.session")
 
@@ -211,8 +211,8 @@ class Attached:
         driver = self._driver
         driver.machine.close(driver.clock.now())
         driver.step()
-        driver.leave(GRACE)
-        await self._host.stop(GRACE)
+        driver.leave(HANDLERS_GRACE)
+        await self._host.stop(HANDLERS_GRACE)
 
     def __aiter__(self) -> Self:
         return self

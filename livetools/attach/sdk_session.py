@@ -14,7 +14,7 @@ from anyio.abc import TaskStatus
 from pydantic_core import from_json
 
 from livetools.log import get_logger
-from livetools.protocol.calls.replies import Reply
+from livetools.protocol.calls.replies import AnswerFrame
 from livetools.protocol.input.outbox import Frame
 from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.frames import FunctionCall
@@ -185,17 +185,17 @@ class SDKWriter(Writer):
         self._transport = transport
 
     def _put(self, frame: Frame) -> bool:
-        if not isinstance(frame, Reply):
+        if not isinstance(frame, AnswerFrame):
             return super()._put(frame)
         return writer.PUT and self._transport.writable and self._answer(frame)
 
     async def _send(self, frame: Frame) -> None:
-        if isinstance(frame, Reply):
+        if isinstance(frame, AnswerFrame):
             await self._transport.in_turn(partial(self._answer, frame))
         else:
             await super()._send(frame)
 
-    def _answer(self, reply: Reply) -> bool:
+    def _answer(self, reply: AnswerFrame) -> bool:
         """Always true: of an answer that cannot be sent nobody needs to know."""
         bodies = _lawful(reply.bodies())
         if bodies:

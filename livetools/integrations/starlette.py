@@ -55,10 +55,11 @@ from livetools.log import get_logger
 from livetools.setup.extras import install
 
 try:
+    from starlette.datastructures import MutableHeaders
     from starlette.requests import Request
     from starlette.responses import JSONResponse, Response
     from starlette.staticfiles import StaticFiles
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
     from starlette.websockets import WebSocket
 except ImportError as error:
     raise ImportError(f"relay needs starlette: {install('web')}") from error
@@ -77,7 +78,7 @@ from .relay.conversation import Conversation, Options
 from .relay.limits import MAX_PER_CALLER, MAX_SESSIONS, RESUME_TIMEOUT, close_reason
 from .relay.log import EventLog
 from .relay.messages import PROTOCOL, RESUME, Resume, read_command
-from .relay.origin import Origin, known_origins, refusal
+from .relay.origin import Origin, is_one_of, known_origins, refusal
 from .relay.page import NOT_A_RESUME, TRY_AGAIN, Page
 from .relay.places import Place, Places
 from .relay.secret import checked_secret
@@ -135,9 +136,9 @@ def relay(
     after as many again the session ends. To notice that the user speaks, ``input_audio_transcription`` is added to the
     agent's config.
 
-    ``origins``: the origins of pages that may connect (``["https://example.org"]``); ``None``: only the relay's own
-    scheme, host and port. Behind a proxy that terminates TLS, list them, or let the server trust the proxy's headers
-    (uvicorn: ``--proxy-headers``).
+    ``origins``: the origins of pages that may connect, and load the client's modules (``["https://example.org"]``);
+    ``None``: only the relay's own scheme, host and port. Behind a proxy that terminates TLS, list them, or let the
+    server trust the proxy's headers (uvicorn: ``--proxy-headers``).
 
     ``drain``: moves the conversations to another process when this one ends
     (:class:`~livetools.integrations.drain.Drain`; pass its ``lifespan`` to the app). ``GET ready`` under the mount
@@ -203,9 +204,27 @@ class Relay:
         if scope["type"] == "websocket":
             await self._meet(WebSocket(scope, receive, send))
         elif scope["type"] == "http":
-            await (await self._answer(Request(scope, receive)) or self._files)(scope, receive, send)
+            request = Request(scope, receive)
+            await (await self._answer(request) or self._client(request))(scope, receive, send)
         elif scope["type"] == "lifespan":
             await self._lifespan(receive, send)
+
+    def _client(self, request: Request) -> ASGIApp:
+        """The files of the client: pages of other sites may load them, where ``origins`` names the site."""
+        origin = request.headers.get("origin")
+        if origin is None or self._origins is None or not is_one_of(origin, self._origins):
+            return self._files
+        headers = {"access-control-allow-origin": origin, "vary": "origin"}
+
+        async def shared(scope: Scope, receive: Receive, send: Send) -> None:
+            async def told(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    MutableHeaders(scope=message).update(headers)
+                await send(message)
+
+            await self._files(scope, receive, told)
+
+        return shared
 
     async def _answer(self, request: Request) -> Response | None:
         """Answer what asks for the state of this process; ``None``: a file is wanted."""

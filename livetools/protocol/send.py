@@ -11,7 +11,7 @@ from math import inf
 from typing import Any
 
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.replies import LAST, Reply
+from livetools.protocol.calls.replies import FINAL_KINDS, AnswerFrame
 from livetools.protocol.connection.connection import Connection
 from livetools.protocol.connection.table import USABLE
 from livetools.protocol.input.outbox import Frame, Outbox, Receipt, Write
@@ -143,10 +143,10 @@ class Dispatch:
         """Count the messages that are not the user's, for transparent replay."""
         for frame in frames:
             number = self.outbox.count()
-            if isinstance(frame, Reply):
+            if isinstance(frame, AnswerFrame):
                 frame.dropped = partial(self.outbox.unwritten, number)
 
-    def _answers(self, write: Write, now: float) -> list[Reply]:
+    def _answers(self, write: Write, now: float) -> list[AnswerFrame]:
         turns, ledger = self.turns, self.calls.ledger
         stood_still = ledger.blocking > 0
         # A blocking call is open, no other turn can come and no audio flows: any output proves the answer was read.
@@ -155,7 +155,7 @@ class Dispatch:
         replies, moved, wrote = self.calls.replies.take(), False, self.outbox.wrote
         for reply in replies:
             for answer in reply.answers:
-                record, last = answer.record, answer.kind in LAST
+                record, last = answer.record, answer.kind in FINAL_KINDS
                 if last:
                     self.answered.add(now - record.since)
                 scheduling, latest = answer.scheduling, at_latest

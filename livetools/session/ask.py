@@ -10,7 +10,7 @@ from livetools.errors import NoAnswer
 from livetools.events import REPLACED, AudioChunk, Call, Event, ToolStarted, TurnComplete, Usage, UsageUpdate
 from livetools.log import get_logger
 from livetools.protocol.transcript.words import Words
-from livetools.protocol.turns.exchange import BOUND
+from livetools.protocol.turns.exchange import MAX_ASK_AUDIO
 from livetools.setup.frozen import frozen
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
@@ -151,7 +151,9 @@ class Asking:
         """Whoever asked has the answer: it is not kept for an iterator that has never been there."""
         self._driver.inbox.forget(self._mark)
         if self.exchange.dropped:
-            log.warning("an answer of more than %d MiB: the oldest of its audio was dropped", BOUND >> 20)
+            log.warning(
+                "an answer of more than %d MiB: the oldest of its audio was dropped", MAX_ASK_AUDIO >> 20
+            )
 
     def leave(self) -> None:
         """Nobody waits for it any more: the next exchange may begin."""

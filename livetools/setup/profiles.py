@@ -33,7 +33,7 @@ VOICES = HALF_CASCADE_VOICES | {
 # fmt: on
 
 # pydantic-ai 2.68: 3.1 and 3.8 read these in a function response, a PDF closes 1007 (2026-09-28).
-MEDIA = frozenset({"image/png", "image/jpeg", "image/webp", "text/plain"})
+MEDIA_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "text/plain"})
 
 
 @explains_keywords()
@@ -61,7 +61,7 @@ class ModelProfile:
     scheduling: Treatment = "honoured"  # FunctionResponse.scheduling, on a NON_BLOCKING call
     will_continue: Treatment = "honoured"  # FunctionResponse.willContinue, on a NON_BLOCKING call
     call_ends_turn: bool = False  # a blocking call also ends its turn, with a turnComplete
-    media: frozenset[str] = MEDIA  # MIME types it reads in FunctionResponse.parts; others close 1007
+    media: frozenset[str] = MEDIA_TYPES  # MIME types it reads in FunctionResponse.parts; others close 1007
     json_schema: Treatment = "honoured"  # parametersJsonSchema; ignored: the calls come with empty args
     needs_name: bool = False  # responses must include the function name
     call_ids: Literal["function-call", "uuid", "call", "none"] = "function-call"  # what its ids look like

@@ -23,7 +23,7 @@ from support.asgi import Browser, Closed, browser
 from support.browser import serving
 
 import livetools
-from livetools import ConfigError, ToolContext, tool
+from livetools import Agent, ConfigError, Tool, ToolContext, ToolResult, tool
 from livetools.integrations.relay.limits import MAX_PICTURE
 from livetools.integrations.starlette import relay
 from livetools.session.handle_store import MemoryHandleStore
@@ -817,3 +817,66 @@ async def test_a_hundred_megabytes_over_a_real_socket_end_that_socket_and_its_se
             await socket.send('{"type": "end"}')
             await heard(socket, "ended")
     assert len(server.sessions) == 1
+
+
+async def test_a_ping_is_answered_and_a_refused_text_is_named(server):
+    async with browser(relay(agent_of(server), linger=0)) as page:
+        await page.until("ready")
+        page.send({"type": "ping", "id": 7})
+        assert await page.until("pong") == {"type": "pong", "id": 7}
+        page.send({"type": "text", "text": "Oslo", "ref": "a"})
+        assert (await page.until("user_text"))["ref"] == "a"
+        await page.until("TurnComplete")
+        page.send({"type": "text", "text": "x" * 70_000, "ref": "b"})
+        refused = await page.until("error")
+        assert (refused["code"], refused["ref"]) == ("bad_message", "b")
+        page.send({"type": "video", "data": "", "ref": 5})
+        page.send("no JSON")
+        assert "ref" not in await page.until("error")
+
+
+async def test_a_page_is_told_of_the_tools_that_it_has_after_a_hand_off(server):
+    def find_bill(number: int) -> str:
+        """Find a bill."""
+        return "paid"
+
+    def ask_billing() -> ToolResult:
+        """Hand over to billing."""
+        lamp = Tool({"name": "set_lamp", "description": "Set a lamp."})
+        return ToolResult("with billing", handoff=Agent("You know bills.", [find_bill, lamp], name="billing"))
+
+    @server.model
+    async def model(turn):
+        await turn.call("ask_billing")
+        await turn.say("Hello, this is billing.")
+
+    app = relay(agent_of(server, tools=[ask_billing]), linger=30)
+    async with browser(app) as page:
+        ready = await page.until("ready")
+        assert (ready["agent"], ready["tools"]) == (None, ["ask_billing"])
+        page.send({"type": "text", "text": "billing"})
+        told = await page.until("agent")
+        assert (told["name"], told["tools"]) == ("billing", ["find_bill", "set_lamp"])
+        assert told["declared_only"] == ["set_lamp"]
+        await page.until("TurnComplete")
+        async with resumed(app, ready["token"]) as other:
+            again = await other.until("ready")
+            assert (again["agent"], again["tools"]) == ("billing", ["find_bill", "set_lamp"])
+            other.send({"type": "end"})
+            await other.closed()
+
+
+async def test_a_page_is_told_how_long_it_has_to_decide(server):
+    @server.model
+    async def model(turn):
+        await turn.call("delete_all", what="mails")
+        await turn.say("All right.")
+
+    async with browser(relay(agent_of(server), linger=0)) as page:
+        await page.until("ready")
+        page.send({"type": "text", "text": "delete"})
+        assert (await page.until("ToolStarted"))["approval"] is True
+        asked = await page.until("ApprovalRequested")
+        assert asked["timeout"] == 60.0
+        page.send({"type": "refuse", "id": asked["call"]["id"]})
+        await page.until("TurnComplete")

@@ -272,7 +272,7 @@ async def say_audio(line: Any, chunks: int) -> None:
 async def test_an_answer_without_end_keeps_its_words_and_its_newest_audio(
     opened: Opened, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("livetools.protocol.turns.exchange.BOUND", 3 * MiB)
+    monkeypatch.setattr("livetools.protocol.turns.exchange.MAX_ASK_AUDIO", 3 * MiB)
     async with opened() as line, anyio.create_task_group() as group:
         group.start_soon(say_audio, line, 6)
         reply = await line.session.ask("hi", timeout=10)

@@ -14,7 +14,7 @@ from typing import Any
 from livetools.events import Call, Event, ToolCancelled, ToolFinished, ToolLost, ToolStarted
 from livetools.protocol.calls.actions import Outcome, Start, Stop, Undo
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.ledger import State
+from livetools.protocol.calls.ledger import CallState
 from livetools.setup.plan_types import Plan
 
 from .desk import Desk
@@ -302,7 +302,7 @@ class World:
         if self.closed:
             assert not self.calls.pending
             assert not self.calls.replies
-            final = {State.PAID, State.VOID, State.DONE}
+            final = {CallState.PAID, CallState.VOID, CallState.DONE}
             assert all(r.state in final for r in self.records)
             return
         named = {r["id"] for r in self.calls.stats(self.now)}

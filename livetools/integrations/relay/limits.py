@@ -10,6 +10,8 @@ MAX_AUDIO = 2**20
 MAX_MESSAGE = 4 * 2**20
 #: Characters that a typed text may have.
 MAX_TEXT = 2**16
+#: Characters that the name of a typed text may have.
+MAX_REF = 64
 #: Bytes of an event, past which its largest values are left out.
 MAX_EVENT = 2**18
 #: Texts that wait for the line, past which a page is told to wait.
@@ -28,6 +30,8 @@ WRITE_TIMEOUT = 20.0
 RESUME_TIMEOUT = 10.0
 #: Refusals that wait to be written to a page before no more is read from it.
 MAX_NOTICES = 16
+#: Seconds without anything to write after which a page is sent an ``alive``.
+HEARTBEAT = 5.0
 #: Bytes that the reason of a close frame may have (RFC 6455 5.5).
 MAX_REASON = 123
 

@@ -82,6 +82,12 @@ def refusal(connection: HTTPConnection, known: Collection[Origin] | None, guarde
     return f"a page of {origin} may not come to {host}: name your pages, relay(origins=[...])"
 
 
+def is_one_of(origin: str, known: Collection[Origin]) -> bool:
+    """Whether a page's ``Origin`` is one of those places."""
+    place = _place(origin)
+    return place is not None and place in known
+
+
 def _server(connection: HTTPConnection) -> str:
     server = connection.scope.get("server")
     return str(server[0]) if server else ""

@@ -28,7 +28,7 @@ from livetools.setup.plan_types import Plan
 from . import refusals, shared_runs
 from .actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
 from .deadlines import Deadlines
-from .ledger import OWING, SERVED, Asked, Effect, Ledger, Move, Phase, Record, State, told
+from .ledger import OWING, SERVED, Asked, CallState, Effect, Ledger, Move, Phase, Record, told
 from .replies import Answer, Replies, silent
 from .shared_runs import SharedRuns
 from .slots import Slots
@@ -276,7 +276,7 @@ class Calls:
         for record in self.pending.values():
             if record.blocks or record.run in awaited:
                 for one in record.group or (record,):  # its answer goes out with theirs
-                    if one.state is State.OWED and self._needs_end_of(handler, one):
+                    if one.state is CallState.OWED and self._needs_end_of(handler, one):
                         return one
         return None
 
@@ -324,7 +324,7 @@ class Calls:
                 for part in record.kept:  # what it has yielded so far comes first
                     self.replies.interim(record, part, record.policy.scheduling, part=True)
             self._perform(record, effects, now)
-            if record.state is State.OWED and record.background:
+            if record.state is CallState.OWED and record.background:
                 self._perform(record, self._move(record, Move.ACK), now)
 
     def _begin(self, record: Record, now: float) -> None:
@@ -352,7 +352,7 @@ class Calls:
     def _hold(self, record: Record) -> None:
         """A person must decide; the model is told so where it can be."""
         self._tell(ApprovalRequested(record.call))
-        if record.policy is not None and record.policy.interim and record.state is State.OWED:
+        if record.policy is not None and record.policy.interim and record.state is CallState.OWED:
             waits = {self.plan.response_key: "waiting for approval"}
             self.replies.interim(record, waits, silent(record.policy))
 
@@ -402,8 +402,7 @@ class Calls:
             self._shared.forget(record)
         record.phase = _NOTHING
         if record.state in SERVED:
-            unread = refusals.unread_media(record, outcome) if outcome.parts else None
-            record.outcome = unread or outcome
+            record.outcome = _readable(record, outcome) if outcome.parts else outcome
         for effect in self._move(record, _SETTLE):
             PERFORM[effect](self, record, now, None)
         for one in followers:
@@ -471,7 +470,8 @@ class Calls:
         if yielded is not None and record.policy is not None and record.policy.streams:
             takes = record.policy.takes_scheduling
             scheduling = (yielded.scheduling if takes else None) or record.policy.scheduling
-            self.replies.interim(record, yielded.response, scheduling, part=True)
+            yielded = _readable(record, yielded)
+            self.replies.interim(record, yielded.response, scheduling, part=True, parts=yielded.parts)
 
     def _keep(self, record: Record, now: float, yielded: Outcome | None) -> None:
         if yielded is not None and record.policy is not None and record.policy.streams:
@@ -508,3 +508,8 @@ PERFORM = {
     Effect.RELEASE: Calls._release,
     Effect.DELIVER: Calls._deliver,
 }
+
+
+def _readable(record: Record, outcome: Outcome) -> Outcome:
+    """An outcome as the model that asked can read it."""
+    return outcome if record.policy is None else refusals.without_unread(outcome, record.policy.media)

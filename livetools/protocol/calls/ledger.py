@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from livetools.setup.plan_types import CallPolicy
 
 
-class State(Enum):
+class CallState(Enum):
     """Where a debt stands."""
 
     __hash__ = object.__hash__  # Enum's own is Python code, and the table is looked up ten times a call
@@ -90,9 +90,9 @@ class Effect(Enum):
     DELIVER = auto()  # queue the result as text
 
 
-S, M, E = State, Move, Effect
+S, M, E = CallState, Move, Effect
 
-TABLE: Mapping[tuple[State, Move], tuple[State, tuple[Effect, ...]]] = {
+TABLE: Mapping[tuple[CallState, Move], tuple[CallState, tuple[Effect, ...]]] = {
     (S.OWED, M.YIELD): (S.OWED, (E.INTERIM, E.KEEP)),
     (S.OWED, M.SETTLE): (S.READY, (E.FINISHED, E.REPLY)),
     (S.OWED, M.EXPIRE): (S.READY, (E.STOP, E.FINISHED, E.REPLY)),
@@ -124,13 +124,13 @@ TABLE: Mapping[tuple[State, Move], tuple[State, tuple[Effect, ...]]] = {
 
 del S, M, E
 
-_DETACHED = State.DETACHED  # every call passes it: asked of its class, a member costs ten times as much
+_DETACHED = CallState.DETACHED  # every call passes it: asked of its class, a member costs ten times as much
 #: States in which the server waits for an answer on the link.
-OPEN = frozenset({State.OWED, State.READY})
+OPEN = frozenset({CallState.OWED, CallState.READY})
 #: States in which the link that asked carries what is said for the call.
-OWING = OPEN | {State.SENT}
+OWING = OPEN | {CallState.SENT}
 #: States in which the handler may run for somebody.
-SERVED = frozenset({State.OWED, State.DETACHED})
+SERVED = frozenset({CallState.OWED, CallState.DETACHED})
 
 
 class Phase(Enum):
@@ -164,7 +164,7 @@ class Record:
     """
 
     # what most calls never change costs them nothing
-    state = State.OWED
+    state = CallState.OWED
     group: Sequence[Record] = ()  # the calls that it is answered with, until that message is ready
     phase = Phase.NOTHING
     deadline = inf

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from livetools.protocol.calls.ledger import OPEN, State
+from livetools.protocol.calls.ledger import OPEN, CallState
 from livetools.protocol.input.outbox import FATES
 
 if TYPE_CHECKING:
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from .connection import Connection
 
 #: Seconds to wait for a handle behind the last turn: 3.1 gives one about every 1.2 s, others with the turn's end.
-HANDLE = 5.0
+PARKING_HANDLE_TIMEOUT = 5.0
 #: Seconds until what was written is asked about again: a pong is not an input.
-LOOK = 0.25
+PARKING_CHECK_INTERVAL = 0.25
 
 #: Debts of a call that another connection could not pay.
-RUNNING = OPEN | {State.DETACHED}
+RUNNING = OPEN | {CallState.DETACHED}
 
 
 class Parking:
@@ -78,7 +78,7 @@ class Parking:
         """When that may change without an input."""
         if not (unfinished := self._unfinished()):
             return min(self.until, self._ready_at())
-        return min(self.until, now + LOOK if unfinished == self._unread() else inf)
+        return min(self.until, now + PARKING_CHECK_INTERVAL if unfinished == self._unread() else inf)
 
     def owed(self) -> list[str]:
         """What would be lost if the session were closed now, in words."""
@@ -108,6 +108,10 @@ class Parking:
 
     def _ready_at(self) -> float:
         """When it is quiet, and the handle is there that holds all of it."""
-        handle = self._connection.advanced_at + HANDLE if self._connection.handle_outdated else -inf
+        handle = (
+            self._connection.advanced_at + PARKING_HANDLE_TIMEOUT
+            if self._connection.handle_outdated
+            else -inf
+        )
         talked = self._input.streams  # else turns say when nobody speaks
         return max(handle, self._quiet.at(self._since) if talked else -inf)

@@ -41,7 +41,7 @@ Pong: TypeAlias = Callable[[], int | None]
 REPLAY_BOUND = 8 * 1024 * 1024
 
 
-class State(Enum):
+class EntryState(Enum):
     """Where an entry stands."""
 
     __hash__ = object.__hash__  # Enum's own is Python code
@@ -66,7 +66,7 @@ class Evidence(Enum):
     UNANSWERED = auto()  # the connection is lost, and no answer was expected
 
 
-_S = State
+_S = EntryState
 _WRITTEN, _RECEIVED = _S.WRITTEN, _S.RECEIVED
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
 _PROOF, _OUTPUT = Evidence.PROOF, Evidence.OUTPUT
@@ -88,9 +88,9 @@ READ_BY = frozenset(
 )
 
 
-MEDIA = frozenset({"audio", "video"})
+MEDIA_KINDS = frozenset({"audio", "video"})
 #: What goes stale, and is nothing but a nuisance to a session in which a call is open.
-STREAM = MEDIA | {"end"}
+STREAM = MEDIA_KINDS | {"end"}
 
 
 class Fate(Enum):
@@ -199,18 +199,18 @@ class Entry:
         self.kind = kind
 
     @property
-    def state(self) -> State:
+    def state(self) -> EntryState:
         """Where it stands."""
         write = self.write
         if write is None:
-            return State.QUEUED
+            return EntryState.QUEUED
         if self.read:
-            return State.READ
+            return EntryState.READ
         if not write.handed:
-            return State.WRITING
+            return EntryState.WRITING
         if write.pong is None:
-            return State.UNTOLD if write.asks else _WRITTEN
-        return State.AWAITED if write.pong() is None else State.RECEIVED
+            return EntryState.UNTOLD if write.asks else _WRITTEN
+        return EntryState.AWAITED if write.pong() is None else EntryState.RECEIVED
 
     @property
     def fate(self) -> Fate | None:
@@ -249,7 +249,7 @@ class Entry:
     def suspect(self, turned: bool) -> bool:
         """Whether the connection may have ended for this: it was the model's next, or nothing has come of any."""
         reached = self.after_turn is None or self.after_turn.over
-        return self.state is not State.WRITING and (reached or not turned)
+        return self.state is not EntryState.WRITING and (reached or not turned)
 
     @property
     def safe(self) -> bool:
@@ -283,7 +283,7 @@ class Outbox:
     @property
     def awaited(self) -> bool:
         """Whether a pong is awaited that will say more."""
-        return any(entry.state is State.AWAITED for entry in self._sent)
+        return any(entry.state is EntryState.AWAITED for entry in self._sent)
 
     def wrote(
         self,
@@ -383,7 +383,7 @@ class Outbox:
 
     def _forget(self) -> bool:
         """Past the bound media goes, oldest first; texts are kept. Whether there was some."""
-        oldest = next((logged for logged in self._log if logged[1].kind in MEDIA), None)
+        oldest = next((logged for logged in self._log if logged[1].kind in MEDIA_KINDS), None)
         if oldest is not None:
             self._log.remove(oldest)
             self._logged -= oldest[2]

@@ -19,8 +19,8 @@ from livetools.events import (
     UsageUpdate,
 )
 
-BOUND = 64 * 1024 * 1024  # bytes of audio that an exchange keeps
-FLAT = 200  # what a chunk weighs beside its data
+MAX_ASK_AUDIO = 64 * 1024 * 1024  # bytes of audio that an exchange keeps
+CHUNK_OVERHEAD = 200  # what a chunk weighs beside its data
 #: What a reply is made of, beside the calls.
 KEPT = (TextChunk, OutputTranscript, AudioChunk, UsageUpdate, TurnComplete)
 
@@ -66,8 +66,8 @@ class Exchange:
 
     ``events`` are those that a reply is made of: until ``sure`` they are those of the last turn, which may have
     answered another question, and are replaced if a further one comes; ``next`` takes them in their order. Past
-    :data:`BOUND` the oldest audio is emptied: ``dropped`` counts those chunks. ``error`` is ``NoAnswer`` where nothing
-    came of it. ``notify`` is called when any of this changed.
+    :data:`MAX_ASK_AUDIO` the oldest audio is emptied: ``dropped`` counts those chunks. ``error`` is ``NoAnswer`` where
+    nothing came of it. ``notify`` is called when any of this changed.
     """
 
     def __init__(self) -> None:
@@ -143,14 +143,14 @@ class Exchange:
         self.events.append(event)
         if isinstance(event, AudioChunk):
             self._audio.append(len(self.events) - 1)
-            self._size += FLAT + len(event.data)
-            while self._size > BOUND and len(self._audio) > 1:
+            self._size += CHUNK_OVERHEAD + len(event.data)
+            while self._size > MAX_ASK_AUDIO and len(self._audio) > 1:
                 self._empty(self._audio.popleft())
 
     def _empty(self, index: int) -> None:
         chunk = self.events[index]
         assert isinstance(chunk, AudioChunk)
-        self._size -= FLAT + len(chunk.data)
+        self._size -= CHUNK_OVERHEAD + len(chunk.data)
         self.events[index] = replace(chunk, data=b"")
         self.dropped += 1
 

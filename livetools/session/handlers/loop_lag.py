@@ -27,7 +27,7 @@ from .loop_sampler import seconds_stopped
 log = get_logger("livetools.session")
 
 BEAT = 5.0  # seconds between heartbeats: a thousand idle sessions still cost little
-LATE = 2.0  # seconds of delay that are told
+REPORTED_LAG = 2.0  # seconds of delay that are told
 RECENT = 60.0  # seconds for which a block may explain a broken line
 
 Running: TypeAlias = Callable[[], Sequence[str]]
@@ -38,7 +38,7 @@ class LagMonitor:
     """Notices blocks of more than ``late`` seconds, at the latest one ``beat`` after they end."""
 
     def __init__(
-        self, beat: float = BEAT, late: float = LATE, stopped: Callable[[], float] = seconds_stopped
+        self, beat: float = BEAT, late: float = REPORTED_LAG, stopped: Callable[[], float] = seconds_stopped
     ) -> None:
         self._beat, self._late, self._stopped = beat, late, stopped
         self._sessions: list[Running] = []

@@ -34,7 +34,7 @@ from .handlers import Desk, Handlers, Job, cancelled, is_of_the_user, note
 
 log = get_logger("livetools.calls")
 
-IDLE = 64  # workers that wait for a call, as many as run at once; more are let go
+MAX_IDLE_WORKERS = 64  # workers that wait for a call, as many as run at once; more are let go
 CLEAN_UP = 2.0  # seconds at the end for handlers to stop, and as much for what undoes them
 
 GENERATORS = frozenset(
@@ -269,7 +269,7 @@ class Workers:
         """Whether this worker may have another job, and waits for it. One that was cancelled ends, though its call took
         that back: what it waits on is cancelled."""
         ends = worker.scope.cancel_called or was_cancelled(worker.task) or worker.wake.cancelled
-        rests = not ends and len(self._idle) < IDLE
+        rests = not ends and len(self._idle) < MAX_IDLE_WORKERS
         if rests:
             self._idle.append(worker)
         return rests

@@ -28,7 +28,7 @@ from .clock import Clock
 
 log = get_logger("livetools.session")
 
-PAUSE = 1.0  # seconds between two lines of a kind
+LOG_INTERVAL = 1.0  # seconds between two lines of a kind
 
 #: The events that are looked at.
 LOGGED = frozenset({Reconnecting, Reconnected, GoAway, ToolLost, InputDropped, Stalled, TurnComplete})
@@ -82,7 +82,7 @@ class LineLog:
 
     def _line(self, kind: str, text: str, level: int = logging.WARNING) -> None:
         now = self._clock.now()
-        if now < self._last.get(kind, now - PAUSE) + PAUSE:
+        if now < self._last.get(kind, now - LOG_INTERVAL) + LOG_INTERVAL:
             self._left_out[kind] = self._left_out.get(kind, 0) + 1
             return
         self._last[kind] = now

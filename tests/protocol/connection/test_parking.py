@@ -9,9 +9,9 @@ import pytest
 from support.driver import GEMINI, Driver, plan
 
 from livetools.protocol.calls.actions import Close, End
-from livetools.protocol.connection.parking import HANDLE
+from livetools.protocol.connection.parking import PARKING_HANDLE_TIMEOUT
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.turns.quiet import PAUSE
+from livetools.protocol.turns.quiet import QUIET_PAUSE
 from livetools.setup.plan_types import CallPolicy
 
 POLICY = ReconnectPolicy(attempts=3, initial=0.25, jitter=0.0)
@@ -75,9 +75,9 @@ def test_an_open_call_is_answered_and_spoken_of_first() -> None:
 
 def test_what_runs_in_the_background_is_told_first() -> None:
     d = live(LATER).call(("c1", "later"))
-    handle(d.say("It is under way.").turn_complete(), "h2").later(PAUSE + 1)
+    handle(d.say("It is under way.").turn_complete(), "h2").later(QUIET_PAUSE + 1)
     assert not parked(park(d))
-    d.settle("c1").later(PAUSE + 1)
+    d.settle("c1").later(QUIET_PAUSE + 1)
     assert not parked(d)
     assert parked(handle(d.say("It is done.").turn_complete(), "h3"))
 
@@ -119,7 +119,7 @@ def test_after_sound_it_waits_until_nobody_has_spoken_for_a_moment() -> None:
     d = live()
     d.machine.send_media(b"{}", "audio", d.now)
     d.drain().server({"serverContent": {"inputTranscription": {"text": "half a"}}})
-    d = park(d).later(PAUSE - 0.1)
+    d = park(d).later(QUIET_PAUSE - 0.1)
     assert not parked(d)
     assert parked(d.later(0.2))
 
@@ -134,7 +134,7 @@ def test_an_activity_is_left_first() -> None:
 
 
 def test_a_handle_that_does_not_come_is_waited_for_and_said() -> None:
-    d = park(text(live()).say("Hi.").turn_complete()).later(HANDLE - 0.1)
+    d = park(text(live()).say("Hi.").turn_complete()).later(PARKING_HANDLE_TIMEOUT - 0.1)
     assert not parked(d)
     assert parked(d.later(0.2))
     assert d.machine.parking.left == ["a handle that is newer than the last turn"]

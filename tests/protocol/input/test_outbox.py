@@ -13,7 +13,7 @@ from support.search import search
 from livetools.events import InputDropped, Stalled, ToolLost
 from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.input.outbox import Entry, Fate, Outbox, State, Write
+from livetools.protocol.input.outbox import Entry, EntryState, Fate, Outbox, Write
 from livetools.protocol.input.queue import FATAL
 from livetools.protocol.messages import outgoing
 from livetools.protocol.turns.exchange import Expected
@@ -131,13 +131,13 @@ def test_at_a_loss_the_end_of_its_answer_counts_with_a_pong(answer: Any, pong: A
 
 
 def test_where_an_entry_stands_follows_from_its_write() -> None:
-    assert Entry("text").state is State.QUEUED
-    assert entry(handed=False).state is State.WRITING
-    assert entry(pong="none was wanted").state is State.WRITTEN
-    assert entry().state is State.UNTOLD
-    assert entry(pong=None).state is State.AWAITED
-    assert entry(pong=0).state is State.RECEIVED
-    assert entry(read=True).state is State.READ
+    assert Entry("text").state is EntryState.QUEUED
+    assert entry(handed=False).state is EntryState.WRITING
+    assert entry(pong="none was wanted").state is EntryState.WRITTEN
+    assert entry().state is EntryState.UNTOLD
+    assert entry(pong=None).state is EntryState.AWAITED
+    assert entry(pong=0).state is EntryState.RECEIVED
+    assert entry(read=True).state is EntryState.READ
 
 
 # The outbox
