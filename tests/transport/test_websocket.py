@@ -451,3 +451,21 @@ async def test_a_line_that_answers_pings_is_not_cut_however_quiet_it_is() -> Non
             await anyio.to_thread.run_sync(answered.wait, 20)
             await transport.send(b"{}")
             assert await transport.receive() == b"{}"
+
+
+@pytest.mark.parametrize(
+    "proxy",
+    [
+        "", " ", "http://", "://x", "http://[::1", "http://h:port", "http://h:0", "http://user:SECRET@h:99999",
+        "gopher://user:SECRET@h:1", "http:///x", "http://h h:1", "http://h\n:1", b"http://h:1", 5,
+    ],
+)  # fmt: skip
+def test_a_proxy_that_is_none_is_refused_at_once_and_without_its_password(proxy):
+    with pytest.raises(ConfigError, match="proxy") as refused:
+        WebSocket(proxy=proxy)
+    assert "SECRET" not in str(refused.value)
+
+
+@pytest.mark.parametrize("proxy", ["h:3128", "http://me@h:1", "socks://h:1", "https://h", True, False, None])
+def test_a_proxy_as_people_write_it_is_taken(proxy):
+    assert WebSocket(proxy=proxy).proxy == proxy
