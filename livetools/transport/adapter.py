@@ -26,9 +26,9 @@ from livetools.transport.loop.wake import make_wake
 
 from .contract import Gone
 from .dialling import reached
-from .framing import DATA, PONG
-from .pongs import Pongs
-from .silence import Silence
+from .line.framing import DATA, PONG
+from .line.pongs import Pongs
+from .line.silence import Silence
 from .websocket_errors import gone
 
 if TYPE_CHECKING:

@@ -21,9 +21,9 @@ from livetools.transport.loop.wake import act_as, act_no_longer
 
 from .adapter import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
 from .contract import Gone
-from .framing import FIN, PING, PONG, TEXT, Cutter, Unlawful, frame, masks
-from .pongs import Pongs
-from .silence import Sign, Silence
+from .line.framing import FIN, PING, PONG, TEXT, Cutter, Unlawful, frame, masks
+from .line.pongs import Pongs
+from .line.silence import Sign, Silence
 
 _HEAD_ENDS = b"\r\n\r\n"
 

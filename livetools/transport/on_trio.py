@@ -19,9 +19,9 @@ from livetools.protocol.input.outbox import Pong
 
 from .adapter import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
 from .dialling import reached
-from .framing import PING, TEXT, frame, masks
-from .pongs import Pongs
-from .silence import Sign, Silence
+from .line.framing import PING, TEXT, frame, masks
+from .line.pongs import Pongs
+from .line.silence import Sign, Silence
 
 
 class TrioDial(connect):

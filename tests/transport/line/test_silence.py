@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livetools.transport.silence import Sign, Silence
+from livetools.transport.line.silence import Sign, Silence
 
 
 class Line:
