@@ -252,6 +252,8 @@ class ToolProgress:
 class ToolFinished:
     """A tool ended. ``response`` is the JSON object that the model gets, ``elapsed`` the seconds since the call came.
 
+    ``ran`` is false if the tool's function never began: the call was refused, or its arguments were invalid.
+
     ::
 
         case ToolFinished(call, response, error, elapsed):
@@ -262,6 +264,7 @@ class ToolFinished:
     response: Mapping[str, Any]
     error: Exception | None
     elapsed: float
+    ran: bool = True
 
 
 @frozen
