@@ -196,7 +196,7 @@ class Refused(_Plain):
     name: str
 
     def __str__(self) -> str:
-        return f"is refused {self.name}"
+        return f"has {self.name} refused"
 
     def against(self, conversation: Conversation) -> str | None:
         same = [call for call in conversation.calls if call.name == self.name]

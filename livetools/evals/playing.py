@@ -169,7 +169,8 @@ class _Play:
             self._answered, self._listening = anyio.Event(), anyio.CancelScope()
             with self._listening:
                 await self._turn(utterance, turn)
-                await self._settle()
+                if turn.trouble is None:
+                    await self._settle()
             cutting_in = self._listening.cancelled_caught
             if cutting_in:
                 turn.interrupted = True

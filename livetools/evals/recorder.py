@@ -43,13 +43,13 @@ class Recorder(Hooks):
         self._words = Words(transcribed)
         self._turn: TurnRecord | None = None  # the one that is being answered
         self._number = 0  # of it
-        self._gap = False  # the model has ended a turn: what it says next is another sentence
+        self._ended = True  # the model has ended its turn: what it says next is another sentence
 
     def begin(self, said: str, *, cutting_in: bool = False, silent: bool = False) -> TurnRecord:
         """The caller speaks. ``cutting_in``: until the model stops, its words still answer the turn before."""
         turn = TurnRecord(said, self.now(), silent=silent)
         self.record.turns.append(turn)
-        if not cutting_in:
+        if self._ended or not cutting_in:
             self._answer(turn)
         return turn
 
@@ -109,8 +109,8 @@ class Recorder(Hooks):
         if isinstance(event, OutputTranscript) and event.language:
             turn.language = event.language
         if word:
-            turn.text += f" {word.lstrip()}" if self._gap and turn.text else word
-            self._gap = False
+            turn.text += f" {word.lstrip()}" if self._ended and turn.text else word
+            self._ended = False
 
     def _stopped(self, event: Event) -> None:
         """The model's turn has ended, or was cut off. What follows answers the caller's last words."""
@@ -118,14 +118,14 @@ class Recorder(Hooks):
             self.note("interrupted")
             if self._turn is not None:
                 self._turn.interrupted = True
-        self._gap = True
+        self._ended = True
         if self.record.turns and self._turn is not self.record.turns[-1]:
             self._answer(self.record.turns[-1])
 
     def _answer(self, turn: TurnRecord) -> None:
         if self._turn is not None:
             self._turn.text += self._words.rest()
-        self._turn, self._number, self._gap = turn, len(self.record.turns), False
+        self._turn, self._number = turn, len(self.record.turns)
 
     def _call(self, id: str) -> CallRecord:
         return next(call for call in reversed(self.record.calls) if call.id == id)
