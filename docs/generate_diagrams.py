@@ -19,7 +19,7 @@ from xml.sax.saxutils import escape
 import generate_tables
 
 import livetools
-from livetools.protocol import outbox
+from livetools.protocol.input import outbox
 
 ROW, HEAD, CHARACTER, LEAST, MOST = 30, 46, 6.4, 104, 190  # in the picture's own units; of a column
 STYLE = """text { fill: #334155 } .head { font-weight: 600 } .life { stroke: #94a3b8; stroke-dasharray: 3 4 }
@@ -145,7 +145,10 @@ def _states(name: str, states: Iterable[Enum], moves: Iterable[Move]) -> str:
 def house() -> str:
     """The rooms, and which of them imports which: read from the sources. A row a room."""
     folder = Path(str(livetools.__file__)).parent
-    rooms = ["protocol", "tools", "formats", "session", "audio", "testing", "integrations", "evals", "cli"]
+    rooms = [
+        "setup", "protocol", "tools", "formats", "transport", "session", "attach", "audio", "testing", "integrations",
+        "evals", "cli",
+    ]  # fmt: skip
     used = {room: _imported(folder / room) for room in rooms}
     arrows = [
         [Arrow(room, other, "") for other in rooms if other != room and other in used[room]]
@@ -168,31 +171,31 @@ def _imported(folder: Path) -> set[str]:
 # The way of a call
 
 WAY = (
-    ("session/on_asyncio", "session/session_driver", "a whole message"),
-    ("session/session_driver", "protocol/machine", "receive(link, message, now)"),
-    ("protocol/machine", "protocol/calls", "the calls in it"),
-    ("protocol/calls", "protocol/ledger", "the call is owed"),
-    ("protocol/machine", "session/session_driver", "actions: start this handler"),
-    ("session/session_driver", "session/workers", "a worker runs the tool"),
-    ("session/workers", "session/session_driver", "the outcome"),
-    ("session/session_driver", "protocol/machine", "settled(run, outcome, now)"),
-    ("protocol/machine", "protocol/calls", "the debt is settled"),
-    ("protocol/calls", "protocol/ledger", "READY"),
-    ("protocol/machine", "session/session_driver", "frames: the response"),
-    ("session/session_driver", "session/writer", "it is written"),
+    ("transport/on_asyncio", "session/running/session_driver", "a whole message"),
+    ("session/running/session_driver", "protocol/machine", "receive(link, message, now)"),
+    ("protocol/machine", "protocol/calls/calls", "the calls in it"),
+    ("protocol/calls/calls", "protocol/calls/ledger", "the call is owed"),
+    ("protocol/machine", "session/running/session_driver", "actions: start this handler"),
+    ("session/running/session_driver", "session/handlers/workers", "a worker runs the tool"),
+    ("session/handlers/workers", "session/running/session_driver", "the outcome"),
+    ("session/running/session_driver", "protocol/machine", "settled(run, outcome, now)"),
+    ("protocol/machine", "protocol/calls/calls", "the debt is settled"),
+    ("protocol/calls/calls", "protocol/calls/ledger", "READY"),
+    ("protocol/machine", "session/running/session_driver", "frames: the response"),
+    ("session/running/session_driver", "session/running/writer", "it is written"),
 )
 
 
 def call() -> str:
     """The way of a call through the modules, each of which there is."""
     columns = [
-        "session/on_asyncio", "session/writer", "session/workers", "session/session_driver",
-        "protocol/machine", "protocol/calls", "protocol/ledger",
+        "transport/on_asyncio", "session/running/writer", "session/handlers/workers", "session/running/session_driver",
+        "protocol/machine", "protocol/calls/calls", "protocol/calls/ledger",
     ]  # fmt: skip
     for name in columns:
         if find_spec(f"livetools.{name.replace('/', '.')}") is None:
             raise LookupError(f"{name} is in the picture of a call, and there is no such module")
-    short = {name: name.partition("/")[2] for name in columns}
+    short = {name: name.rpartition("/")[2] for name in columns}
     arrows = [[Arrow(short[of], short[to], words)] for of, to, words in WAY]
     return ladder("The way of a call: from the socket to the tool and back", list(short.values()), arrows)
 

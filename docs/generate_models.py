@@ -1,4 +1,4 @@
-"""The pages of the models: the facts of ``livetools/protocol/profiles.py``, with the dates that stand beside them."""
+"""The pages of the models: the facts of ``livetools/setup/profiles.py``, with the dates that stand beside them."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 
-from livetools.protocol import profiles
-from livetools.protocol.profiles import ModelProfile
+from livetools.setup import profiles
+from livetools.setup.profiles import ModelProfile
 
 SOURCE = Path(profiles.__file__).read_text(encoding="utf-8")
 ORDER = [
@@ -158,7 +158,7 @@ def head(family: Family, profile: ModelProfile) -> str:
     return f"""# {family.profile.family}
 
 Models whose names begin with {beginnings}. This page is generated from the profile that livetools uses
-(`livetools/protocol/profiles.py`). `session.profile` is that profile; `connect(profile=...)` replaces it.{remark}
+(`livetools/setup/profiles.py`). `session.profile` is that profile; `connect(profile=...)` replaces it.{remark}
 
 {chr(10).join(f"- {line}" for line in sentences(profile))}"""
 

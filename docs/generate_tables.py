@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import Any, get_args
 
 import livetools
-from livetools import protocol
-from livetools.protocol import close_codes, errors, events, outbox
+from livetools import errors, events
+from livetools.protocol.connection import close_codes
+from livetools.protocol.input import outbox
 
+CORE = ("setup", "protocol", "transport", "session", "attach")
 RETRIES = {
     "yes": "yes",
     "no": "no",
@@ -157,11 +159,21 @@ def command_table() -> str:
 def machines() -> dict[str, types.ModuleType]:
     """The modules of protocol/ that own a table of states."""
     found = {}
-    for info in pkgutil.iter_modules(protocol.__path__):
-        module = importlib.import_module(f"{protocol.__name__}.{info.name}")
+    for module in modules("livetools.protocol"):
         if isinstance(rows := vars(module).get("TABLE"), Mapping) and all(map(is_move, rows.items())):
-            found[info.name] = module
+            *_, folder, name = module.__name__.split(".")
+            found[folder if name == "table" else name] = module
     return found
+
+
+def modules(package: str) -> list[types.ModuleType]:
+    """The modules of a package and of its folders, in the order of their names."""
+    found = pkgutil.walk_packages(importlib.import_module(package).__path__, f"{package}.")
+    return [importlib.import_module(name) for name in sorted(info.name for info in found if not info.ispkg)]
+
+
+def file_of(module: types.ModuleType) -> str:
+    return module.__name__.removeprefix("livetools.").replace(".", "/") + ".py"
 
 
 def is_move(entry: tuple[object, object]) -> bool:
@@ -201,7 +213,7 @@ def state_table(name: str, module: types.ModuleType) -> str:
     kinds = [type(states[0]), type(moves[0]), *dict.fromkeys(map(type, effects))]
     parts = [
         f"## {name}",
-        f"{plain(inspect.getdoc(type(states[0])))} In `livetools/protocol/{name}.py`: {first(module.__doc__)}",
+        f"{plain(inspect.getdoc(type(states[0])))} In `livetools/{file_of(module)}`: {first(module.__doc__)}",
         picture(name),
         table(["", *(state.name for state in states)], lines),
         *filter(None, (members(module, kind) for kind in kinds)),
@@ -233,13 +245,12 @@ def comments(source: str) -> dict[int, str]:
 
 @cache
 def number_table() -> str:
-    """The numbers that stand at the top of the modules of protocol/ and session/, with their comments."""
+    """The numbers that stand at the top of the modules of the core, with their comments."""
     lines = []
-    for package in ("protocol", "session"):
-        for info in sorted(pkgutil.iter_modules(importlib.import_module(f"livetools.{package}").__path__)):
-            module = importlib.import_module(f"livetools.{package}.{info.name}")
+    for package in CORE:
+        for module in modules(f"livetools.{package}"):
             for names, value, comment in numbers(inspect.getsource(module)):
-                lines.append(row(names, value, f"`{package}/{info.name}.py`", upper(comment)))
+                lines.append(row(names, value, f"`{file_of(module)}`", upper(comment)))
     return table(["Number", "Value", "File", "Means"], lines)
 
 
@@ -283,7 +294,7 @@ def outbox_tables() -> str:
     fates = [row(f"`{kind}`", f"`{fate.name}`") for kind, fate in outbox.FATES.items()]
     return "\n\n".join(
         [
-            f"In `livetools/protocol/outbox.py`: {first(outbox.__doc__)}",
+            f"In `livetools/protocol/input/outbox.py`: {first(outbox.__doc__)}",
             picture("outbox"),
             table(["", *(state.name for state in states)], marks),
             members(outbox, outbox.Evidence),
@@ -299,13 +310,17 @@ def outbox_tables() -> str:
 
 
 def module_table(package: str) -> str:
-    """Each module of a package, with the first sentence of its docstring."""
-    found = importlib.import_module(package)
+    """Each module and folder of a package, with the first sentence of its docstring; of the core, all folders below."""
+    folder = Path(importlib.import_module(package).__path__[0])
+    is_core = package.removeprefix("livetools.") in CORE
     lines = []
-    for info in sorted(pkgutil.iter_modules(found.__path__), key=lambda info: info.name):
-        source = Path(found.__path__[0]) / (f"{info.name}/__init__.py" if info.ispkg else f"{info.name}.py")
-        doc = ast.get_docstring(ast.parse(source.read_text(encoding="utf-8")))
-        lines.append(row(f"`{info.name}{'/' if info.ispkg else ''}`", first(doc)))
+    for path in sorted(
+        folder.rglob("*.py") if is_core else [*folder.glob("*.py"), *folder.glob("*/__init__.py")]
+    ):
+        name = str(path.relative_to(folder).with_suffix("")).removesuffix("__init__")
+        if name and not name.startswith("__"):
+            doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
+            lines.append(row(f"`{name}`", first(doc)))
     return table(["Module", "Job"], lines)
 
 
@@ -322,7 +337,7 @@ def public(package: str) -> list[str]:
 
 
 def event_names() -> list[str]:
-    return [f"livetools.{name}" for name in ("Call", "Usage", *(k.__name__ for k in get_args(events.Event)))]
+    return [f"livetools.{name}" for name in ("Call", *(k.__name__ for k in get_args(events.Event)))]
 
 
 def error_names() -> list[str]:
@@ -330,7 +345,7 @@ def error_names() -> list[str]:
 
 
 ROOMS = (
-    "protocol", "tools", "session", "audio", "formats", "testing", "testing.live", "integrations",
+    *CORE, "tools", "audio", "formats", "testing", "testing.live", "integrations",
     "integrations.relay", "integrations.phone", "evals", "cli",
 )  # fmt: skip
 PACKAGES = ("session", "testing", "audio", "evals", "formats")

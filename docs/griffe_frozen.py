@@ -9,7 +9,7 @@ from typing import Any
 
 import griffe
 
-FROZEN = "livetools.protocol.frozen.frozen"
+FROZEN = "livetools.setup.frozen.frozen"
 DATACLASS = griffe.ExprName("dataclasses.dataclass")
 
 

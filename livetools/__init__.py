@@ -28,7 +28,7 @@ Events (``Event`` is any of them)
     HandedOff                                                           the model continues as another ``Agent``
     ApprovalRequested                                                   a call waits for ``session.approve``
     Interrupted, GenerationComplete, TurnComplete, VoiceActivity        whose turn it is
-    UsageUpdate                                                         tokens, as ``Usage``
+    UsageUpdate                                                         tokens
     Grounding                                                           the sources of the answer
     Stalled, InputDropped, UnknownMessage                               what went wrong, or is unknown
 
@@ -36,6 +36,7 @@ Errors (each is a ``LiveToolsError``)
     ConfigError, ToolDefinitionError    what you passed cannot work
     ConnectFailed, SetupTimeout, SetupRejected      the session could not be opened
     SessionClosed   it ended: AuthenticationError, QuotaExceeded, InvalidRequest, ModelNotFound, ServerError
+    LimitReached    it ended by a limit of its own
     NoAnswer        the model did not answer a question
     LocalProtocolError, RemoteProtocolError         you, or the other end, broke the protocol
     ToolError, ToolTimeout              raise it in a tool to tell the model; a tool took too long
@@ -48,12 +49,13 @@ Import these yourself: ``livetools.testing`` (a fake Live API for tests), ``live
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from .protocol.errors import (
+from .errors import (
     AuthenticationError,
     ConcurrencyError,
     ConfigError,
     ConnectFailed,
     InvalidRequest,
+    LimitReached,
     LiveToolsError,
     LocalProtocolError,
     ModelNotFound,
@@ -68,7 +70,7 @@ from .protocol.errors import (
     ToolError,
     ToolTimeout,
 )
-from .protocol.events import (
+from .events import (
     ApprovalRequested,
     AudioChunk,
     Call,
@@ -96,31 +98,30 @@ from .protocol.events import (
     ToolStarted,
     TurnComplete,
     UnknownMessage,
-    Usage,
     UsageUpdate,
     VideoChunk,
     VoiceActivity,
 )
-from .protocol.profiles import ModelProfile
-from .protocol.reconnect_policy import ReconnectPolicy
+from .protocol.connection.reconnect_policy import ReconnectPolicy
+from .setup.profiles import ModelProfile
 from .tools import Agent, Hooks, Tool, ToolContext, ToolResult, Toolset, tool
 
 if TYPE_CHECKING:
-    from .session.attach import attach
+    from .attach.attach import attach
+    from .attach.declare import declare
+    from .session.ask import Reply
     from .session.connect import connect
-    from .session.declare import declare
-    from .session.exchange import Reply
     from .session.session import Session
-    from .session.websocket import WebSocket
+    from .transport.websocket import WebSocket
 
 # What opens sessions comes with its first use: a module of tools that is imported elsewhere need not pay for it.
 _LATER = {
-    "Reply": ".session.exchange",
+    "Reply": ".session.ask",
     "Session": ".session.session",
-    "WebSocket": ".session.websocket",
-    "attach": ".session.attach",
+    "WebSocket": ".transport.websocket",
+    "attach": ".attach.attach",
     "connect": ".session.connect",
-    "declare": ".session.declare",
+    "declare": ".attach.declare",
 }
 
 __all__ = [
@@ -144,6 +145,7 @@ __all__ = [
     "InputTranscript",
     "Interrupted",
     "InvalidRequest",
+    "LimitReached",
     "LiveToolsError",
     "LocalProtocolError",
     "ModelNotFound",
@@ -179,7 +181,6 @@ __all__ = [
     "Toolset",
     "TurnComplete",
     "UnknownMessage",
-    "Usage",
     "UsageUpdate",
     "VideoChunk",
     "VoiceActivity",
@@ -190,6 +191,10 @@ __all__ = [
     "tool",
 ]
 
+
+# The folder `attach` is bound to its name once, when it is first imported. From then on the name means the function.
+import_module(".attach", __name__)
+del globals()["attach"]
 
 __version__: str  # of the distribution that is installed
 

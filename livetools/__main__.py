@@ -1,6 +1,6 @@
 """``python -m livetools``: the command, where no script of it is on the path."""
 
-from livetools.cli.main import main
+from .cli.main import main
 
 if __name__ == "__main__":
     main()

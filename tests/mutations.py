@@ -17,16 +17,21 @@ from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent))
-sys.path.insert(0, str(Path(__file__).parent / "protocol"))
+sys.path.insert(0, str(Path(__file__).parent / "protocol" / "input"))
+sys.path.insert(0, str(Path(__file__).parent / "protocol" / "turns"))
 
 import test_outbox
-import test_turns
+import test_table as test_turns
 from support import asking, line, reading, world
 from support.driver import plan
 from support.search import search
 
-from livetools.protocol import connection, ledger, link, outbox, turns
-from livetools.protocol.plan_types import CallPolicy
+from livetools.protocol.calls import ledger
+from livetools.protocol.connection import connection
+from livetools.protocol.connection import table as link
+from livetools.protocol.input import outbox
+from livetools.protocol.turns import table as turns
+from livetools.setup.plan_types import CallPolicy
 
 DEBTS = [
     plan(CallPolicy("tool", timeout=60, undo=True)),

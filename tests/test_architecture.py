@@ -13,18 +13,37 @@ import pytest
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "livetools"
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
-ROOMS = ["protocol", "tools", "formats", "session", "audio", "integrations", "testing", "evals", "cli"]
+ROOMS = [
+    "errors", "setup", "events", "protocol", "tools", "formats", "transport", "session", "attach",
+    "audio", "integrations", "testing", "evals", "cli",
+]  # fmt: skip
+_PROTOCOL = {"errors", "setup", "events", "protocol"}
+_SESSION = {*_PROTOCOL, "tools", "formats", "transport", "session"}
+_AUDIO = {*_SESSION, "attach", "audio"}
 ALLOWED = {
-    "protocol": {"protocol"},
-    "tools": {"protocol", "tools"},
-    "formats": {"protocol", "tools", "formats"},
-    "session": {"protocol", "tools", "formats", "session"},
-    "audio": {"protocol", "tools", "formats", "session", "audio"},
-    "integrations": {"protocol", "tools", "formats", "session", "audio", "integrations"},
-    "testing": {"protocol", "tools", "formats", "session", "audio", "testing"},
-    "evals": {"protocol", "tools", "formats", "session", "audio", "testing", "evals"},
+    "errors": {"errors"},
+    "setup": {"errors", "setup"},
+    "events": {"errors", "setup", "events"},
+    "protocol": _PROTOCOL,
+    "tools": {*_PROTOCOL, "tools"},
+    "formats": {*_PROTOCOL, "tools", "formats"},
+    "transport": {*_PROTOCOL, "transport"},
+    "session": _SESSION,
+    "attach": {*_SESSION, "attach"},
+    "audio": _AUDIO,
+    "integrations": {*_AUDIO, "integrations"},
+    "testing": {*_AUDIO, "testing"},
+    "evals": {*_AUDIO, "testing", "evals"},
     "cli": set(ROOMS),
 }
+#: The rooms whose folders stay small enough to be read at a glance.
+CORE = ["setup", "protocol", "transport", "session", "attach"]
+MODULES_OF_THE_PURE = [
+    path
+    for path in MODULES
+    if path.relative_to(PACKAGE).parts[0] in ("errors.py", "setup", "events.py", "protocol")
+    or path == PACKAGE / "attach/machine.py"
+]
 PURE = ["asyncio", "anyio", "trio", "socket", "time", "threading", "websockets"]
 
 
@@ -79,9 +98,24 @@ def rooms_of(path: Path) -> set[str]:
 
 @EACH_MODULE
 def test_imports_point_one_way(path: Path) -> None:
-    room = path.relative_to(PACKAGE).parts[0]
+    room = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
     if room in ROOMS:
         assert rooms_of(path) <= ALLOWED[room]
+
+
+def test_a_folder_of_the_core_holds_a_dozen_modules_at_most() -> None:
+    folders = {path.parent for path in MODULES if path.relative_to(PACKAGE).parts[0] in CORE}
+    assert len(folders) > len(CORE)
+    assert not [f for f in folders if len([p for p in f.glob("*.py") if p.name != "__init__.py"]) > 12]
+
+
+@pytest.mark.parametrize("room", CORE)
+def test_a_folder_of_the_core_says_what_comes_in_and_what_goes_out(room: str) -> None:
+    for path in (PACKAGE / room).rglob("__init__.py"):
+        doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        assert "In: " in doc, path
+        assert "Out: " in doc, path
+        assert 5 <= len(doc.splitlines()) <= 16, path
 
 
 def test_no_import_runs_in_a_circle() -> None:
@@ -105,14 +139,14 @@ def test_no_import_runs_in_a_circle() -> None:
         walk(name, ())
 
 
-@pytest.mark.parametrize("path", [p for p in MODULES if "protocol" in p.parts], ids=name_of)
-def test_the_protocol_knows_no_loop_no_socket_and_no_clock(path: Path) -> None:
+@pytest.mark.parametrize("path", MODULES_OF_THE_PURE, ids=name_of)
+def test_what_is_pure_knows_no_loop_no_socket_and_no_clock(path: Path) -> None:
     assert not {module.split(".")[0] for module in imports(path)} & set(PURE)
     assert not any(isinstance(node, ast.AsyncFunctionDef | ast.Await) for node in nodes(path))
 
 
 def test_the_fake_server_reads_no_frame_with_the_clients_models() -> None:
-    shared = {"livetools.protocol.frames", "livetools.protocol.outgoing"}
+    shared = {"livetools.protocol.messages.frames", "livetools.protocol.messages.outgoing"}
     assert not [name_of(p) for p in MODULES if "testing" in p.parts and imports(p) & shared]
 
 
@@ -197,7 +231,7 @@ def is_number_or_word(value: ast.expr) -> bool:
 
 def test_the_default_of_an_option_stands_once() -> None:
     """A number or a word that several signatures and fields share is a constant, which they read."""
-    owners = [PACKAGE / "session/connect.py", PACKAGE / "session/attach.py", PACKAGE / "tools/options.py"]
+    owners = [PACKAGE / "session/connect.py", PACKAGE / "attach/attach.py", PACKAGE / "tools/options.py"]
     options = {
         name
         for path in owners
@@ -209,7 +243,7 @@ def test_the_default_of_an_option_stands_once() -> None:
     assert {"max_concurrency", "max_history", "approval_timeout"} <= options
     found: dict[str, list[str]] = {name: [] for name in options}
     for path in MODULES:
-        if {"protocol", "tools", "session"} & set(path.parts):
+        if {*CORE, "tools"} & set(path.parts):
             for name, value in chain.from_iterable(map(defaults, nodes(path))):
                 if name in options and is_number_or_word(value):
                     found[name].append(f"{name_of(path)}: {name} = {ast.unparse(value)}")
@@ -225,7 +259,7 @@ def option_names(node: ast.FunctionDef | ast.ClassDef) -> list[str]:
 
 def test_tasks_are_made_in_one_place() -> None:
     makers = [p for p in MODULES if "create_task(" in p.read_text(encoding="utf-8")]
-    assert [name_of(p) for p in makers] == ["livetools/session/host.py"]
+    assert [name_of(p) for p in makers] == ["livetools/session/running/host.py"]
 
 
 def test_the_client_asks_a_profile_in_one_file() -> None:
@@ -239,4 +273,4 @@ def test_the_client_asks_a_profile_in_one_file() -> None:
         for part in ast.walk(node.test)
         if isinstance(part, ast.Attribute) and ast.unparse(part.value).split(".")[-1] == "profile"
     }
-    assert askers <= {"livetools/protocol/plan.py"}
+    assert askers <= {"livetools/setup/plan.py"}

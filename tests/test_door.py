@@ -22,9 +22,9 @@ PROMISED = """
     ToolStarted ToolProgress ToolFinished ToolCancelled ToolLost ApprovalRequested Interrupted
     GenerationComplete TurnComplete UsageUpdate VoiceActivity CodeChunk Grounding GoAway HandleUpdate
     Reconnecting Reconnected Stalled InputDropped UnknownMessage LiveToolsError ConfigError
-    ToolDefinitionError ConnectFailed SetupTimeout SetupRejected SessionClosed AuthenticationError
-    QuotaExceeded InvalidRequest ModelNotFound ServerError LocalProtocolError RemoteProtocolError ToolError
-    ToolTimeout ConcurrencyError
+    ToolDefinitionError ConnectFailed SetupTimeout SetupRejected SessionClosed LimitReached
+    AuthenticationError QuotaExceeded InvalidRequest ModelNotFound ServerError LocalProtocolError RemoteProtocolError
+    ToolError ToolTimeout ConcurrencyError
 """
 
 

@@ -28,8 +28,7 @@ from mcp.server.mcpserver import MCPServer
 from support.raw import Raw, raw_server
 
 import livetools
-from livetools import audio
-from livetools.protocol import events
+from livetools import audio, events
 from livetools.testing import FakeLiveServer, Pretend, Turn
 
 pytestmark = pytest.mark.anyio
@@ -43,7 +42,7 @@ EVENTS = [
     events.ToolProgress(CALL, "half"), events.ToolFinished(CALL, {"output": "12 °C"}, None, 0.25),
     events.ToolCancelled(CALL), events.ToolLost(CALL, "dropped"), events.ApprovalRequested(CALL),
     events.Interrupted(), events.GenerationComplete(), events.TurnComplete("MALFORMED_FUNCTION_CALL"),
-    events.UsageUpdate(livetools.Usage(total_tokens=12)), events.VoiceActivity("start", 1.5),
+    events.UsageUpdate(events.Usage(total_tokens=12)), events.VoiceActivity("start", 1.5),
     events.CodeChunk("print(1)", "PYTHON"), events.GoAway(50.0), events.HandleUpdate("h1"),
     events.Grounding({"groundingChunks": [{"web": {"uri": "https://yr.no"}}]}),
     events.Reconnecting(1, 0.25, "1006"), events.Reconnected(state_restored=False),

@@ -33,7 +33,7 @@ RUNNERS = (
     "soxr",  # resamples the callers of evals: the lowest of `voice` wants an older numpy than they do
 )
 TRIED_WITH_MOST = (
-    "tests/protocol/test_frames.py",
+    "tests/protocol/messages/test_frames.py",
     "tests/tools",
     "tests/session",
     "tests/testing/live",
@@ -43,7 +43,7 @@ TRIED_WITH_MOST = (
     "tests/integrations/telemetry",
 )
 EVALS = (
-    "tests/protocol/test_price.py",
+    "tests/setup/test_price.py",
     "tests/evals",
     "tests/testing/test_vad.py",
     "tests/audio/test_activity.py",

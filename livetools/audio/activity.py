@@ -20,8 +20,8 @@ from collections.abc import AsyncIterable, AsyncIterator
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from livetools.protocol.errors import ConfigError
-from livetools.protocol.extras import install
+from livetools.errors import ConfigError
+from livetools.setup.extras import install
 
 from .pcm import INPUT_RATE, SAMPLE, seconds_of
 

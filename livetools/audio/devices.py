@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from livetools.protocol.errors import ConfigError
-from livetools.protocol.extras import install
+from livetools.errors import ConfigError
+from livetools.setup.extras import install
 
 Device: TypeAlias = int | str | None  # its number or a part of its name; None: the system's default
 Kind: TypeAlias = Literal["input", "output"]

@@ -8,8 +8,8 @@ from functools import partial
 from types import TracebackType
 from typing import Any
 
-from livetools.protocol.errors import ConcurrencyError, LiveToolsError
-from livetools.session.wake import make_wake, poster
+from livetools.errors import ConcurrencyError, LiveToolsError
+from livetools.transport.loop.wake import make_wake, poster
 
 from .devices import Device, find_card
 from .pcm import INPUT_RATE, Resampler

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from livetools.protocol.errors import ConfigError
-from livetools.protocol.extras import install
-from livetools.protocol.pcm import SAMPLE as SAMPLE
-from livetools.protocol.pcm import Samples
+from livetools.errors import ConfigError
+from livetools.protocol.input.pcm import SAMPLE as SAMPLE
+from livetools.protocol.input.pcm import Samples
+from livetools.setup.extras import install
 
 from .whole_ratio import WholeRatio
 

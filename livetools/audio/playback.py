@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 from typing import Protocol
 
-from livetools.session.clock import Clock, SystemClock
+from livetools.session.running.clock import Clock, SystemClock
 
 from .pcm import OUTPUT_RATE, SAMPLE, Resampler, bytes_of
 

@@ -11,9 +11,9 @@ from array import array
 from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Self, TypeAlias
 
-from livetools.protocol.events import AudioChunk, Event, Interrupted
-from livetools.session.clock import Clock, SystemClock
-from livetools.session.tap import listen
+from livetools.events import AudioChunk, Event, Interrupted
+from livetools.session.listening.tap import listen
+from livetools.session.running.clock import Clock, SystemClock
 
 from .pcm import INPUT_RATE, OUTPUT_RATE, SAMPLE, Resampler, seconds_of
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from livetools.session.clock import Clock, SystemClock
+from livetools.session.running.clock import Clock, SystemClock
 
 from .devices import Device, find_card
 from .pcm import OUTPUT_RATE, bytes_of, seconds_of

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import anyio
 
-from livetools.protocol.errors import LiveToolsError, SessionClosed
-from livetools.protocol.events import (
+from livetools.errors import LiveToolsError, SessionClosed
+from livetools.events import (
+    ApprovalRequested,
     AudioChunk,
     Event,
     Interrupted,
@@ -18,7 +19,7 @@ from livetools.protocol.events import (
     TurnComplete,
     VoiceActivity,
 )
-from livetools.session.clock import Clock, SystemClock
+from livetools.session.running.clock import Clock, SystemClock
 
 from .activity import Piece, send_speech
 from .pcm import seconds_of
@@ -127,7 +128,7 @@ class _Conversation:
                 self.speaks_until = 0.0
             case VoiceActivity(kind="start"):
                 self.answered = False
-            case ToolStarted(call=call):
+            case ToolStarted(call=call) | ApprovalRequested(call=call):
                 self.moves += 1
                 self.answered = False
                 self.open.add(call.id)

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import BinaryIO, TypeAlias
 
-from livetools.protocol.errors import ConfigError
+from livetools.errors import ConfigError
 
 from .pcm import INPUT_RATE, OUTPUT_RATE, SAMPLE, Resampler, bytes_of, chunks
 

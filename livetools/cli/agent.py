@@ -10,7 +10,7 @@ from typing import Any
 
 import typer
 
-from livetools.protocol.errors import ConfigError
+from livetools.errors import ConfigError
 from livetools.session.agents import adjust, open_agent
 from livetools.session.connect import connect
 from livetools.session.session import Session

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 import livetools
-from livetools.protocol.errors import LiveToolsError
+from livetools.errors import LiveToolsError
 
 from .chat import chat
 from .check import check

@@ -21,19 +21,20 @@ import typer
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from rich.console import Console
 
-from livetools.protocol.errors import LiveToolsError, ToolError
-from livetools.protocol.events import ApprovalRequested, Call, Event, ToolStarted
+from livetools.errors import LiveToolsError, ToolError
+from livetools.events import ApprovalRequested, Call, Event, ToolStarted
+from livetools.session.listening.tap import tap
 from livetools.session.session import Session
-from livetools.session.tap import tap
 
 from . import reload
 from .agent import Choices, sessions
+from .approval import decision
 from .endpoint import service_or_fake
 from .frame_history import FrameHistory
 from .options import BASE_URL, CONFIG, INSTRUCTIONS, LANGUAGE, MODEL, TARGET, THINKING, VOICE
 from .saving import FORCE, SAVE, save, saved
 from .terminal import Lines, lines
-from .view import View, called, short
+from .view import View, short
 
 
 class _Answered:
@@ -201,14 +202,18 @@ class _Talk:
 
     def _decide(self, call: Call) -> Callable[[], Awaitable[None]]:
         """Whether it may run: in a pipe, or past the end of input, there is nobody to ask, which is a refusal."""
-        self.view.notice(f"  ? {called(call)}", "yellow")
-        said = self._reply("    run it? [y/N] ", partial(self.session.refuse, call, "the user interrupted"))
-        if said is None:
-            self.view.notice("    refused: approvals are given at a terminal, and nobody is at one", "yellow")
-            return partial(self.session.refuse, call, "nobody was there to be asked")
-        if said.strip().lower() in ("y", "yes"):
-            return partial(self.session.approve, call)
-        return partial(self.session.refuse, call, "the user said no")
+        interrupted = partial(self.session.refuse, call, "the user interrupted")
+
+        def reply(prompt: str) -> str | None:
+            self.typed.forget()
+            return self._reply(prompt, interrupted)
+
+        refusal = decision(call, self.view.notice, reply)
+        return (
+            partial(self.session.approve, call)
+            if refusal is None
+            else partial(self.session.refuse, call, refusal)
+        )
 
     def _answer(self, call: Call) -> Callable[[], Awaitable[None]]:
         """What a function without a handler returns."""

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import anyio
 import typer
 
-from livetools.protocol.errors import (
+from livetools.errors import (
     AuthenticationError,
     ConfigError,
     ConnectFailed,
@@ -22,7 +22,7 @@ from livetools.protocol.errors import (
     SessionClosed,
 )
 from livetools.session.connect import connect
-from livetools.session.endpoint import Endpoint, resolve
+from livetools.transport.endpoint import Endpoint, resolve
 
 from .options import BASE_URL, DEFAULT_MODEL, MODEL, THINKING, thinking_config
 

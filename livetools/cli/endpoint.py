@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from livetools.protocol.errors import ConfigError
-from livetools.session.endpoint import resolve
+from livetools.errors import ConfigError
 from livetools.testing.pretend import Pretend
+from livetools.transport.endpoint import resolve
 
 PRETEND = "This is a pretend model: it only picks a function by the words of your question."
 

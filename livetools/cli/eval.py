@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import anyio
 import typer
 
-from livetools.protocol.errors import ConfigError
+from livetools.errors import ConfigError
 
 from .endpoint import Endpoint, service_or_fake
 from .loading import load, values_of

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from livetools.session.tap import Direction
+from livetools.session.listening.tap import Direction
 from livetools.testing import Recording
 from livetools.testing.wire import Frame, Message, without_media
 
@@ -31,7 +31,7 @@ class _Kept:
 
 
 class FrameHistory:
-    """The frames of one session. A :class:`~livetools.session.tap.FrameListener`.
+    """The frames of one session. A :class:`~livetools.session.listening.tap.FrameListener`.
 
     It is also a :class:`~livetools.session.handle_store.HandleStore` that stores nothing: the relay makes one store
     for each page, which is how a session finds the history of its page.
@@ -53,14 +53,14 @@ class FrameHistory:
         """See :meth:`load`."""
 
     def frame(self, direction: Direction, connection: int, data: bytes) -> None:
-        """See :class:`~livetools.session.tap.FrameListener`."""
+        """See :class:`~livetools.session.listening.tap.FrameListener`."""
         self._frames.append(_Kept(self._clock() - self._began, direction, connection, data))
         self._size += len(data)
         while self._size > self._max_bytes and len(self._frames) > 1:
             self._shrink()
 
     def closed(self, connection: int, code: int, reason: str, by_us: bool) -> None:
-        """See :class:`~livetools.session.tap.FrameListener`."""
+        """See :class:`~livetools.session.listening.tap.FrameListener`."""
         close = {"_close": {"code": code, "reason": reason}}
         self.frame("client" if by_us else "server", connection, json.dumps(close).encode())
 

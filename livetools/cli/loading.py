@@ -15,7 +15,7 @@ from types import ModuleType
 
 import typer
 
-from livetools.protocol.errors import ConfigError, LiveToolsError
+from livetools.errors import ConfigError, LiveToolsError
 from livetools.session.agents import AgentLike, is_agent
 from livetools.tools import Tool, Toolset, as_tools
 from livetools.tools.tool import UNMARKED, mark_of

@@ -19,7 +19,7 @@ def main() -> None:
 
 def _run() -> None:
     if importlib.util.find_spec("typer") is None or importlib.util.find_spec("rich") is None:
-        from livetools.protocol.extras import install
+        from livetools.setup.extras import install
 
         sys.exit(f"livetools: the command needs typer and rich: {install('cli')}")
     from .app import app

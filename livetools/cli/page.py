@@ -27,8 +27,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from livetools import web
 from livetools.integrations.starlette import relay, session_key
 from livetools.session.handle_store import HandleStore
+from livetools.session.listening.tap import tap
 from livetools.session.session import Session
-from livetools.session.tap import tap
 from livetools.testing.wire import without_media
 
 from .agent import Choices

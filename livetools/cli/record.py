@@ -9,8 +9,8 @@ from typing import Annotated
 import anyio
 import typer
 
-from livetools.protocol.errors import ConfigError
-from livetools.session.endpoint import websocket_url
+from livetools.errors import ConfigError
+from livetools.transport.endpoint import websocket_url
 
 from .options import PORT
 from .saving import opened, test_of
@@ -57,7 +57,7 @@ def record(
             await proxy.listener.close()
         for line in proxy.log:
             typer.echo(f"! {line}", err=True)
-        typer.echo(f"{len(recording.frames)} frames in {file}")
+        typer.echo(f"{recording.count} frames in {file}")
 
     with explained(f"port {port}"):
         with contextlib.suppress(KeyboardInterrupt):

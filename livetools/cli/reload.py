@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from anyio import to_thread
 
-from livetools.protocol.errors import LiveToolsError
+from livetools.errors import LiveToolsError
 from livetools.session.agents import instructions_of, open_agent, tools_of
 
 from .loading import load

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import sys
@@ -20,6 +21,10 @@ class Lines(Protocol):
 
     def read(self, prompt: str) -> str | None:
         """A line; ``None`` at the end of input. Raises ``KeyboardInterrupt`` for Ctrl-C."""
+        ...
+
+    def forget(self) -> None:
+        """Forget what a person has typed until now: it is no answer to the question that comes next."""
         ...
 
 
@@ -41,6 +46,9 @@ class Piped:
     def read(self, prompt: str) -> str | None:
         """The next line. Nobody sees the prompt."""
         return self._source.readline() or None
+
+    def forget(self) -> None:
+        """See :class:`Lines`: the lines of a pipe were meant to be read later."""
 
 
 class Typed:
@@ -66,6 +74,22 @@ class Typed:
             return session.prompt(prompt)
         except EOFError:
             return None
+
+    def forget(self) -> None:
+        """See :class:`Lines`."""
+        from prompt_toolkit.input.typeahead import clear_typeahead
+
+        clear_typeahead(self._session.app.input)
+        forget_typed()
+
+
+def forget_typed() -> None:
+    """Forget what waits at the terminal that is standard input."""
+    with contextlib.suppress(ImportError, OSError, ValueError):  # Windows; standard input is no terminal
+        import termios
+
+        with contextlib.suppress(termios.error):
+            termios.tcflush(sys.stdin, termios.TCIFLUSH)
 
 
 def history_file() -> Path:

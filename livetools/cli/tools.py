@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from livetools.protocol.plan import make_plan
 from livetools.session.agents import open_agent, plan_of
+from livetools.setup.plan import make_plan
 
 from .loading import load
 from .options import DEFAULT_MODEL, MODEL, TARGET

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from rich.console import Console
 from rich.text import Text
 
-from livetools.protocol import events
-from livetools.protocol.events import Call, Event
+from livetools import events
+from livetools.events import Call, Event
 
 CUT = 300  # characters of a call's arguments, or of its result
 
@@ -107,7 +107,11 @@ def short(model: str) -> str:
 
 
 def json_text(value: object) -> str:
-    return cut(json.dumps(value, ensure_ascii=False, default=str))
+    """A value in a line, cut to ``CUT`` characters."""
+    try:
+        return cut(visible(json.dumps(value, ensure_ascii=False, default=str)))
+    except (ValueError, RecursionError):
+        return f"<{type(value).__name__} that JSON cannot hold>"
 
 
 def cut(text: str) -> str:
@@ -119,5 +123,20 @@ def duration(seconds: float) -> str:
 
 
 def harmless(text: str) -> str:
-    """Without the control characters that could take over a terminal."""
-    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", text)
+    """Without the characters that could take over a terminal, or show its lines in another order."""
+    return _DISORDER.sub("", text).encode(errors="replace").decode()
+
+
+#: Control characters, and those that turn the direction of what follows.
+_DISORDER = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    """With every character that shows nothing, or moves others, as its escape: ``\\u202e``."""
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() else _escape(ord(each)) for each in text)
+
+
+def _escape(code: int) -> str:
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

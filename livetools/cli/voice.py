@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable
+import contextlib
+import math
+import sys
+from collections.abc import AsyncIterable, Callable
 from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
 from typing import Annotated
 
 import anyio
 import typer
+from anyio.streams.memory import MemoryObjectReceiveStream
 from rich.console import Console
 
 from livetools.audio import FileSpeaker, Microphone, Output, Speaker, pace, read_wav, talk
-from livetools.protocol.events import (
+from livetools.errors import LocalProtocolError
+from livetools.events import (
+    ApprovalRequested,
+    Call,
     Event,
     InputTranscript,
     OutputTranscript,
@@ -20,12 +27,16 @@ from livetools.protocol.events import (
     ToolStarted,
     TurnComplete,
 )
+from livetools.integrations.relay.race import race
+from livetools.session.handlers.threads import DaemonThreads, result_of
 from livetools.session.session import Session
 
 from .agent import Choices, sessions
+from .approval import decision
 from .endpoint import service_or_fake
 from .options import BASE_URL, CONFIG, INSTRUCTIONS, LANGUAGE, MODEL, TARGET, VOICE
 from .saving import FORCE, SAVE, saved
+from .terminal import forget_typed
 from .view import View, short
 
 HEADPHONES = "Speak. With headphones, for it stops when it hears a voice, its own too. Ctrl-C ends."
@@ -63,8 +74,9 @@ def voice(
 ) -> None:
     """Talk to an agent, and see the transcript and every call.
 
-    Speak over the model to interrupt it. With --in it sends a WAV file and ends when that is answered; with --out
-    it writes what you would hear. A machine without a sound card needs both. Ctrl-C ends it.
+    Speak over the model to interrupt it. Calls that need an approval are asked about at the keyboard. With --in it
+    sends a WAV file and ends when that is answered; with --out it writes what you would hear. A machine without a
+    sound card needs both. Ctrl-C ends it.
     """
     choices = Choices(model, instructions, voice, language, config=config)
     with service_or_fake(fake, base_url) as endpoint, ExitStack() as devices:
@@ -78,16 +90,36 @@ def voice(
             view.notice(HEADPHONES)
         devices.enter_context(saved(session, file, force))
         try:
-            anyio.run(_converse, session, source, output, _Told(view))
+            anyio.run(_converse, session, source, output, view)
         except KeyboardInterrupt:
             pass
         finally:
             view.end()
 
 
-async def _converse(session: Session, source: AsyncIterable[bytes], output: Output, told: _Told) -> None:
-    async with session:
-        await talk(session, source, output, tell=told)
+async def _converse(session: Session, source: AsyncIterable[bytes], output: Output, view: View) -> None:
+    asks, asked = anyio.create_memory_object_stream[Call](math.inf)  # the calls that wait for an approval
+    told = _Told(view, asks.send_nowait)
+    async with session, asks, asked:
+        await race(lambda: talk(session, source, output, tell=told), lambda: _decide(session, asked, view))
+
+
+async def _decide(session: Session, calls: MemoryObjectReceiveStream[Call], view: View) -> None:
+    """Ask whoever sits at the keyboard about each call that waits for an approval, one after the other."""
+    keyboard = DaemonThreads()  # a thread that waits for a line keeps no process alive
+    async for call in calls:
+        refusal = await result_of(keyboard.submit(decision, call, view.notice, _typed))
+        with contextlib.suppress(LocalProtocolError):  # it timed out, or was cancelled
+            await (session.approve(call) if refusal is None else session.refuse(call, refusal))
+
+
+def _typed(prompt: str) -> str | None:
+    """A line from the keyboard; ``None`` where nobody sits at one."""
+    if not sys.stdin.isatty():
+        return None
+    forget_typed()
+    typer.echo(prompt, nl=False)
+    return sys.stdin.readline() or None
 
 
 def _source(question: Path | None, device: int | str | None, devices: ExitStack) -> AsyncIterable[bytes]:
@@ -105,10 +137,13 @@ def _device(name: str | None) -> int | str | None:
 
 
 class _Told:
-    """Shows events; what the user said, which comes in pieces, as one line before the model's first word."""
+    """Shows events; what the user said, which comes in pieces, as one line before the model's first word.
 
-    def __init__(self, view: View) -> None:
-        self._view = view
+    ``ask`` gets the calls that wait for an approval.
+    """
+
+    def __init__(self, view: View, ask: Callable[[Call], None]) -> None:
+        self._view, self._ask = view, ask
         self._heard = ""
 
     def __call__(self, event: Event) -> None:
@@ -119,5 +154,7 @@ class _Told:
                 self._view.notice(f"> {self._heard.strip()}", "")
                 self._heard = ""
         self._view.show(event)
+        if isinstance(event, ApprovalRequested):
+            self._ask(event.call)
         if isinstance(event, TurnComplete):
             self._view.end()

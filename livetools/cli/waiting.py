@@ -11,7 +11,7 @@ from typing import NoReturn
 import anyio
 import typer
 
-from livetools.protocol.errors import ConfigError
+from livetools.errors import ConfigError
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from livetools.audio import read_wav
-from livetools.protocol.errors import ConfigError
+from livetools.errors import ConfigError
 
 from .judge import MODEL, generate, is_pretend
 from .record import Conversation

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
-from livetools.protocol.errors import ConfigError
-from livetools.protocol.extras import install
+from livetools.errors import ConfigError
+from livetools.setup.extras import install
 
 from .judge import NoOpinion, pretending
 from .matching import differences

@@ -12,9 +12,9 @@ from typing import Self, TypeAlias
 
 import anyio
 
-from livetools.protocol.events import Call
-from livetools.session.transport import Dialer, Gone, Transport
+from livetools.events import Call
 from livetools.tools import Hooks
+from livetools.transport.contract import Dialer, Gone, Transport
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,7 +35,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from livetools.protocol.errors import ConfigError
+from livetools.errors import ConfigError
 from livetools.session.agents import AgentLike
 from livetools.testing.yaml_file import read_yaml
 

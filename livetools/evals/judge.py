@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import anyio.to_thread
 
-from livetools.protocol.errors import LiveToolsError
+from livetools.errors import LiveToolsError
 
 from .record import Conversation
 

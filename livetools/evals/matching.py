@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from livetools.protocol.errors import ConfigError
-from livetools.protocol.extras import install
+from livetools.errors import ConfigError
+from livetools.setup.extras import install
 
 
 @dataclass(frozen=True, slots=True)

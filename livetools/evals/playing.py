@@ -9,8 +9,8 @@ from typing import Any
 import anyio
 
 from livetools.audio import pace
-from livetools.protocol.errors import ConfigError, LiveToolsError, ToolError
-from livetools.protocol.events import (
+from livetools.errors import ConfigError, LiveToolsError, ToolError
+from livetools.events import (
     ApprovalRequested,
     AudioChunk,
     Event,
@@ -20,10 +20,10 @@ from livetools.protocol.events import (
     ToolStarted,
     TurnComplete,
 )
-from livetools.protocol.near_names import near_names
-from livetools.protocol.unexpected_keyword import explains_keywords
 from livetools.session.agents import AgentLike, adjust, open_agent, plan_of
 from livetools.session.session import Session
+from livetools.setup.near_names import near_names
+from livetools.setup.unexpected_keyword import explains_keywords
 
 from .callers import Caller, Utterance, as_caller
 from .expectations import Expectation, tools_named

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from livetools.protocol.events import Usage
+from livetools.events import Usage
 
 CallState = Literal["running", "finished", "failed", "cancelled", "lost"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from livetools.protocol.errors import ToolError
-from livetools.protocol.events import (
+from livetools.errors import ToolError
+from livetools.events import (
     ApprovalRequested,
     AudioChunk,
     Event,
@@ -21,7 +21,7 @@ from livetools.protocol.events import (
     ToolStarted,
     TurnComplete,
 )
-from livetools.protocol.words import Words
+from livetools.protocol.transcript.words import Words
 from livetools.tools import Hooks
 from livetools.tools.arguments import InvalidArguments
 

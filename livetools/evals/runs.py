@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
 
-from livetools.protocol.errors import ConfigError
+from livetools.errors import ConfigError
 
 from .expectations import Answered, Expectation, Verdict
 from .judge import Judge

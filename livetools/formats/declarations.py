@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from livetools.protocol.declarations import NAME
-from livetools.protocol.errors import ConfigError
+from livetools.errors import ConfigError
+from livetools.setup.declarations import NAME
 
 from .findings import Checklist, Json, Spot, camel, kind_of, member
 from .shapes import check_fields

@@ -26,7 +26,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 from typing import Literal, TypeAlias
 
-from livetools.protocol.errors import ConfigError
+from livetools.errors import ConfigError
 from livetools.tools.results import failure
 from livetools.tools.schema import parameters
 

@@ -21,7 +21,7 @@ from concurrent.futures import CancelledError, Executor, Future
 from functools import partial
 from typing import Any, ParamSpec, Protocol, TypeVar
 
-from livetools.protocol.errors import ConfigError
+from livetools.errors import ConfigError
 
 P = ParamSpec("P")
 T = TypeVar("T")

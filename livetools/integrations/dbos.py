@@ -48,19 +48,19 @@ from weakref import WeakKeyDictionary
 
 import anyio.to_thread
 
-from livetools.protocol.extras import install
+from livetools.setup.extras import install
 
 try:
     from dbos import DBOS, SetWorkflowID
 except ImportError as error:
     raise ImportError(f"durable tools need dbos: {install('durable')}") from error
 
-from livetools.protocol.errors import ConfigError, LocalProtocolError, ToolDefinitionError, ToolError
-from livetools.protocol.events import Call, Event, HandleUpdate, Reconnected, ToolCancelled, ToolFinished
+from livetools.errors import ConfigError, LocalProtocolError, ToolDefinitionError, ToolError
+from livetools.events import Call, Event, HandleUpdate, Reconnected, ToolCancelled, ToolFinished
 from livetools.session.handle_store import HandleStore
+from livetools.session.handlers.threads import DaemonThreads
+from livetools.session.listening.tap import listen
 from livetools.session.session import Session
-from livetools.session.tap import listen
-from livetools.session.threads import DaemonThreads
 from livetools.tools import Tool, ToolContext
 
 from .leases import Leases

@@ -24,7 +24,7 @@ from typing import Protocol
 import anyio
 from anyio.abc import TaskGroup
 
-from livetools.session.host import Host
+from livetools.session.running.host import Host
 
 from .relay.race import race
 

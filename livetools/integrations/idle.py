@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from livetools.protocol.events import (
+from livetools.events import (
     AudioChunk,
     Event,
     InputTranscript,
@@ -14,7 +14,7 @@ from livetools.protocol.events import (
     ToolStarted,
     VoiceActivity,
 )
-from livetools.session.clock import Clock, SystemClock
+from livetools.session.running.clock import Clock, SystemClock
 from livetools.session.session import Session
 
 #: What the model is told when nobody has spoken for a while.

@@ -21,8 +21,8 @@ from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from livetools.protocol.errors import ConfigError, ToolError
-from livetools.protocol.profiles import MEDIA
+from livetools.errors import ConfigError, ToolError
+from livetools.setup.profiles import MEDIA
 from livetools.tools import Tool, ToolContext, ToolResult, Toolset
 
 LONGEST = 64  # characters in the name of a function; MCP takes 128

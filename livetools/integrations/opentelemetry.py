@@ -25,10 +25,10 @@ from contextvars import ContextVar, Token
 from functools import partial
 from typing import Any, TypeAlias
 
-from livetools.protocol import price
-from livetools.protocol.events import Call
-from livetools.protocol.extras import install
+from livetools.events import Call
 from livetools.session.session import Session
+from livetools.setup import price
+from livetools.setup.extras import install
 from livetools.tools import Hooks, SessionLike
 
 try:
@@ -132,6 +132,10 @@ class _Tracing(Hooks):
             below = trace.set_span_in_context(span)
             token = context.attach(below)
         self._runs[id(call)] = call, conversation, span, below, token, wall, began
+
+    def replaced(self, call: Call, by: Call) -> None:
+        if (run := self._runs.pop(id(call), None)) is not None:
+            self._runs[id(by)] = (by, *run[1:])
 
     def after(self, call: Call, response: Mapping[str, Any]) -> None:
         self._end(call, None, partial(_say_result, as_json(dict(response))) if self._content else None)

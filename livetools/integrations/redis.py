@@ -16,7 +16,7 @@ from functools import partial
 
 import anyio.to_thread
 
-from livetools.protocol.extras import install
+from livetools.setup.extras import install
 
 try:
     import redis

@@ -52,7 +52,7 @@ from typing import TypeAlias
 
 import anyio
 
-from livetools.protocol.extras import install
+from livetools.setup.extras import install
 
 try:
     from starlette.requests import Request
@@ -63,13 +63,13 @@ try:
 except ImportError as error:
     raise ImportError(f"relay needs starlette: {install('web')}") from error
 
-from livetools.protocol import price
-from livetools.protocol.errors import ConfigError, LiveToolsError, SessionClosed
-from livetools.protocol.unexpected_keyword import explains_keywords
+from livetools.errors import ConfigError, LiveToolsError, SessionClosed
 from livetools.session.agents import AgentLike, adjust, is_agent, open_agent
-from livetools.session.clock import Clock, SystemClock
 from livetools.session.handle_store import HandleStore
-from livetools.session.wake import on_trio
+from livetools.session.running.clock import Clock, SystemClock
+from livetools.setup import price
+from livetools.setup.unexpected_keyword import explains_keywords
+from livetools.transport.loop.wake import on_trio
 from livetools.web import BUILT
 
 from .drain import Drain

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from livetools.protocol.extras import install
+from livetools.setup.extras import install
 
 try:
     from starlette.websockets import WebSocket
@@ -34,8 +34,8 @@ except ImportError as error:
     ) from error
 
 from livetools.session.agents import AgentLike
-from livetools.session.clock import Clock, SystemClock
 from livetools.session.handle_store import HandleStore
+from livetools.session.running.clock import Clock, SystemClock
 
 from .drain import Drain
 from .phone.provider import Telnyx, Twilio

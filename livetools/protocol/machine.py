@@ -20,24 +20,35 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import inf
 from typing import Any
 
-from . import close_codes, outgoing
-from .actions import Action, Close, Dial, End, Hangup, Outcome
-from .calls import Calls
-from .connection import Begin, Connection, Consequence, Lose, SendSetup, Snapshot
-from .dispatch import Dispatch, says_something
-from .errors import LocalProtocolError
-from .events import Call, Event, Interrupted, Reconnected, Reconnecting, TurnComplete, Usage
-from .expected import Exchange
-from .input_queue import InputQueue, Item
-from .latency import Latency
-from .link import LinkState
-from .outbox import Frame, Outbox, Receipt
-from .parking import Parking
-from .plan_types import Plan
-from .quiet import Quiet
-from .reception import Reception
-from .reconnect_policy import ReconnectPolicy
-from .turns import Turns
+from livetools.errors import LocalProtocolError
+from livetools.events import (
+    REPLACED,
+    Call,
+    Event,
+    Interrupted,
+    Reconnected,
+    Reconnecting,
+    TurnComplete,
+    Usage,
+)
+from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Outcome
+from livetools.protocol.calls.calls import Calls
+from livetools.protocol.connection.connection import Begin, Connection, Consequence, Lose, SendSetup, Snapshot
+from livetools.protocol.connection.parking import Parking
+from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.protocol.connection.table import LinkState
+from livetools.protocol.input.outbox import Frame, Outbox, Receipt
+from livetools.protocol.input.queue import InputQueue, Item
+from livetools.protocol.transcript.latency import Latency
+from livetools.protocol.turns.exchange import Exchange
+from livetools.protocol.turns.quiet import Quiet
+from livetools.protocol.turns.table import Turns
+from livetools.setup.plan_types import Plan
+
+from .connection import close_codes
+from .messages import outgoing
+from .receive import Reception
+from .send import Dispatch, says_something
 
 # Every input passes it: asked of its class, a member of an enum costs ten times as much.
 _LEAVING, _SETUP = LinkState.LEAVING, LinkState.SETUP
@@ -119,9 +130,12 @@ class Machine:
 
     def stats(self) -> dict[str, Any]:  # plain values
         """Who owes what, and what was lost: every open call by name, what is expected from the model, dials, drops."""
+        loss = self.connection.last_loss
         return {
             "line": self.connection.state.name.lower(),
             "dials": self.connection.attempts.dials,
+            "losses": self.connection.losses,
+            "last_loss": loss and {"code": loss.close.code, "how": loss.how, "calls": list(loss.calls)},
             "waiting_for": self.turns.waiting_for(),
             "calls": self.calls.stats(self._now),
             "calls_made": self.calls.counted,
@@ -144,7 +158,7 @@ class Machine:
 
     def disconnected(self, link: int, close: Close, now: float) -> None:
         """A socket ended, or could not be opened."""
-        self._do(self.connection.gone(link, close, self.snapshot(), now), now)
+        self._do(self.connection.gone(link, close, self.snapshot(), now, self.calls.open()), now)
         self._after(now)
 
     def receive(self, link: int, data: bytes | str, now: float) -> None:
@@ -153,6 +167,8 @@ class Machine:
             if self.connection.state is _SETUP and self.reception.completes_setup(data):
                 self._do(self.connection.completed(now), now)
             self.reception.receive(link, data, now)
+            if self.reception.cuts_next:
+                self.interrupt(now)
             self._after(now)
 
     # Inputs from the user
@@ -197,7 +213,7 @@ class Machine:
         if self.closed:
             return False
         self._now = now
-        return self.input.media(Item(kind, frame), self.calls.blocking())
+        return self.input.media(Item(kind, frame), self.calls.blocking(), not self.connection.usable)
 
     def media_link(self) -> int | None:
         """The link that media may be written to past the queues: there is nothing to wait for, to keep or to count."""
@@ -240,13 +256,22 @@ class Machine:
         self.input.put(Item("end", outgoing.audio_stream_end()))
         if rate is not None:
             for frame in outgoing.silence(self.plan.closing_silence, rate):
-                self.input.media(Item("audio", frame), self.calls.blocking())
+                self.input.media(Item("audio", frame), self.calls.blocking(), not self.connection.usable)
 
-    def interrupt(self, now: float) -> None:
-        """Cut the model's turn off: at the service where the model allows it, and always for the listeners here."""
+    def interrupt(self, now: float, answer: bool = False) -> None:
+        """Cut the model's turn off: at the service where the model allows it, and always for the listeners here.
+
+        ``answer``: the next one, where none is under way: the model is to speak to what it has heard, and nothing tells
+        when it begins.
+        """
         self._now = now
-        if self.turns.idle or self.closed:
+        if self.closed:
             return
+        if self.turns.idle:
+            if answer:
+                self.reception.suppressed = self.reception.cuts_next = True
+            return
+        self.reception.cuts_next = False
         if self.plan.content_mid_session:
             self.input.put(Item("cut", outgoing.cut_off()))
         self.turns.interrupted(now)
@@ -335,9 +360,8 @@ class Machine:
         stalled = self.turns.tick(now, served)
         if stalled is not None:
             self._tell(stalled)
-            self.reception.suppressed = (
-                self.reception.suppressed and not self.turns.idle
-            )  # of a turn that has no end
+            if self.turns.idle and not self.reception.cuts_next:  # of a turn that has no end
+                self.reception.suppressed = False
         self._do(self.connection.tick(self.snapshot(), now), now)
         self._after(now)
 
@@ -346,6 +370,8 @@ class Machine:
         if self.closed:
             return inf
         if (self._ending and self._done()) or (self.input.untold and self._flowing()):
+            return self._now
+        if self.calls.limit is not None and not self.calls.replies:
             return self._now
         connection = self.connection
         at = min(
@@ -460,7 +486,7 @@ class Machine:
         if self.turns.lost(now, again=self.input.lose(unread, self.turns.exchange, crossed=crossed)):
             self._tell(Interrupted())
             self.latency.cut_off()
-            self._tell(self.reception.timed(TurnComplete("CONNECTION_REPLACED")))
+            self._tell(self.reception.timed(TurnComplete(REPLACED)))
         self.reception.suppressed = False
         self.reception.sound.clear()
 
@@ -541,7 +567,9 @@ class Machine:
         connection = self.connection
         if self._moving and connection.cannot_move:
             self._stay()
-        if (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):
+        if self.calls.limit is not None and not self.calls.replies:  # the last error is written first
+            self._do(connection.close(now, self.calls.limit), now)
+        elif (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):
             self._do(connection.close(now), now)
         elif connection.state is _LEAVING:
             self._do(connection.move_if_quiet(self.snapshot(), now), now)

@@ -1,6 +1,13 @@
-"""The replaceable parts of a session: stores for handles, transports, dialers and clocks.
+"""Sessions: ``connect`` and the verbs of an open session. Here, and in the folders below, code awaits.
 
-This package runs the state machine of ``protocol`` with tasks, sockets and threads. Names are loaded on first use.
+``connect`` checks its arguments and makes a ``Session``; ``assembly`` puts its parts together when it is entered.
+``session``, ``ask``, ``input`` and ``facts`` are what a user calls. ``running`` runs the machine of
+``livetools.protocol``; ``handlers`` runs the tools; ``listening`` tells hooks and observers.
+
+In: a model, tools and options; then text, audio and video. Out: events, and replies to ``ask``.
+
+This package exports the replaceable parts of a session (stores for handles, transports, dialers, clocks) and what it
+hands out. Names are loaded on first use.
 """
 
 from __future__ import annotations
@@ -9,23 +16,25 @@ import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from livetools.protocol.transcript import Transcript
+    from livetools.events import Usage
+    from livetools.protocol.transcript.transcript import Transcript
+    from livetools.session.running.clock import Clock, SystemClock
+    from livetools.transport.contract import Dialer, Transport
 
-    from .clock import Clock, SystemClock
     from .handle_store import FileHandleStore, HandleStore, MemoryHandleStore
     from .memory import MemoryTransport
-    from .transport import Dialer, Transport
 
 _HOMES = {
-    "Clock": "livetools.session.clock",
-    "Dialer": "livetools.session.transport",
+    "Clock": "livetools.session.running.clock",
+    "Dialer": "livetools.transport.contract",
     "FileHandleStore": "livetools.session.handle_store",
     "HandleStore": "livetools.session.handle_store",
     "MemoryHandleStore": "livetools.session.handle_store",
     "MemoryTransport": "livetools.session.memory",
-    "SystemClock": "livetools.session.clock",
-    "Transcript": "livetools.protocol.transcript",
-    "Transport": "livetools.session.transport",
+    "SystemClock": "livetools.session.running.clock",
+    "Transcript": "livetools.protocol.transcript.transcript",
+    "Transport": "livetools.transport.contract",
+    "Usage": "livetools.events",
 }
 
 __all__ = [
@@ -38,6 +47,7 @@ __all__ = [
     "SystemClock",
     "Transcript",
     "Transport",
+    "Usage",
 ]
 
 

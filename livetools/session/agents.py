@@ -18,13 +18,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias, TypeGuard
 
-from livetools.protocol.errors import ConfigError
-from livetools.protocol.plan import Plan, adjusted
+from livetools.errors import ConfigError
+from livetools.setup.plan import Plan, adjusted
 from livetools.tools import Hooks, Tool
+from livetools.transport.contract import Dialer
 
 from .connect import connect
 from .session import Session
-from .transport import Dialer
 
 #: What opens a session, with the parameters of :data:`PASSED` as keywords.
 AgentLike: TypeAlias = Callable[..., Session]

@@ -8,29 +8,29 @@ from dataclasses import dataclass, field, replace
 
 from anyio.abc import TaskGroup
 
-from livetools.protocol import outgoing
-from livetools.protocol.errors import LocalProtocolError
-from livetools.protocol.events import Call, Event
+from livetools.errors import LocalProtocolError
+from livetools.events import Call, Event
+from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.protocol.input.outbox import Receipt
 from livetools.protocol.machine import NO_DIAL, Machine
-from livetools.protocol.outbox import Receipt
-from livetools.protocol.plan import replan
-from livetools.protocol.plan_types import Plan, ToolSpec
-from livetools.protocol.reconnect_policy import ReconnectPolicy
-from livetools.protocol.transcript import Transcript
+from livetools.protocol.messages import outgoing
+from livetools.protocol.transcript.transcript import Transcript
+from livetools.session.handlers.handlers import Handlers
+from livetools.session.handlers.workers import Workers
+from livetools.session.listening.guardrails import Guardrails
+from livetools.session.listening.listener import Listener
+from livetools.session.listening.observers import Observers
+from livetools.session.running.clock import Clock, SystemClock
+from livetools.session.running.host import Host
+from livetools.session.running.session_driver import SessionDriver
+from livetools.session.running.sockets import Sockets
+from livetools.setup.plan import replan
+from livetools.setup.plan_types import Plan, ToolSpec
 from livetools.tools import Agent, Hooks, SessionLike, Tool, as_tools
+from livetools.transport.contract import Dialer
+from livetools.transport.endpoint import Endpoint
 
-from .clock import Clock, SystemClock
-from .endpoint import Endpoint
-from .guardrails import Guardrails
 from .handle_store import ConversationStore, HandleStore, Keeper
-from .handlers import Handlers
-from .host import Host
-from .listener import Listener
-from .observers import Observers
-from .session_driver import SessionDriver
-from .sockets import Sockets
-from .transport import Dialer
-from .workers import Workers
 
 log = logging.getLogger("livetools.session")
 
@@ -86,7 +86,8 @@ class Assembly:
             self.observers = observers = Observers(self.hooks, session)
             driver = self._driver(host, group, session)
             drivers.append(driver)
-            self.guardrails = Guardrails(self.hooks, session, self.plan.transcribed) or None
+            made = Guardrails(self.hooks, session, self.plan.transcribed, driver.withhold)
+            self.guardrails = made or None
             try:
                 await self._run(driver, group, ready)
             finally:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Never
 
-from livetools.protocol import configuration
-from livetools.protocol.errors import ConfigError
-from livetools.protocol.plan import make_plan
-from livetools.protocol.plan_types import (
+from livetools.errors import ConfigError
+from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.protocol.transcript.transcript import MAX_HISTORY
+from livetools.session.running.clock import Clock, SystemClock
+from livetools.setup import configuration
+from livetools.setup.plan import make_plan
+from livetools.setup.plan_types import (
     INPUT_GATE,
     LOST_RESULTS,
     MAX_CONCURRENCY,
@@ -22,9 +25,8 @@ from livetools.protocol.plan_types import (
     ReplyBatching,
     ReplyFormat,
 )
-from livetools.protocol.profiles import ModelProfile
-from livetools.protocol.reconnect_policy import ReconnectPolicy
-from livetools.protocol.transcript import MAX_HISTORY
+from livetools.setup.profiles import ModelProfile
+from livetools.setup.secrecy import Sealed, Secrets
 from livetools.tools import (
     ContentOrDict,
     Hooks,
@@ -35,16 +37,14 @@ from livetools.tools import (
     as_tools,
     split_config_tools,
 )
+from livetools.transport.contract import Dialer
+from livetools.transport.credentials import KeySource
+from livetools.transport.endpoint import resolve
+from livetools.transport.websocket import WebSocket
 
 from .assembly import Assembly, specs_of
-from .clock import Clock, SystemClock
-from .credentials import KeySource
-from .endpoint import resolve
 from .misnamed import unexpected
-from .secrecy import Sealed, Secrets
 from .session import Session
-from .transport import Dialer
-from .websocket import WebSocket
 
 if TYPE_CHECKING:
     from .handle_store import HandleStore
@@ -114,7 +114,9 @@ def connect(
     - ``reply_batching``: ``"each"`` answers each call when it is ready, ``"batch"`` all calls of a message together.
     - ``response_key``: the key of a result: ``"output"``, ``"result"`` or ``"content"``.
     - ``tool_timeout``: seconds that a tool may run; ``@tool(timeout=...)`` overrides it.
-    - ``max_concurrency``: calls that run at once. ``max_calls``: calls in the whole session.
+    - ``max_concurrency``: calls that run at once.
+    - ``max_calls``: calls in the whole session. Each further one is answered with an error, and after ten of those the
+      session ends with ``LimitReached``.
     - ``allowed``: names of the tools that may be called; calls of others are answered with an error.
     - ``hooks``: :class:`Hooks` around every call.
 

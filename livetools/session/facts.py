@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from livetools.protocol.errors import ConfigError, LocalProtocolError
-from livetools.protocol.events import Usage
-from livetools.protocol.outbox import Receipt
-from livetools.protocol.pcm import Samples
-from livetools.protocol.profiles import ModelProfile
-from livetools.protocol.transcript import Transcript
+from livetools.errors import ConfigError, LocalProtocolError
+from livetools.events import Usage
+from livetools.protocol.input.outbox import Receipt
+from livetools.protocol.input.pcm import Samples
+from livetools.protocol.transcript.transcript import Transcript
+from livetools.session.running.host import Host
+from livetools.setup.profiles import ModelProfile
+from livetools.transport.loop.wake import make_wake
 
 from .assembly import Assembly
-from .host import Host
-from .wake import make_wake
 
 if TYPE_CHECKING:
-    from livetools.protocol.plan_types import Plan
-
-    from .session_driver import SessionDriver
+    from livetools.session.running.session_driver import SessionDriver
+    from livetools.setup.plan_types import Plan
 
 
 class SessionFacts:
@@ -85,6 +84,8 @@ class SessionFacts:
         ``last_output`` (from the end of the user's input to the first and the last audio or text of the answer) and
         ``call`` (from its arrival to its answer), each with ``count``, and ``mean``, ``p50``, ``p90``, ``p99``, ``max``
         in seconds. ``history_dropped`` counts the steps of the transcript that were dropped because of ``max_history``.
+        ``losses`` counts the connections that were lost, planned moves apart; ``last_loss`` (``None``: there is none)
+        has the ``code`` of the last one, ``how`` it ended in words, and the ``calls`` that were open.
         ``loop_blocks`` maps the names of tools that blocked the event loop for 0.25 s or longer to how often they did.
         """
         driver = self._running()

@@ -53,6 +53,11 @@ class FrameLog:
             print(f"{elapsed:8.3f} {arrow} {link} {text}", file=sys.stderr)  # noqa: T201  # what was asked for
 
 
+def detail(error: BaseException) -> BaseException | None:
+    """The exception for a log that may show its words, which ``LIVETOOLS_LOG=frames`` asks for; else ``None``."""
+    return error if FrameLog.wanted() is not None else None
+
+
 def readable(frame: bytes) -> str:
     """A frame on one line, without its media and its handle."""
     text = _SPACE.sub(" ", frame.decode("utf-8", "replace").strip())

@@ -14,9 +14,10 @@ from typing import Protocol, runtime_checkable
 
 import anyio.to_thread
 
-from livetools.protocol.events import Call, Event, HandleUpdate
+from livetools.events import Call, Event, HandleUpdate
+from livetools.setup.secrecy import place
 
-from .secrecy import detail, place
+from .framelog import detail
 
 log = logging.getLogger("livetools.session")
 
@@ -63,7 +64,7 @@ class ConversationStore(HandleStore, Protocol):
         ...
 
     def follow(self, session: object) -> None:
-        """This session is about to open: :func:`livetools.session.tap.listen` tells of what happens in it."""
+        """This session is about to open: :func:`livetools.session.listening.tap.listen` tells of what happens in it."""
         ...
 
 

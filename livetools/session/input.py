@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from livetools.protocol import outgoing
-from livetools.protocol.errors import ConfigError, LocalProtocolError
-from livetools.protocol.images import image
-from livetools.protocol.pcm import pcm_bytes, sample_rate
+from livetools.errors import ConfigError, LocalProtocolError
+from livetools.protocol.input.images import image
+from livetools.protocol.input.pcm import pcm_bytes, sample_rate
+from livetools.protocol.messages import outgoing
 
 from .facts import SessionFacts, checked_text
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer  # typing's own from Python 3.12 on
 
-    from .session_driver import SessionDriver
+    from livetools.session.running.session_driver import SessionDriver
 
 
 class SessionInput(SessionFacts):
@@ -73,7 +73,7 @@ class SessionInput(SessionFacts):
 
         Raises ``LocalProtocolError`` on models that accept content only before the first turn (3.1).
         """
-        from livetools.protocol.configuration import history
+        from livetools.setup.configuration import history
 
         if not isinstance(turn_complete, bool):
             raise ConfigError(f"turn_complete={turn_complete!r:.40}: True or False is expected")
@@ -87,9 +87,12 @@ class SessionInput(SessionFacts):
         """Send 16-bit little-endian mono PCM at ``rate`` Hz: bytes, or an array of int16. Chunks of 20 to 100 ms
         are best; they may be cut anywhere, even within a sample.
 
-        Audio is never sent late. It is dropped, and reported by ``InputDropped``, while there is no connection, while
-        the model would close the session for it, and when 2 MiB wait to be written. Raises ``LocalProtocolError`` if
-        ``rate`` changes, ``ConfigError`` for floats and everything else that is not 16-bit PCM.
+        Audio is never sent late. It is dropped, and reported by ``InputDropped``, while the model would close the
+        session for it. While there is no connection, and where the line is slow, the newest 2 MiB of audio and video
+        wait (as base64), and the oldest beyond that are dropped. On an open line a single chunk may be larger.
+
+        Raises ``LocalProtocolError`` if ``rate`` changes, ``ConfigError`` for floats and everything else that is not
+        16-bit PCM.
         """
         sound = pcm_bytes(pcm)
         if not (type(rate) is int and 0 < rate == self._rate):  # else it was checked before

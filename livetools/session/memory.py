@@ -20,10 +20,9 @@ from typing import Any, TypeVar
 
 import anyio
 
-from livetools.protocol.outbox import Pong
-
-from .pongs import UNANSWERED
-from .transport import Gone, Transport
+from livetools.protocol.input.outbox import Pong
+from livetools.transport.contract import Gone, Transport
+from livetools.transport.pongs import UNANSWERED
 
 T = TypeVar("T")
 

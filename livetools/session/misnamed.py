@@ -11,12 +11,11 @@ import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Mapping
 
-from livetools.protocol.configuration import NESTED, NOT_LIVE, PLACES, camel, snake
-from livetools.protocol.reconnect_policy import ReconnectPolicy
-from livetools.protocol.unexpected_keyword import UnexpectedKeyword, keywords, meant, unexpected_keywords
+from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.setup.configuration import NESTED, NOT_LIVE, PLACES, camel, snake
+from livetools.setup.unexpected_keyword import UnexpectedKeyword, keywords, meant, unexpected_keywords
 from livetools.tools import ToolOptions
-
-from .websocket import WebSocket
+from livetools.transport.websocket import WebSocket
 
 #: What other libraries call a parameter of ours. A field of google-genai's config that has one stands here too.
 ALIASES: Mapping[str, str] = {

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, NoReturn, Self, overload
 
 import anyio
 
-from livetools.protocol.errors import ConcurrencyError, ConfigError, LocalProtocolError
-from livetools.protocol.events import Call, Event, HandedOff
+from livetools.errors import ConcurrencyError, ConfigError, LocalProtocolError
+from livetools.events import Call, Event, HandedOff
 from livetools.tools import Agent, Instructions, ToolLike
 from livetools.tools.results import error_outcome, outcome
 
-from .exchange import Asking, Reply, Stream
+from .ask import Asking, Reply, Stream
 from .facts import checked_text
 from .input import SessionInput
 
 if TYPE_CHECKING:
-    from .session_driver import SessionDriver
+    from livetools.session.running.session_driver import SessionDriver
 
 
 class Session(SessionInput):

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import anyio
 
-from livetools.protocol.profiles import ModelProfile
+from livetools.setup.profiles import ModelProfile
 
 from .wire import Message, readable
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass, field
 
-from livetools.protocol.errors import LiveToolsError
+from livetools.errors import LiveToolsError
 
 from .calls import FakeCall
 from .wire import Frame

@@ -20,11 +20,11 @@ import anyio
 from anyio.abc import ByteStream
 from websockets.http11 import Request
 
-from livetools.protocol.errors import LiveToolsError
-from livetools.session.clock import Clock, SystemClock
-from livetools.session.transport import Gone as UpstreamGone
-from livetools.session.transport import Transport
-from livetools.session.websocket import WebSocket
+from livetools.errors import LiveToolsError
+from livetools.session.running.clock import Clock, SystemClock
+from livetools.transport.contract import Gone as UpstreamGone
+from livetools.transport.contract import Transport
+from livetools.transport.websocket import WebSocket
 
 from .live.caller import header
 from .log import Log

@@ -20,6 +20,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import IO, Any, Literal, Self, TypeAlias
 
+from .stand_ins import StandIns
 from .wire import Frame, Message, snake, without_media
 
 Mode: TypeAlias = Literal["w", "x", "a"]
@@ -30,12 +31,14 @@ _OPAQUE = re.compile(
 )  # media, a signature: what looks like a key in it is chance
 REDACTED = "REDACTED"
 PRIVATE = 0o600  # a recording is a conversation of somebody's
-UNMISTAKABLE = 16  # characters: a handle that long is replaced wherever it stands
 _HANDLES = (("setup", "sessionResumption", "handle"), ("sessionResumptionUpdate", "newHandle"))
 
 
 class Recording:
     """Frames that are written to a file as they come, or were read from one.
+
+    From ``with`` on the frames are in the file and not in memory: ``frames`` reads the file, and raises as :meth:`load`
+    does. What comes after the block is not recorded.
 
     ``mode`` is that of ``open``: ``"w"`` overwrites a file that exists, ``"x"`` raises ``FileExistsError`` for
     it, ``"a"`` reads it, with a ``ValueError`` for a line that is not of a recording, and goes on: its
@@ -60,7 +63,7 @@ class Recording:
         mode: Mode = "w",
     ) -> None:
         self.path = Path(path)
-        self.frames: list[Frame] = []
+        self._kept: list[Frame] | None = []  # what is in memory; None: the file was opened, and holds all
         self._media = media
         self._redact = redact
         self.mode = mode
@@ -68,33 +71,46 @@ class Recording:
         self._began: float | None = None
         self._before = 0  # connections of a recording that goes on
         self._ended = 0.0  # its last time
-        self._stand_ins: dict[str, str] = {}
+        self._count = 0
+        self._stand_ins = StandIns()
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
         """Read a recording; ``ValueError`` names the line that is not one of it. ``OSError`` as from ``open``."""
         recording = cls(path)
-        recording.frames = list(_frames(recording.path))
+        recording._kept = list(_frames(recording.path))
         return recording
 
+    @property
+    def frames(self) -> list[Frame]:
+        """Every frame, in order."""
+        return list(_frames(self.path)) if self._kept is None else self._kept
+
+    @property
+    def count(self) -> int:
+        """How many frames there are. It reads no file."""
+        return self._count if self._kept is None else len(self._kept)
+
     def __enter__(self) -> Self:
+        self._count = 0
         if self.mode == "a" and self.path.exists():
-            self._go_on(list(_frames(self.path)))
+            self._go_on()
         flags = {"w": os.O_TRUNC, "x": os.O_EXCL, "a": os.O_APPEND}[self.mode]
         handle = os.open(self.path, os.O_WRONLY | os.O_CREAT | flags, PRIVATE)
         if hasattr(os, "fchmod"):  # not on Windows
             os.fchmod(handle, PRIVATE)  # of a file that was there
         # a lone surrogate, which UTF-8 does not have, becomes its JSON escape
         self._file = open(handle, "w", encoding="utf-8", errors="backslashreplace", newline="\n")
+        self._kept = None
         return self
 
-    def _go_on(self, frames: list[Frame]) -> None:
-        self.frames = frames
-        self._before = max((frame.connection for frame in frames), default=0)
-        self._ended = max((frame.time for frame in frames), default=0.0)
-        for frame in frames:
+    def _go_on(self) -> None:
+        for frame in _frames(self.path):
+            self._count += 1
+            self._before = max(self._before, frame.connection)
+            self._ended = max(self._ended, frame.time)
             for holder, key in handles_in(frame.message):
-                self._stand_ins.setdefault(holder[key], holder[key])
+                self._stand_ins.keep(holder[key])
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -104,18 +120,22 @@ class Recording:
             self._file = None
 
     def add(self, frame: Frame) -> None:
-        """Keep one frame, redacted; times count from the first. It is in the file when this returns."""
+        """Keep one frame, redacted; times count from the first. It is in the file, if that is open, on return."""
+        if self._file is None and self._kept is None:
+            return  # the recording has ended
         self._began = frame.time if self._began is None else self._began
         time = round(frame.time - self._began + self._ended, 6)
         connection = frame.connection + self._before if frame.connection else 0
         kept = Frame(time, frame.direction, connection, self._clean(frame.message))
-        self.frames.append(kept)
         if self._file is not None:
             self._file.write(_line(kept) + "\n")
             self._file.flush()
+            self._count += 1
+        elif self._kept is not None:
+            self._kept.append(kept)
 
     def _clean(self, message: Message) -> Message:
-        named = [self._stand_in(holder[key]) for holder, key in handles_in(message)]
+        named = [self._stand_ins.of(holder[key]) for holder, key in handles_in(message)]
         cleaned: Message = _mapped(message if self._media else without_media(message), self._harmless)
         for (holder, key), name in zip(handles_in(cleaned), named, strict=True):
             holder[key] = name
@@ -123,17 +143,11 @@ class Recording:
             cleaned = json.loads(self._redact(json.dumps(cleaned, ensure_ascii=False)))
         return cleaned
 
-    def _stand_in(self, handle: str) -> str:
-        return self._stand_ins.setdefault(handle, f"handle-{len(self._stand_ins) + 1}")
-
     def _harmless(self, text: str) -> str:
         """The text without keys, tokens and handles. Media are let be."""
         if _OPAQUE.fullmatch(text):
-            return text
-        for handle, name in self._stand_ins.items():
-            if len(handle) >= UNMISTAKABLE:
-                text = text.replace(handle, name)
-        return _SECRETS.sub(REDACTED, text)
+            return self._stand_ins.known(text) or text
+        return _SECRETS.sub(REDACTED, self._stand_ins.replace(text))
 
     def connections(self) -> list[int]:
         """The numbers of the connections, in the order of their dials."""

@@ -28,10 +28,10 @@ from anyio.abc import ByteStream
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from websockets.http11 import Request
 
-from livetools.protocol.errors import ConfigError
-from livetools.protocol.profiles import ModelProfile
-from livetools.protocol.unexpected_keyword import explains_keywords
-from livetools.session.clock import Clock, SystemClock
+from livetools.errors import ConfigError
+from livetools.session.running.clock import Clock, SystemClock
+from livetools.setup.profiles import ModelProfile
+from livetools.setup.unexpected_keyword import explains_keywords
 
 from .calls import FakeCall
 from .conversation import Script
@@ -217,7 +217,7 @@ class FakeLiveServer(Address):
         key = min(self.service.api_keys) if self.service.api_keys else "fake-key"
         options: dict[str, Any] = {"base_url": self.url, "api_key": key}
         if self.tls:
-            from livetools.session.websocket import WebSocket
+            from livetools.transport.websocket import WebSocket
 
             options["transport"] = WebSocket(ssl=self.ssl_context)
         return options

@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from livetools.protocol.profiles import ModelProfile, find
-from livetools.session.clock import Clock
+from livetools.session.running.clock import Clock
+from livetools.setup.profiles import ModelProfile, find
 
 from .faults import Faults
 from .live.limits import Limits

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from livetools.protocol.errors import ConfigError
+from livetools.errors import ConfigError
 
 from .annotations import place_of
 from .shapes import is_declaration

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from livetools.protocol.errors import ConfigError
-from livetools.protocol.frozen import frozen
-from livetools.protocol.unexpected_keyword import explains_keywords
+from livetools.errors import ConfigError
+from livetools.setup.frozen import frozen
+from livetools.setup.unexpected_keyword import explains_keywords
 
 from .likes import Instructions, ToolLike
 

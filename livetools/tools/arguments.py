@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from livetools.protocol.errors import ToolError
+from livetools.errors import ToolError
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol
 
 from typing_extensions import TypeVar
 
-from livetools.protocol.events import Call
+from livetools.events import Call
 
 Deps = TypeVar("Deps", default=Any)  # without an argument the dependencies are not checked
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from livetools.protocol.events import Call, Event, InputTranscript, OutputTranscript
+from livetools.events import Call, Event, InputTranscript, OutputTranscript
 
 if TYPE_CHECKING:
     from .context import SessionLike
@@ -33,25 +33,37 @@ class Observer(Protocol):
 class Hooks(Protocol):
     """Base class for code that runs around every call. Override the methods you need.
 
-    Hooks run in the order of ``hooks=``, and may be sync or async. A hook that raises is logged, and the call goes on,
-    with one exception: a :class:`~livetools.ToolError` in :meth:`before` refuses the call, and the model gets its text.
+    Hooks run in the order of ``hooks=``, and may be sync or async. A check that fails lets nothing pass; what the
+    other hooks raise is logged.
 
     ::
 
-        class Audit(Hooks):
+        class Check(Hooks):
             def before(self, call):
                 print("calls", call.name, dict(call.args))
+                if call.args["city"] == "Atlantis":
+                    raise ToolError("Atlantis is not on the map")
 
-        async with connect(MODEL, tools=[get_weather], hooks=[Audit()]) as session:
+        async with connect(MODEL, tools=[get_weather], hooks=[Check()]) as session:
             await session.ask("Weather in Oslo?")
     """
 
-    def before(self, call: Call) -> Awaitable[None] | None:
-        """The tool is about to run."""
+    def before(self, call: Call) -> Awaitable[Mapping[str, Any] | None] | Mapping[str, Any] | None:
+        """Decide about a call, before it is approved and before it runs; ``call.args`` is as the model sent it.
+
+        ``None`` lets it go on; a mapping holds other arguments to run it with, which are validated, shown for approval
+        and passed to ``undo``. A ``ToolError``, also in an exception group, refuses it with that text. Whatever else is
+        raised or returned refuses it too, and is logged. Calls of tools without a handler do not pass here.
+        """
         return None
 
-    def after(self, call: Call, response: Mapping[str, Any]) -> Awaitable[None] | None:
-        """The tool has returned; ``response`` is the JSON object that the model gets."""
+    def after(self, call: Call, response: Mapping[str, Any]) -> Awaitable[object] | object:
+        """The tool has returned; ``response`` is the JSON object that the model gets, ``call`` has the arguments used.
+
+        ``None`` leaves it; another value takes its place, encoded as a tool's own; media beside it stay. If this
+        raises, the model learns that the tool has run and its result is withheld; ``undo`` is not called. What a
+        generator has yielded was sent before.
+        """
         return None
 
     def on_error(self, call: Call, error: Exception) -> Awaitable[None] | None:
@@ -63,41 +75,34 @@ class Hooks(Protocol):
         return None
 
     def on_session(self, session: SessionLike) -> Observer | None:
-        """The session is about to connect. The observer that is returned follows it to its end.
-
-        The session's handlers see context variables that are set here. Called only for a session's own hooks.
+        """The session is about to connect. The observer that is returned follows it to its end; handlers see context
+        variables that are set here. Called only for a session's own hooks.
         """
         return None
 
     def elsewhere(self, call: Call, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The tool runs on its own executor, perhaps in another process, which inherits no context variables.
-
-        The function that is returned runs instead of ``function``, with its arguments. If the executor pickles, it must
-        be picklable.
+        """The tool runs on its own executor, perhaps in another process, which inherits no context variables: give a
+        function to run instead of ``function``, with its arguments (picklable, if the executor pickles).
         """
         return function
 
-    def on_input(self, transcript: InputTranscript) -> Awaitable[None] | None:
-        """The user has typed or said this; speech comes in pieces, as the service transcribes it.
+    def replaced(self, call: Call, by: Call) -> None:
+        """A hook behind this one has replaced the arguments: ``call`` is ``by`` from now on."""
+        return
 
-        If it has a second parameter ``session``, it gets the session: it can interrupt the model, make it say something
-        else, or end the conversation. The model does not wait for this hook and may already speak. Called only for a
-        session's own hooks, not for a toolset's::
+    def on_input(self, event: InputTranscript) -> Awaitable[None] | None:
+        """The user has typed or said ``event.text``; speech comes in pieces, if ``input_audio_transcription`` is on.
 
-            class Guard(Hooks):
-                async def on_input(self, transcript, session=None):
-                    if "password" in transcript.text:
-                        await session.interrupt()
-                        await session.generate_reply("Ask the user not to tell passwords.")
+        With a second parameter ``session`` it gets the session: it can interrupt the model, make it say something else,
+        or end the conversation. The model does not wait for this hook and may already speak. Called only for a
+        session's own hooks, not for a toolset's or those of ``attach``.
 
-        Speech is transcribed if the config asks for ``input_audio_transcription``.
+        If it raises, or returns anything but ``None``, the model's turn is interrupted and no more of it is told (3.1
+        cannot be interrupted, and speaks to nobody).
         """
         return None
 
-    def on_output(self, transcript: OutputTranscript) -> Awaitable[None] | None:
-        """The model says this, a few words at a time. Otherwise like :meth:`on_input`.
-
-        This is not a filter: you get the words when the model generates them, and ``session.interrupt()`` can only
-        remove audio that has not been played. Words after an interruption are not passed.
-        """
+    def on_output(self, event: OutputTranscript) -> Awaitable[None] | None:
+        """The model says ``event.text``, a few words at a time. Otherwise like :meth:`on_input`; not a filter: an
+        interruption can only remove audio that has not been played."""
         return None

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from livetools.protocol.configuration import is_base64
+from livetools.setup.configuration import is_base64
 
 Part = dict[str, Any]  # a JSON object, in camelCase
 

@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
-from livetools.protocol.errors import ToolTimeout
+from livetools.errors import ToolTimeout
 
 
 async def run(kind: str, call: Callable[[], Any], timeout: float | None) -> object:

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from typing import Any, Literal, TypedDict
 
-from livetools.protocol.errors import ToolDefinitionError
-from livetools.protocol.plan_types import APPROVAL_TIMEOUT
+from livetools.errors import ToolDefinitionError
+from livetools.setup.plan_types import APPROVAL_TIMEOUT
 
 from .callbacks import fits
 

@@ -41,18 +41,18 @@ import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 from typing import Any, TypeAlias
 
-from livetools.protocol.actions import Outcome
-from livetools.protocol.errors import ToolError
-from livetools.protocol.frozen import frozen
-from livetools.protocol.plan_types import RESPONSE_KEY
-from livetools.protocol.unexpected_keyword import explains_keywords
+from livetools.errors import ToolError
+from livetools.protocol.calls.actions import Outcome
+from livetools.setup.frozen import frozen
+from livetools.setup.plan_types import RESPONSE_KEY
+from livetools.setup.unexpected_keyword import explains_keywords
 
 from .agent import Agent
 from .media import parts
 from .options import scheduling_of
 from .shrink import shrink
 
-__all__ = ["ToolResult", "encode", "error_outcome", "failure", "outcome", "parts", "shrink"]
+__all__ = ["ToolResult", "encode", "error_outcome", "failure", "outcome", "parts", "shrink", "tool_error"]
 
 log = logging.getLogger("livetools.tools")
 
@@ -146,10 +146,30 @@ def outcome(value: object, key: str = RESPONSE_KEY, max_bytes: int | None = None
     return done
 
 
-def error_outcome(error: Exception, name: str) -> Outcome:
+def error_outcome(error: BaseException, name: str) -> Outcome:
     """What a handler raised as the outcome of its call: a ``ToolError``'s text, of anything else nothing."""
-    text = _words(error) if isinstance(error, ToolError) else f"{name} failed"
-    return Outcome(failure(text or f"{name} failed"), error)
+    meant = tool_error(error)
+    text = "" if meant is None else _words(meant)
+    raised = error if isinstance(error, Exception) else RuntimeError(f"it raised {type(error).__name__}")
+    if meant is not None and not (isinstance(error, BaseExceptionGroup) and error.split(ToolError)[1]):
+        raised = meant  # nothing else was raised, that somebody would have to look into
+    return Outcome(failure(text or f"{name} failed"), raised)
+
+
+def tool_error(error: BaseException) -> ToolError | None:
+    """What the model may read of an error: a ``ToolError``, or those in a group as one, their texts joined."""
+    if isinstance(error, ToolError):
+        return error
+    found = list(_tool_errors(error))
+    return found[0] if len(found) == 1 else ToolError("; ".join(map(_words, found))) if found else None
+
+
+def _tool_errors(error: BaseException) -> Iterator[ToolError]:
+    if isinstance(error, ToolError):
+        yield error
+    elif isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from _tool_errors(inner)
 
 
 def _text(value: str) -> str:
@@ -312,7 +332,8 @@ def _words(value: object) -> str:
 
 
 def _exception(value: BaseException, above: Above) -> str:
-    return _words(value) if isinstance(value, ToolError) else type(value).__name__
+    meant = tool_error(value)
+    return type(value).__name__ if meant is None else _words(meant)
 
 
 def _plain(value: str) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import typing_extensions
 
-from livetools.protocol.errors import ToolDefinitionError
+from livetools.errors import ToolDefinitionError
 
 from .annotations import (
     Argument,

@@ -13,11 +13,11 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, TypeVar, overl
 
 from typing_extensions import Unpack
 
-from livetools.protocol.configuration import plain
-from livetools.protocol.declarations import NAME
-from livetools.protocol.errors import ToolDefinitionError
-from livetools.protocol.events import Call
-from livetools.protocol.plan_types import ToolSpec
+from livetools.errors import ToolDefinitionError
+from livetools.events import Call
+from livetools.setup.configuration import plain
+from livetools.setup.declarations import NAME
+from livetools.setup.plan_types import ToolSpec
 
 from . import docstrings, results, schema
 from .annotations import is_method, owner_of, place_of

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from livetools.protocol.errors import ConfigError
-from livetools.protocol.unexpected_keyword import explains_keywords
+from livetools.errors import ConfigError
+from livetools.setup.unexpected_keyword import explains_keywords
 
 from .adapt import as_tools, distinct
 from .hooks import Hooks

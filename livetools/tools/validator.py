@@ -18,7 +18,7 @@ import typing_extensions
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
 
-from livetools.protocol.errors import ToolDefinitionError
+from livetools.errors import ToolDefinitionError
 
 from .annotations import Argument
 from .arguments import explain

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from livetools.audio.devices import find_card
-from livetools.protocol.errors import ConfigError
+from livetools.errors import ConfigError
 
 
 def test_a_card_that_takes_the_rate_is_opened_with_it(cards):

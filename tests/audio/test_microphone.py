@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from livetools.audio import Microphone
-from livetools.protocol.errors import ConcurrencyError, LiveToolsError
+from livetools.errors import ConcurrencyError, LiveToolsError
 
 pytestmark = pytest.mark.anyio
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from livetools import audio
 from livetools.audio.pcm import Resampler, bytes_of, chunks, seconds_of, silence
-from livetools.protocol.errors import ConfigError
+from livetools.errors import ConfigError
 
 
 def sine(frequency: float, rate: int, seconds: float) -> bytes:

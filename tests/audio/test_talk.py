@@ -10,7 +10,7 @@ from support.virtual import VirtualClock, run
 
 from livetools import Interrupted, OutputTranscript, SessionClosed, ToolFinished, ToolResult, connect
 from livetools.audio import Playback, talk
-from livetools.protocol.errors import LiveToolsError
+from livetools.errors import LiveToolsError
 from livetools.testing import FakeClock, FakeLiveServer
 
 pytestmark = pytest.mark.anyio

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from livetools.audio import read_wav, wav_format, write_wav
-from livetools.protocol.errors import ConfigError
+from livetools.errors import ConfigError
 
 RAMP = array("h", range(-3200, 3200, 2)).tobytes()  # 0.2 s at 16 kHz
 

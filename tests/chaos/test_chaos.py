@@ -13,7 +13,7 @@ from support.footprint import Footprint
 from support.virtual import run
 
 from livetools import Session
-from livetools.protocol import calls
+from livetools.protocol.calls import calls
 from livetools.testing.calls import CallRegistry
 from livetools.testing.faults import Faults
 
@@ -63,8 +63,8 @@ def test_a_thousand_conversations_more(seed: int) -> None:
 @pytest.fixture
 def strict_ways(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every frame waits its turn, and every handler runs in a worker."""
-    monkeypatch.setattr("livetools.session.writer.PUT", False)
-    monkeypatch.setattr("livetools.session.workers.EAGER", False)
+    monkeypatch.setattr("livetools.session.running.writer.PUT", False)
+    monkeypatch.setattr("livetools.session.handlers.workers.EAGER", False)
 
 
 @pytest.mark.usefixtures("strict_ways")

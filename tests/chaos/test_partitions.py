@@ -15,8 +15,8 @@ from support.virtual import VirtualClock, run
 
 import livetools
 from livetools import NoAnswer, ReconnectPolicy, SetupTimeout, Stalled
-from livetools.session.websocket import WebSocket
 from livetools.testing import FakeLiveServer, Turn
+from livetools.transport.websocket import WebSocket
 
 MODEL = "gemini-live-2.5-flash-preview"
 QUICK = ReconnectPolicy(attempts=100, initial=0.1, maximum=1.0, jitter=0.0)

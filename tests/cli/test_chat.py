@@ -172,6 +172,18 @@ def test_on_a_terminal_a_person_approves(agent):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+def test_what_was_typed_before_the_question_approves_nothing(agent):
+    with Terminal("chat", agent, "--fake") as terminal:
+        terminal.until(">")
+        terminal.type("erase the disk sda\ny\n")
+        terminal.until("run it? [y/N]")
+        terminal.type("n\n")
+        terminal.until("the user said no")
+        terminal.until(PROMPT)
+        terminal.type("\x04")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
 def test_on_a_terminal_a_person_answers_for_a_function_without_a_handler(agent):
     agent.write_text("tools = [{'name': 'get_mood', 'description': 'The mood.'}]\n")
     with Terminal("chat", agent, "--fake") as terminal:

@@ -35,7 +35,7 @@ COMMANDS = (
     ["eval", "mine.py", "--fake"],
     ["tools", "mine.py"],
 )
-MODULES = ("livetools", "livetools.protocol.events", "livetools.cli", "livetools.cli.app", "typer.main")
+MODULES = ("livetools", "livetools.events", "livetools.cli", "livetools.cli.app", "typer.main")
 
 
 def ended(module: str, command: list[str], folder: object) -> tuple[int, str]:

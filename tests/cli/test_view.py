@@ -100,7 +100,17 @@ def test_times_are_for_people():
 
 def test_a_result_cannot_take_over_the_terminal():
     assert harmless("a\x1b[2J\x9b\x07b\tc\n") == "a[2Jb\tc\n"
+    assert harmless("a\u202eb\u2066c\ud800") == "abc?"
     assert seen(TextChunk("[red]plain[/red]")) == "model: [red]plain[/red]\n"
+
+
+def test_what_a_call_holds_is_shown_with_every_character():
+    assert called(Call("1", "f", {"x": "a\u202eb\x7f"})) == 'f(x="a\\u202eb\\u007f")'
+    assert result({"output": "a\u2069"}) == '"a\\u2069"'
+
+
+def test_a_value_that_json_cannot_hold_is_named_by_its_type():
+    assert called(Call("1", "f", {"x": 10**5000})) == "f(x=<int that JSON cannot hold>)"
 
 
 def test_a_hand_off_is_told_with_the_name_of_the_agent():

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 import struct
+import sys
 import wave
 
 import pytest
 
 from livetools.testing import FakeLiveServer, Turn
+
+from .test_chat import Terminal
 
 
 def write(path: object, seconds: float) -> None:
@@ -62,3 +65,32 @@ def test_what_cannot_be_read_is_told_in_one_line(run, monkeypatch, tmp_path, arg
     assert result.exit_code == 1
     assert words in result.stderr
     assert "Traceback" not in result.output
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+@pytest.mark.parametrize(("typed", "outcome"), [("y\n", "gone"), ("n\n", "the user said no")])
+def test_whoever_sits_at_the_keyboard_is_asked_for_an_approval(agent, tmp_path, typed, outcome):
+    async def model(turn: Turn) -> None:
+        await turn.say(str(await turn.call("erase", disk="sda")))
+
+    server = FakeLiveServer(model).start()
+    write(tmp_path / "question.wav", 0.2)
+    try:
+        with Terminal(
+            "voice", agent, "--in", tmp_path / "question.wav", "--out", tmp_path / "answer.wav",
+            "--base-url", server.url,
+        ) as terminal:  # fmt: skip
+            terminal.until('erase(disk="sda")')
+            terminal.until("run it? [y/N]")
+            terminal.type(typed)
+            terminal.until(outcome)
+    finally:
+        server.stop(check=False)
+
+
+def test_where_nobody_sits_at_the_keyboard_an_approval_is_refused_at_once(run, agent, tmp_path):
+    write(tmp_path / "question.wav", 0.2)
+    files = ("--in", tmp_path / "question.wav", "--out", tmp_path / "answer.wav")
+    result = run("voice", "--fake", f"{agent}:erase", *files)
+    assert result.exit_code == 0
+    assert "nobody was there to be asked" in result.stdout

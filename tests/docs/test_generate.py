@@ -11,7 +11,9 @@ from xml.etree import ElementTree
 import pytest
 
 import livetools
-from livetools.protocol import close_codes, ledger, profiles
+from livetools.protocol.calls import ledger
+from livetools.protocol.connection import close_codes
+from livetools.setup import profiles
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -97,7 +99,10 @@ def test_every_event_and_effect_of_a_table_of_states_says_what_it_means(generate
 def test_every_number_of_the_protocol_and_the_session_says_what_it_means(generate):
     lines = generate.generate_tables.number_table().splitlines()[2:]
     assert [line for line in lines if line.endswith("|  |")] == []
-    assert "| `LATEST` | `0.8` | `protocol/connection.py` | The share of the time left " in "\n".join(lines)
+    assert (
+        "| `LATEST` | `0.8` | `protocol/connection/connection.py` | The share of the time left "
+        in "\n".join(lines)
+    )
 
 
 def test_a_number_is_found_with_the_comment_above_beside_or_below_it(generate):
@@ -129,8 +134,8 @@ def test_the_reference_in_one_file_has_every_public_name(generate):
 def test_the_pictures_of_the_tables_have_every_state_and_every_move(generate):
     pictures = generate.generate_diagrams.state_pictures()
     assert sorted(pictures) == [
+        "states-connection.svg",
         "states-ledger.svg",
-        "states-link.svg",
         "states-outbox.svg",
         "states-turns.svg",
     ]
@@ -168,5 +173,5 @@ def test_pictures_are_whole_and_load_nothing(generate):
 
 def test_a_module_of_the_picture_of_a_call_that_is_gone_is_named(generate, monkeypatch):
     monkeypatch.setattr(generate.generate_diagrams, "find_spec", lambda name: None)
-    with pytest.raises(LookupError, match="session/on_asyncio"):
+    with pytest.raises(LookupError, match="transport/on_asyncio"):
         generate.generate_diagrams.call()

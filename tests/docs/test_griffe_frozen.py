@@ -10,7 +10,7 @@ import griffe
 import pytest
 
 import livetools
-from livetools.protocol import profiles
+from livetools.setup import profiles
 from livetools.tools import agent, results
 
 ROOT = Path(__file__).parents[2]

@@ -9,8 +9,8 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
+from livetools import events
 from livetools.integrations.relay import limits, messages, page
-from livetools.protocol import events
 
 TEXT = (Path(__file__).parents[2] / "docs" / "relay-protocol.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL)

@@ -6,7 +6,7 @@ import pytest
 
 from livetools.evals.faults import Cuttable
 from livetools.session.memory import MemoryTransport
-from livetools.session.transport import Gone
+from livetools.transport.contract import Gone
 
 pytestmark = pytest.mark.anyio
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from livetools import Call, ToolError
 from livetools.evals import Conversation
 from livetools.evals.recorder import Recorder
-from livetools.protocol.events import (
+from livetools.events import (
     ApprovalRequested,
     AudioChunk,
     Interrupted,

@@ -10,6 +10,7 @@ from google.genai import types
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from livetools.errors import ConfigError
 from livetools.formats import (
     from_declaration,
     json_schema,
@@ -21,7 +22,6 @@ from livetools.formats import (
     to_tool_result,
 )
 from livetools.formats.tool_shapes import shape_of, to_declaration_and_losses
-from livetools.protocol.errors import ConfigError
 
 SCHEMA = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 CHAT = {"type": "function", "function": {"name": "weather", "description": "Weather.", "parameters": SCHEMA}}

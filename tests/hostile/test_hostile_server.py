@@ -28,7 +28,7 @@ from livetools import (
     tool,
 )
 from livetools.session.memory import MemoryTransport
-from livetools.session.transport import Gone
+from livetools.transport.contract import Gone
 
 pytestmark = pytest.mark.anyio
 
@@ -238,7 +238,7 @@ async def listen(opening: Session, talk: Callable[[Session], Awaitable[None]] | 
 async def test_a_line_that_breaks_ends_the_session_with_an_error(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("livetools.session.adapter.LINGER", 0.05)
+    monkeypatch.setattr("livetools.transport.adapter.LINGER", 0.05)
     with raw_server(BROKEN_LINES[kind]) as url, anyio.fail_after(20):
         with pytest.raises(SessionClosed) as told:
             await listen(connect("gemini-3.8-live", base_url=url, reconnect=False))

@@ -14,7 +14,7 @@ import pytest
 
 from livetools import ToolFinished, connect, tool
 from livetools.session.memory import MemoryTransport
-from livetools.session.transport import Gone
+from livetools.transport.contract import Gone
 
 pytestmark = pytest.mark.anyio
 

@@ -22,8 +22,8 @@ import livetools
 from livetools.integrations.drain import Drain
 from livetools.integrations.starlette import relay
 from livetools.session.handle_store import MemoryHandleStore
-from livetools.session.wake import on_trio
 from livetools.testing import FakeClock, FakeLiveServer, Turn
+from livetools.transport.loop.wake import on_trio
 
 pytestmark = pytest.mark.anyio
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import contextlib
 import functools
 import json
@@ -23,6 +24,7 @@ from support.browser import serving
 
 import livetools
 from livetools import ConfigError, ToolContext, tool
+from livetools.integrations.relay.limits import MAX_PICTURE
 from livetools.integrations.starlette import relay
 from livetools.session.handle_store import MemoryHandleStore
 from livetools.testing import FakeClock, FakeLiveServer, Turn
@@ -160,6 +162,16 @@ async def test_the_sound_of_a_page_reaches_the_model(server):
     assert heard == [b"\x10\x20" * 1600]
 
 
+async def test_the_largest_picture_of_a_page_reaches_the_model_though_it_comes_first(server):
+    data = base64.b64encode(b"\xff\xd8\xff" + bytes(MAX_PICTURE - 3)).decode()
+    async with browser(relay(agent_of(server), linger=0)) as page:
+        page.send({"type": "video", "data": data})
+        page.send({"type": "text", "text": "Oslo"})
+        await page.until("ToolFinished")
+        inputs = [frame.message.get("realtimeInput", {}) for frame in server.frames]
+        assert [each["video"]["data"] == data for each in inputs if "video" in each] == [True]
+
+
 @pytest.mark.parametrize(
     ("decision", "told"),
     [({"type": "approve"}, "no files left"), ({"type": "refuse", "reason": "not today"}, "not today")],
@@ -185,6 +197,21 @@ async def test_a_call_waits_for_the_page_to_decide(server, decision, told):
         finished = told_of.get("ToolFinished") or await page.until("ToolFinished")
         assert told in str(finished["response"])
         await page.until("TurnComplete")
+
+
+async def test_a_call_that_a_page_cannot_be_shown_whole_is_refused_though_it_is_approved(server):
+    @server.model
+    async def model(turn):
+        answer = await turn.call("delete_all", what="f" * 300_000)
+        await turn.say(json.dumps(answer))
+
+    async with browser(relay(agent_of(server), linger=0)) as page:
+        page.send({"type": "text", "text": "Delete my files"})
+        asked = await page.until("ApprovalRequested")
+        assert (asked["truncated"], asked["call"]["args"]) == (True, {})
+        page.send({"type": "approve", "id": asked["call"]["id"]})
+        finished = await page.until("ToolFinished")
+        assert "too large to be shown" in finished["response"]["error"]
 
 
 async def test_a_page_that_comes_back_goes_on_where_it_was(server):

@@ -12,15 +12,16 @@ from typing import Any
 import pytest
 from support.driver import GEMINI, Driver, plan
 
-from livetools.protocol.actions import Action, Close, Dial, Outcome, Start
-from livetools.protocol.errors import (
+from livetools.errors import (
     AuthenticationError,
     ConcurrencyError,
+    ConnectFailed,
+    LimitReached,
     LocalProtocolError,
     ServerError,
     SetupTimeout,
 )
-from livetools.protocol.events import (
+from livetools.events import (
     Event,
     GoAway,
     HandedOff,
@@ -34,13 +35,14 @@ from livetools.protocol.events import (
     TurnComplete,
     UnknownMessage,
 )
-from livetools.protocol.input_queue import OUTSIDE
+from livetools.protocol.calls.actions import Action, Close, Dial, Outcome, Start
+from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.protocol.input.outbox import Frame
+from livetools.protocol.input.queue import OUTSIDE
 from livetools.protocol.machine import Machine
-from livetools.protocol.outbox import Frame
-from livetools.protocol.plan import make_plan
-from livetools.protocol.plan_types import CallPolicy, Plan
-from livetools.protocol.reconnect_policy import ReconnectPolicy
-from livetools.protocol.turns import QUIET_SETTLES
+from livetools.protocol.turns.table import QUIET_SETTLES
+from livetools.setup.plan import make_plan
+from livetools.setup.plan_types import CallPolicy, Plan
 
 ECHO = CallPolicy("echo")
 SLOW = CallPolicy("slow", timeout=5.0)
@@ -271,6 +273,103 @@ def test_allowed_and_max_calls_are_told_to_the_model() -> None:
     told = dict(d.answers())
     assert "may not be called" in told["a"]["error"]
     assert "allows 2" in told["c"]["error"]
+
+
+@pytest.mark.parametrize("batching", ["each", "batch"])
+@pytest.mark.parametrize("name", ["echo", "no_such_function"])
+def test_a_model_that_calls_on_past_max_calls_is_told_ten_times_and_then_the_session_ends(
+    batching: str, name: str
+) -> None:
+    d = Driver(plan(ECHO, max_calls=2, reply_batching=batching)).live().call(("a", "echo"), ("b", "echo"))
+    d.settle("a").settle("b")
+    for n in range(10):
+        assert not d.machine.closed
+        d.call((f"c{n}", name))
+    assert ["error" in response for _, response in d.answers()] == [False] * 2 + [True] * 10
+    d.later(0)
+    assert d.started == ["a", "b"]
+    [error] = d.ended
+    assert isinstance(error, LimitReached)
+    assert (error.limit, error.retryable, error.code, error.phase) == ("max_calls", False, 1000, "tool")
+    assert "max_calls=2" in str(error)
+
+
+def test_calls_of_one_message_past_max_calls_are_answered_before_the_session_ends() -> None:
+    d = Driver(plan(ECHO, max_calls=0)).live().call(*((f"c{n}", "echo") for n in range(25)))
+    assert len(d.answers()) == 25
+    assert isinstance(d.later(0).ended[0], LimitReached)
+
+
+def test_a_line_that_is_lost_does_not_keep_a_session_past_its_limit() -> None:
+    d = Driver(plan(ECHO, max_calls=1), reconnect=PATIENT).live().call(("a", "echo"))
+    for n in range(9):
+        d.call((f"c{n}", "echo"))
+    d.drop().later(1).establish().call(("d", "echo"))
+    assert isinstance(d.later(0).ended[0], LimitReached)
+
+
+def test_what_stays_below_the_limit_goes_on() -> None:
+    d = Driver(plan(ECHO, max_calls=1)).live().call(("a", "echo")).settle("a")
+    for _ in range(5):  # the same call, asked again
+        d.call(*((f"c{n}", "echo") for n in range(9)))
+    d.later(5)
+    assert not d.machine.closed
+    assert len(d.answers()) == 10
+
+
+# Losses
+
+
+def refused(d: Driver) -> Driver:
+    """Nobody listens at the next dial."""
+    d.later(1)
+    error = ConnectFailed("nobody listens on example.com")
+    d.machine.disconnected(d.dialled[-1], Close(error=error), d.now)
+    return d.drain()
+
+
+def test_an_error_after_a_loss_says_how_the_line_was_lost_and_how_often_it_was_dialled() -> None:
+    d = Driver(plan(ECHO), reconnect=PATIENT).live().drop(1011, "Internal error.")
+    for _ in range(3):
+        refused(d)
+    [error] = d.ended
+    assert str(error) == (
+        "nobody listens on example.com. The connection was lost before (closed with 1011: Internal error);"
+        " attempts to restore it: 3"
+    )
+
+
+def test_an_error_that_ends_the_attempts_early_says_so_too() -> None:
+    d = Driver(plan(ECHO), reconnect=PATIENT).live().drop()
+    refused(d).later(1)
+    d.machine.opened(d.dialled[-1], d.now)
+    d.drain().drop(1007, "API key not valid. Please pass a valid API key.")
+    [error] = d.ended
+    assert isinstance(error, AuthenticationError)
+    assert "(closed with 1006: the line broke); attempts to restore it: 2" in str(error)
+
+
+def test_a_session_that_never_stood_has_no_such_history() -> None:
+    d = Driver(plan(ECHO), reconnect=PATIENT)
+    d.machine.connect(d.now)
+    refused(d.drain())
+    assert [str(error) for error in d.ended] == ["nobody listens on example.com"]
+
+
+def test_only_a_connection_on_which_the_session_stood_is_lost() -> None:
+    d = Driver(plan(ECHO), reconnect=PATIENT).live().call(("c1", "echo"), ("c2", "echo"))
+    d.drop(1006)
+    assert d.machine.stats()["losses"] == 1
+    assert d.machine.stats()["last_loss"]["calls"] == ["echo (c1)", "echo (c2)"]
+    refused(d).later(1).establish()
+    assert d.machine.stats()["losses"] == 1
+    d.drop(1001, "going away")
+    assert d.machine.stats()["losses"] == 2
+    assert d.machine.stats()["last_loss"] == {
+        "code": 1001,
+        "how": "closed with 1001: going away",
+        "calls": [],
+    }
 
 
 # Input
@@ -706,7 +805,7 @@ def test_attempts_are_counted_and_the_end_is_an_error() -> None:
     assert len(d.dialled) == 4
     [error] = d.ended
     assert isinstance(error, ServerError)
-    assert "3 attempts" in error.__notes__[0]
+    assert str(error).endswith("attempts to restore it: 3")
 
 
 def test_a_flapping_server_is_left_after_a_handful_of_dials() -> None:

@@ -12,8 +12,8 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_stat
 from support.driver import plan
 from support.whole import ODD, Whole
 
-from livetools.protocol.actions import Outcome
-from livetools.protocol.plan_types import CallPolicy, Plan
+from livetools.protocol.calls.actions import Outcome
+from livetools.setup.plan_types import CallPolicy, Plan
 
 
 def terms(policy: CallPolicy | None = None, **fields: Any) -> Plan:

@@ -13,7 +13,7 @@ import pytest
 
 import livetools
 from livetools.session.memory import MemoryServer, MemoryTransport
-from livetools.session.transport import Gone
+from livetools.transport.contract import Gone
 
 
 @dataclass

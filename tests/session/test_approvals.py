@@ -20,7 +20,7 @@ from livetools import (
     ToolError,
     tool,
 )
-from livetools.session.workers import CLEAN_UP
+from livetools.session.handlers.workers import CLEAN_UP
 
 pytestmark = pytest.mark.anyio
 

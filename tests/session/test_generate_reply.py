@@ -9,7 +9,7 @@ import anyio
 import pytest
 
 from livetools import ConfigError, OutputTranscript, SessionClosed, TurnComplete, connect
-from livetools.protocol.outgoing import SPEAK_NOW
+from livetools.protocol.messages.outgoing import SPEAK_NOW
 from livetools.testing import FakeLiveServer
 
 pytestmark = pytest.mark.anyio

@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from livetools.protocol.events import HandleUpdate, TextChunk
+from livetools.events import HandleUpdate, TextChunk
 from livetools.session.handle_store import FileHandleStore, HandleStore, Keeper, MemoryHandleStore
 
 pytestmark = pytest.mark.anyio

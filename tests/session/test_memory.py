@@ -7,11 +7,11 @@ from collections.abc import Awaitable
 import anyio
 import pytest
 
-from livetools.protocol.errors import ConnectFailed
-from livetools.protocol.outbox import Pong
+from livetools.errors import ConnectFailed
+from livetools.protocol.input.outbox import Pong
 from livetools.session.memory import MemoryTransport
-from livetools.session.pongs import UNANSWERED
-from livetools.session.transport import Gone, SendWithPing, Transport
+from livetools.transport.contract import Gone, SendWithPing, Transport
+from livetools.transport.pongs import UNANSWERED
 
 pytestmark = pytest.mark.anyio
 

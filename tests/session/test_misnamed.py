@@ -9,8 +9,8 @@ import pytest
 
 import livetools
 from livetools import ConfigError
-from livetools.protocol.configuration import NESTED, NOT_LIVE, PLACES, snake
 from livetools.session.misnamed import ALIASES, unexpected
+from livetools.setup.configuration import NESTED, NOT_LIVE, PLACES, snake
 
 from .test_secrecy import KEY, shown
 

@@ -15,8 +15,8 @@ import pytest
 
 import livetools
 from livetools import LiveToolsError, WebSocket, connect, tool
-from livetools.session.credentials import Key
-from livetools.session.secrecy import Sealed, Secrets, place
+from livetools.setup.secrecy import Sealed, Secrets, place
+from livetools.transport.credentials import Key
 
 pytestmark = pytest.mark.anyio
 

@@ -289,6 +289,45 @@ async def test_the_error_that_ends_a_session_is_raised_once_to_whoever_waits(ope
             await line.session.send_text("too late")
 
 
+def calls_on(line: Any, count: int) -> None:
+    for n in range(count):
+        line.call({"name": "nothing", "id": f"c{n}", "args": {}})
+
+
+@pytest.mark.parametrize("verb", ["ask", "stream", "iterate", "leave"])
+async def test_a_model_that_calls_past_max_calls_ends_the_session_for_whoever_waits(
+    opened: Opened, verb: str
+) -> None:
+    async def wait(line: Any) -> None:
+        calls_on(line, 11)
+        if verb == "ask":
+            await line.session.ask("Go on.")
+        elif verb == "stream":
+            assert [word async for word in line.session.stream("Go on.")] == []
+        elif verb == "iterate":
+            assert [event async for event in line.session if isinstance(event, AudioChunk)] == []
+        else:
+            await line.quiet()
+
+    async def body() -> None:
+        async with opened(max_calls=1) as line:
+            await wait(line)
+
+    with pytest.raises(livetools.LimitReached, match="max_calls=1") as caught:
+        await body()
+    assert caught.value.limit == "max_calls"
+
+
+async def test_the_last_error_is_written_before_a_session_past_max_calls_closes(opened: Opened) -> None:
+    async with opened(max_calls=0) as line:
+        calls_on(line, 10)
+        assert len(await line.responses(10)) == 10
+        with pytest.raises(livetools.LimitReached):
+            await line.until(AudioChunk)
+        with pytest.raises(livetools.LimitReached):
+            await line.session.send_text("one more thing")
+
+
 async def test_an_error_that_nobody_saw_is_raised_by_leaving(opened: Opened) -> None:
     async def body() -> None:
         async with opened(reconnect=False) as line:

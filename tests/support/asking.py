@@ -12,10 +12,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
 
-from livetools.protocol.errors import NoAnswer
-from livetools.protocol.events import Call, TextChunk, ToolStarted
-from livetools.protocol.expected import Exchange
-from livetools.protocol.turns import PAUSE, QUIET_SETTLES, Model, Turns
+from livetools.errors import NoAnswer
+from livetools.events import Call, TextChunk, ToolStarted
+from livetools.protocol.turns.exchange import Exchange
+from livetools.protocol.turns.table import PAUSE, QUIET_SETTLES, Model, Turns
 
 from .search import Step
 

@@ -20,7 +20,7 @@ import anyio
 
 import livetools
 from livetools import Agent, HandedOff, LocalProtocolError, ReconnectPolicy, ToolError, ToolResult, tool
-from livetools.protocol.events import (
+from livetools.events import (
     ApprovalRequested,
     Call,
     Event,
@@ -29,8 +29,8 @@ from livetools.protocol.events import (
     ToolLost,
     ToolStarted,
 )
-from livetools.session.websocket import WebSocket
 from livetools.testing import FakeCall, FakeLiveServer, FakeSession, Turn, TurnCancelled
+from livetools.transport.websocket import WebSocket
 
 from .rough import RoughLine, texts
 from .virtual import VirtualClock

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from livetools.protocol.calls import Calls
-from livetools.protocol.outbox import Outbox, Write
-from livetools.protocol.replies import Reply
+from livetools.protocol.calls.calls import Calls
+from livetools.protocol.calls.replies import Reply
+from livetools.protocol.input.outbox import Outbox, Write
 
 
 class Desk:

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from livetools.protocol.actions import Close, Dial, End, Hangup, Outcome, Start, Stop
-from livetools.protocol.events import Event
+from livetools.events import Event
+from livetools.protocol.calls.actions import Close, Dial, End, Hangup, Outcome, Start, Stop
+from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.machine import Machine
-from livetools.protocol.plan_types import CallPolicy, Plan
-from livetools.protocol.reconnect_policy import ReconnectPolicy
+from livetools.setup.plan_types import CallPolicy, Plan
 
 GEMINI = "models/gemini-2.5-flash-native-audio-latest"
 

@@ -10,8 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import inf
 
-from livetools.protocol.actions import Close, Dial, End, Hangup
-from livetools.protocol.connection import (
+from livetools.events import Reconnecting
+from livetools.protocol.calls.actions import Close, Dial, End, Hangup
+from livetools.protocol.connection.connection import (
     AT_LEAST,
     CLOSING,
     LATEST,
@@ -23,10 +24,9 @@ from livetools.protocol.connection import (
     SendSetup,
     Snapshot,
 )
-from livetools.protocol.events import Reconnecting
-from livetools.protocol.link import USABLE, LinkState
-from livetools.protocol.plan_types import Plan
-from livetools.protocol.reconnect_policy import ReconnectPolicy
+from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.protocol.connection.table import USABLE, LinkState
+from livetools.setup.plan_types import Plan
 
 from .search import Path
 

@@ -6,9 +6,9 @@ answered: nothing that was swallowed may be lost, and nothing that was answered 
 
 from __future__ import annotations
 
-from livetools.protocol.events import ToolLost
-from livetools.protocol.plan_types import CallPolicy
-from livetools.protocol.reconnect_policy import ReconnectPolicy
+from livetools.events import ToolLost
+from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.setup.plan_types import CallPolicy
 
 from .driver import Driver, plan
 from .search import Step

@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections import deque
 from typing import Any
 
-from livetools.protocol.events import OutputTranscript, ToolStarted
-from livetools.protocol.expected import Exchange
-from livetools.protocol.plan_types import CallPolicy
-from livetools.protocol.reconnect_policy import ReconnectPolicy
+from livetools.events import OutputTranscript, ToolStarted
+from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.protocol.turns.exchange import Exchange
+from livetools.setup.plan_types import CallPolicy
 
 from .driver import Driver, plan
 from .search import Step

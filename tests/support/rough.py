@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 
 import anyio
 
-from livetools.protocol.outbox import Pong
-from livetools.session.transport import Dialer, SendWithPing, Transport
+from livetools.protocol.input.outbox import Pong
+from livetools.transport.contract import Dialer, SendWithPing, Transport
 
 T = TypeVar("T")
 

@@ -19,8 +19,8 @@ import anyio
 from trio._core import _run as trio_run
 from trio.testing import MockClock
 
-from livetools.session.threads import DaemonThreads
-from livetools.session.wake import poster
+from livetools.session.handlers.threads import DaemonThreads
+from livetools.transport.loop.wake import poster
 
 T = TypeVar("T")
 

@@ -14,15 +14,25 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from livetools.protocol.actions import AskApproval, Close, Dial, End, Hangup, Outcome, Start, Stop, StopAsking
-from livetools.protocol.errors import ConcurrencyError, LocalProtocolError
-from livetools.protocol.events import InputDropped, ToolLost
-from livetools.protocol.expected import Exchange
-from livetools.protocol.input_queue import FATAL
+from livetools.errors import ConcurrencyError, LocalProtocolError
+from livetools.events import InputDropped, ToolLost
+from livetools.protocol.calls.actions import (
+    AskApproval,
+    Close,
+    Dial,
+    End,
+    Hangup,
+    Outcome,
+    Start,
+    Stop,
+    StopAsking,
+)
+from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.protocol.input.outbox import Frame, Receipt
+from livetools.protocol.input.queue import FATAL
 from livetools.protocol.machine import Machine
-from livetools.protocol.outbox import Frame, Receipt
-from livetools.protocol.plan_types import Plan
-from livetools.protocol.reconnect_policy import ReconnectPolicy
+from livetools.protocol.turns.exchange import Exchange
+from livetools.setup.plan_types import Plan
 
 from .world import responses
 

@@ -11,11 +11,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from livetools.protocol.actions import Outcome, Start, Stop, Undo
-from livetools.protocol.calls import Calls
-from livetools.protocol.events import Call, Event, ToolCancelled, ToolFinished, ToolLost, ToolStarted
-from livetools.protocol.ledger import State
-from livetools.protocol.plan_types import Plan
+from livetools.events import Call, Event, ToolCancelled, ToolFinished, ToolLost, ToolStarted
+from livetools.protocol.calls.actions import Outcome, Start, Stop, Undo
+from livetools.protocol.calls.calls import Calls
+from livetools.protocol.calls.ledger import State
+from livetools.setup.plan_types import Plan
 
 from .desk import Desk
 from .search import Path, search

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import tempfile
 from pathlib import Path
 
@@ -213,3 +214,50 @@ def test_a_recording_that_goes_on_counts_its_handles_on(tmp_path):
             recording.add(Frame(1.0, "client", 1, setup(HANDLE)))
     handles = [frame.message["setup"]["sessionResumption"]["handle"] for frame in recording.frames]
     assert handles == ["handle-1", "handle-2"]
+
+
+def test_a_handle_is_replaced_wherever_it_stands_and_alone_in_a_text_too(tmp_path):
+    long = "Cg" + "x" * 300  # as long as sound: alone in a text it looks like media
+    odd = "a handle of a server that likes spaces"
+    path = tmp_path / "talk.jsonl"
+    with Recording(path) as recording:
+        for handle in (HANDLE, long, odd, HANDLE + "-longer"):
+            recording.add(Frame(1.0, "server", 1, {"sessionResumptionUpdate": {"newHandle": handle}}))
+        for text in (f"it is {HANDLE}-longer, or x{HANDLE}y", long, f"<{long}>", f"({odd})"):
+            recording.add(Frame(1.0, "client", 1, {"realtimeInput": {"text": text}}))
+    said = [frame.message["realtimeInput"]["text"] for frame in recording.frames[4:]]
+    assert said == ["it is handle-4, or xhandle-1y", "handle-2", "<handle-2>", "(handle-3)"]
+
+
+def test_a_frame_costs_the_same_however_many_handles_were_seen(tmp_path):
+    seen: list[int] = []
+
+    def profiled(frame, event, argument):
+        seen[-1] += event in ("call", "c_call")
+
+    for handles in (1, 1000):
+        with Recording(tmp_path / f"{handles}.jsonl") as recording:
+            for n in range(handles):
+                update = {"newHandle": f"one-and-the-same-beginning-{n:08}", "resumable": True}
+                recording.add(Frame(1.0, "server", 1, {"sessionResumptionUpdate": update}))
+            seen.append(0)
+            sys.setprofile(profiled)
+            try:
+                recording.add(Frame(2.0, "server", 1, {"text": "words, one-and-the-same-beginning-00000000"}))
+            finally:
+                sys.setprofile(None)
+            assert recording.frames[-1].message == {"text": "words, handle-1"}
+    assert seen[0] == seen[1]
+
+
+def test_what_is_written_is_not_kept_in_memory_and_is_counted(tmp_path):
+    with Recording(tmp_path / "talk.jsonl") as recording:
+        frames = [Frame(float(n), "client", 1, {"realtimeInput": {"text": str(n)}}) for n in range(3)]
+        for frame in frames:
+            recording.add(frame)
+        assert (recording.frames, recording.count) == (frames, 3)
+        assert recording.frames[0] is not recording.frames[0]  # read again
+    recording.add(frames[0])  # a server may close its connections later
+    assert (recording.frames, recording.count) == (frames, 3)
+    loaded = Recording.load(tmp_path / "talk.jsonl")
+    assert (loaded.frames, loaded.count) == (frames, 3)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from livetools.protocol.errors import ConfigError, ToolDefinitionError
+from livetools.errors import ConfigError, ToolDefinitionError
 from livetools.tools import Tool, Toolset, as_tools, split_config_tools
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, Json, Strict, StrictBool, StrictInt, TypeAdapter, ValidationError
 
 from livetools import Tool
-from livetools.protocol.errors import ToolError
+from livetools.errors import ToolError
 from livetools.tools.arguments import InvalidArguments, explain
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livetools.protocol.events import Call
+from livetools.events import Call
 from livetools.tools import ToolContext
 
 CALL = Call("c1", "book", {"table": 4})

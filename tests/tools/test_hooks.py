@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from livetools.protocol.events import Call, InputTranscript, OutputTranscript
+from livetools.events import Call, InputTranscript, OutputTranscript
 from livetools.tools import Hooks
 
 CALL = Call("1", "weather", {})

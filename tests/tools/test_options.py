@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from livetools.protocol.errors import ToolDefinitionError
+from livetools.errors import ToolDefinitionError
 from livetools.tools import Tool, ToolOptions
 from livetools.tools.options import DEFAULTS, resolve
 

@@ -20,7 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, SecretStr
 
-from livetools.protocol.errors import ToolDefinitionError, ToolError
+from livetools.errors import ToolDefinitionError, ToolError
 from livetools.tools import ToolResult
 from livetools.tools.results import encode, error_outcome, failure, outcome
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from livetools.protocol.errors import ToolDefinitionError
+from livetools.errors import ToolDefinitionError
 from livetools.tools.shapes import declaration_of, is_declaration
 
 SCHEMA = {"type": "object"}

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 from typing_extensions import TypedDict
 
-from livetools.protocol.errors import ToolDefinitionError
+from livetools.errors import ToolDefinitionError
 from livetools.tools import ToolContext
 from livetools.tools.arguments import InvalidArguments
 from livetools.tools.signature import Signature

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from livetools.protocol.errors import ToolDefinitionError, ToolError
+from livetools.errors import ToolDefinitionError, ToolError
 from livetools.tools import Tool, ToolContext, as_tools, tool
 from livetools.tools.tool import compiled
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from livetools.protocol.errors import ConfigError, ToolDefinitionError
+from livetools.errors import ConfigError, ToolDefinitionError
 from livetools.tools import Hooks, InvalidArguments, Tool, Toolset
 
 

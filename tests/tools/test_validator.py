@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from livetools.protocol.errors import ToolDefinitionError
+from livetools.errors import ToolDefinitionError
 from livetools.tools.annotations import Argument
 from livetools.tools.arguments import InvalidArguments
 from livetools.tools.validator import Validator

@@ -15,16 +15,16 @@ import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from livetools.audio.pcm import INPUT_RATE, Resampler
+from livetools.errors import LiveToolsError
+from livetools.events import AudioChunk, Event, GenerationComplete, Interrupted, TurnComplete
 from livetools.integrations.drain import Drain
 from livetools.integrations.idle import Idle
 from livetools.integrations.relay.race import race
-from livetools.protocol.errors import LiveToolsError
-from livetools.protocol.events import AudioChunk, Event, GenerationComplete, Interrupted, TurnComplete
 from livetools.session.agents import AgentLike, adjust, open_agent
-from livetools.session.clock import Clock
 from livetools.session.handle_store import HandleStore
+from livetools.session.running.clock import Clock
 from livetools.session.session import Session
-from livetools.session.wake import make_wake
+from livetools.transport.loop.wake import make_wake
 
 from .order import Reorder
 from .provider import Key, Mark, Media, Provider, Refused, Start, Stop, heard, read

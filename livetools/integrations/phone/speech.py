@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from livetools.audio.pcm import Resampler
-from livetools.session.clock import Clock
+from livetools.session.running.clock import Clock
 
 from .codec import Codec
 from .provider import Start

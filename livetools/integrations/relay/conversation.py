@@ -12,14 +12,14 @@ from functools import partial
 import anyio
 from anyio.abc import TaskGroup
 
+from livetools.errors import LiveToolsError, LocalProtocolError
+from livetools.events import ApprovalRequested, AudioChunk, Call, Event, Interrupted, VideoChunk
 from livetools.integrations.drain import Drain
 from livetools.integrations.idle import Idle
-from livetools.protocol.errors import LiveToolsError, LocalProtocolError
-from livetools.protocol.events import AudioChunk, Event, Interrupted, VideoChunk
-from livetools.session.clock import Clock, SystemClock
-from livetools.session.host import Host
+from livetools.session.running.clock import Clock, SystemClock
+from livetools.session.running.host import Host
 from livetools.session.session import Session
-from livetools.session.wake import on_trio
+from livetools.transport.loop.wake import on_trio
 
 from .input import Input, Rejected
 from .log import EventLog
@@ -35,6 +35,7 @@ from .messages import (
     encode_event,
     encode_video,
     ending,
+    shows_whole,
 )
 from .page import REPLACED, SERVER_STOPS, TRY_AGAIN, Page
 from .race import race
@@ -204,7 +205,15 @@ class Conversation:
             self._input.tap(event)
             if self._idle is not None:
                 self._idle.tap(event)
-            self._tell(event)
+            message = self._tell(event)
+            if isinstance(event, ApprovalRequested) and not (message and shows_whole(message, event.call)):
+                await self._refuse_unseen(event.call)
+
+    async def _refuse_unseen(self, call: Call) -> None:
+        """Refuse a call whose arguments no page was shown whole: an approval would be of something else."""
+        log.warning("%s was refused: its arguments cannot be shown whole to whoever approves it", call.name)
+        with contextlib.suppress(LocalProtocolError):  # it was cancelled meanwhile
+            await self._session.refuse(call, "its arguments are too large to be shown to the user")
 
     async def _greet(self) -> None:
         if self._options.greeting is not None:
@@ -253,7 +262,9 @@ class Conversation:
 
     # What a page is told
 
-    def _tell(self, event: Event) -> None:
+    def _tell(self, event: Event) -> str | None:
+        """Add an event to the log. Returns the message that a page reads, where it is one of text."""
+        message = None
         if isinstance(event, AudioChunk):
             self._speak(event)
         elif isinstance(event, VideoChunk):
@@ -263,6 +274,7 @@ class Conversation:
             if isinstance(event, Interrupted):
                 self._log.drop_media()
             self._add(message)
+        return message
 
     def _speak(self, chunk: AudioChunk) -> None:
         if chunk.rate != self._rate:

@@ -9,9 +9,9 @@ from contextlib import AsyncExitStack
 
 import anyio
 
-from livetools.protocol.errors import ConfigError, LocalProtocolError, ToolError
-from livetools.protocol.events import ApprovalRequested, Call, Event, ToolCancelled, ToolFinished, ToolStarted
-from livetools.session.clock import Clock, SystemClock
+from livetools.errors import ConfigError, LocalProtocolError, ToolError
+from livetools.events import ApprovalRequested, Call, Event, ToolCancelled, ToolFinished, ToolStarted
+from livetools.session.running.clock import Clock, SystemClock
 from livetools.session.session import Session
 
 from . import messages

@@ -1,6 +1,6 @@
 """The JSON messages between a page and the relay. The TypeScript types of the client are made from these classes.
 
-A message has a ``type``. Events bear the names and the fields of the classes in :mod:`livetools.protocol.events`;
+A message has a ``type``. Events bear the names and the fields of the classes in :mod:`livetools.events`;
 what is the relay's own is written in small letters.
 """
 
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
+import json
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict
 
@@ -22,8 +23,8 @@ from pydantic import (
 )
 from pydantic_core import PydanticSerializationError, to_json
 
-from livetools.protocol.errors import LiveToolsError, SessionClosed, ToolDefinitionError
-from livetools.protocol.events import AudioChunk, Event, HandleUpdate, UnknownMessage, UsageUpdate, VideoChunk
+from livetools.errors import LiveToolsError, SessionClosed, ToolDefinitionError
+from livetools.events import AudioChunk, Call, Event, HandleUpdate, UnknownMessage, UsageUpdate, VideoChunk
 
 from .limits import MAX_EVENT, MAX_TEXT
 
@@ -41,6 +42,9 @@ RESUME = "livetools.resume"
 NOT_SENT = (AudioChunk, HandleUpdate, UnknownMessage)
 #: Events that are not kept for a page that comes back, and so have no number.
 UNNUMBERED = (VideoChunk,)
+
+#: Digits of the largest integer that is a number in a browser: 1.8e308.
+_MAX_DIGITS = 308
 
 ErrorCode: TypeAlias = Literal["bad_message", "too_large", "busy", "refused"]
 
@@ -251,6 +255,24 @@ def encode_event(event: Event, seq: int, at: float) -> str | None:
     return _json({**head, **_without_bulk(values), "truncated": True})
 
 
+def shows_whole(message: str, call: Call) -> bool:
+    """Whether the page that reads ``message`` sees every argument of ``call`` as it would run.
+
+    Not where the arguments were left out, nor where JSON in a browser says something else: infinite numbers, integers
+    that are infinite there, text that is not Unicode.
+    """
+    try:
+        shown = json.loads(message, parse_int=_browser_int)["call"]["args"]
+    except (ValueError, RecursionError):
+        return False
+    return bool(shown == dict(call.args))
+
+
+def _browser_int(digits: str) -> int | None:
+    """The integer; ``None`` where a browser would read ``Infinity``."""
+    return int(digits) if len(digits) <= _MAX_DIGITS else None
+
+
 def encode_video(chunk: VideoChunk) -> str:
     """A piece of an avatar's picture, in base64."""
     data = base64.b64encode(chunk.data).decode()
@@ -308,7 +330,9 @@ def _without_bulk(values: Mapping[str, Any]) -> dict[str, Any]:  # fields of any
             kept[name] = {"id": value.id, "name": value.name[:1000], "args": {}}
         elif isinstance(value, bool | int | float | None):
             kept[name] = value
+        elif isinstance(value, str):
+            kept[name] = value[:1000].encode(errors="replace").decode()
         else:
-            text = value if isinstance(value, str) else ""
-            kept[name] = text[:1000].encode(errors="replace").decode() if text else None
+            text = _json(value)
+            kept[name] = value if text is not None and len(text) <= MAX_EVENT // 4 else None
     return kept

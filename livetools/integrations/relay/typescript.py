@@ -16,7 +16,7 @@ from typing import Any, Literal, NotRequired, Union, get_args, get_origin
 
 from pydantic import BaseModel
 
-from livetools.protocol import events
+from livetools import events
 
 from . import messages
 

@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, TypeAlias
 
-from livetools.protocol.events import (
+from livetools.events import (
     ApprovalRequested,
     Call,
     Event,

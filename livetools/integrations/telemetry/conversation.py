@@ -12,7 +12,7 @@ from typing import Any
 
 from opentelemetry import context, trace
 
-from livetools.protocol.events import (
+from livetools.events import (
     AudioChunk,
     Call,
     CodeChunk,
@@ -32,9 +32,9 @@ from livetools.protocol.events import (
     UsageUpdate,
     VideoChunk,
 )
-from livetools.protocol.words import Words
+from livetools.protocol.transcript.words import Words
+from livetools.session.listening.tap import awaited_for
 from livetools.session.session import Session
-from livetools.session.tap import awaited_for
 
 from .attributes import SPAN_EVENTS, Attributes, as_json, messages, of_usage, span_event
 from .instruments import Instruments

@@ -7,7 +7,7 @@ from typing import Final
 from opentelemetry import context, metrics
 from opentelemetry.context import Context
 
-from livetools.protocol.events import Usage
+from livetools.events import Usage
 
 from .attributes import Attributes, by_kind
 

@@ -16,7 +16,7 @@ from typing import Any, Final, TypeAlias
 from opentelemetry import context, trace
 from opentelemetry.util import types
 
-from livetools.protocol.events import Call
+from livetools.events import Call
 
 from .attributes import Attributes, of_call
 from .instruments import Instruments

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from livetools.protocol.extras import install
+from livetools.setup.extras import install
 
 if TYPE_CHECKING:
     import trustme

@@ -19,8 +19,8 @@ from websockets.http11 import Request
 from websockets.protocol import State
 from websockets.server import ServerProtocol
 
-from livetools.session.websocket import quiet_logger
 from livetools.testing.wire import clip_reason
+from livetools.transport.websocket import quiet_logger
 
 _tokens = itertools.count()  # what pings say
 

@@ -11,11 +11,11 @@ from typing import Any
 import anyio
 from anyio.abc import SocketListener, SocketStream, TaskGroup
 
-from livetools.session.host import Host
+from livetools.session.running.host import Host
 
 
 class Port:
-    """A listening TCP socket and the host of its tasks (see :mod:`livetools.session.host`)."""
+    """A listening TCP socket and the host of its tasks (see :mod:`livetools.session.running.host`)."""
 
     def __init__(self, host: str, port: int) -> None:
         self.host = host

@@ -6,7 +6,7 @@ import socket
 import ssl
 from pathlib import Path
 
-from livetools.session.endpoint import is_loopback
+from livetools.transport.endpoint import is_loopback
 
 from .certificates import Certificates, certificates
 from .port import Port

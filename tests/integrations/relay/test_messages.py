@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from livetools import (
+    ApprovalRequested,
     AudioChunk,
     Call,
     HandleUpdate,
@@ -23,6 +24,7 @@ from livetools import (
     UnknownMessage,
     VideoChunk,
 )
+from livetools.errors import QuotaExceeded, ToolDefinitionError
 from livetools.integrations.relay.limits import MAX_EVENT
 from livetools.integrations.relay.messages import (
     Command,
@@ -30,8 +32,8 @@ from livetools.integrations.relay.messages import (
     encode_video,
     ending,
     read_command,
+    shows_whole,
 )
-from livetools.protocol.errors import QuotaExceeded, ToolDefinitionError
 
 
 def told(event: Any) -> dict[str, Any]:
@@ -110,6 +112,32 @@ def test_what_is_too_large_is_told_without_its_bulk():
     assert event["truncated"] is True
     assert (event["elapsed"], event["response"]) == (1.0, None)
     assert event["call"] == {"id": "c", "name": "f", "args": {}}
+
+
+def nested(depth: int) -> Any:
+    return {"a": nested(depth - 1)} if depth else 1
+
+
+@pytest.mark.parametrize(
+    ("value", "whole"),
+    [
+        ("m" * 100_000, True),
+        ("a\u202eb", True),
+        ([1, 2.5, None, True, {"a": []}], True),
+        (10**300, True),
+        ("m" * MAX_EVENT, False),
+        (float("inf"), False),
+        (float("nan"), False),
+        (10**308, False),
+        ("\ud800", False),
+        (nested(600), False),
+    ],
+)
+def test_an_approval_is_of_a_call_that_a_page_sees_as_it_would_run(value, whole):
+    call = Call("c", "f", {"first": 1, "value": value})
+    text = encode_event(ApprovalRequested(call), 1, 0.0)
+    assert text is not None
+    assert shows_whole(text, call) == whole
 
 
 def test_the_end_is_told_with_our_own_words_only():

@@ -7,9 +7,9 @@ from typing import Any, get_args
 
 import pytest
 
+from livetools import events
 from livetools.integrations.relay import messages
 from livetools.integrations.relay.typescript import module, typescript
-from livetools.protocol import events
 from livetools.web import BUILT
 
 SOURCE = BUILT.with_name("src") / "messages.ts"

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from livetools.events import Call, HandedOff, Reconnecting, TextChunk, ToolLost, Usage
 from livetools.integrations.telemetry import attributes
-from livetools.protocol.events import Call, HandedOff, Reconnecting, TextChunk, ToolLost, Usage
 
 CALL = Call("c1", "weather", {"city": "Oslo"})
 SAMPLES: dict[str, Any] = {

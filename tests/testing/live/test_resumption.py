@@ -7,7 +7,7 @@ from dataclasses import replace
 import anyio
 import pytest
 
-from livetools.protocol.profiles import find
+from livetools.setup.profiles import find
 from livetools.testing import FakeClock, FakeLiveServer, TurnCancelled
 
 pytestmark = pytest.mark.anyio

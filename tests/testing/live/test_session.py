@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from livetools import OutputTranscript, Reconnected, ReconnectPolicy, TurnComplete, connect
-from livetools.protocol.profiles import ModelProfile, find
+from livetools.setup.profiles import ModelProfile, find
 from livetools.testing import FakeLiveServer
 from livetools.testing.live.session import FakeSession
 from livetools.testing.turn import TurnCancelled

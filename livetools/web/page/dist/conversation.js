@@ -1,6 +1,6 @@
 // The left side: what was said on both sides, the calls between, and the questions of tools that want an approval.
 import { element, List, setAttribute, setText } from "./dom.js";
-import { called, plain, pretty, result, short, STATES, stateOf } from "./format.js";
+import { called, plain, pretty, result, short, STATES, stateOf, visible } from "./format.js";
 /** Stands for speech that the service does not write down, or has not yet. */
 export const NO_TRANSCRIPT = "(no transcript)";
 const WHO = { user: "You", model: "Model", thought: "Thought", code: "Code" };
@@ -64,7 +64,7 @@ class CallView {
     asking = null; // what the card is for
     constructor(item, decide) {
         this.decide = decide;
-        this.what = element("code", "what", {}, called(item.run.call));
+        this.what = element("code", "what", {}, visible(called(item.run.call)));
         this.root.append(element("p", "brief", {}, this.sign, " ", this.what, " ", this.came));
     }
     update({ run }) {
@@ -74,7 +74,7 @@ class CallView {
         if (run.state === this.asking)
             return;
         this.decided();
-        if (run.state === "approval")
+        if (run.state === "approval" && run.whole)
             this.ask(run, "waits for your approval", "", this.approval(run));
         if (run.state === "answer")
             this.ask(run, "waits for your answer", ": it has no handler", this.answer(run));
@@ -82,7 +82,7 @@ class CallView {
     ask(run, waits, why, answers) {
         const { name, args } = run.call;
         this.asking = run.state;
-        this.question = element("div", "question", { role: "group", "aria-label": `${name} ${waits}` }, element("p", "", {}, element("strong", "", {}, name), ` ${waits}${why}`), element("pre", "", { tabindex: "0", "aria-label": "Arguments" }, pretty(args)), answers);
+        this.question = element("div", "question", { role: "group", "aria-label": `${name} ${waits}` }, element("p", "", {}, element("strong", "", {}, name), ` ${waits}${why}`), element("pre", "", { tabindex: "0", "aria-label": "Arguments" }, visible(pretty(args))), answers);
         this.root.append(this.question);
     }
     /** Two buttons, and the reason that goes with the second. */

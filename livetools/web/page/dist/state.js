@@ -314,6 +314,7 @@ function start(state, call, time) {
         key: key(state),
         call,
         state: unblocked(state, call),
+        whole: true,
         began: time,
         asked: null,
         approved: null,
@@ -337,7 +338,7 @@ function called(state, entry) {
     const run = find(state, call.id) ?? start(state, call, time);
     switch (entry.type) {
         case "ApprovalRequested":
-            Object.assign(run, { state: "approval", asked: time });
+            Object.assign(run, { state: "approval", asked: time, whole: !entry.truncated });
             break;
         case "ToolProgress":
             run.progress.push({ time, value: entry.value });

@@ -1,7 +1,7 @@
 // The left side: what was said on both sides, the calls between, and the questions of tools that want an approval.
 
 import { element, List, setAttribute, setText, type View } from "./dom.js";
-import { called, plain, pretty, result, short, STATES, stateOf } from "./format.js";
+import { called, plain, pretty, result, short, STATES, stateOf, visible } from "./format.js";
 import type { CallItem, CallState, Exchange, Item, Note, Run, Message } from "./state.js";
 
 /** What a person decides of a call. */
@@ -94,7 +94,7 @@ class CallView implements View<CallItem> {
     item: CallItem,
     private readonly decide: Decide,
   ) {
-    this.what = element("code", "what", {}, called(item.run.call));
+    this.what = element("code", "what", {}, visible(called(item.run.call)));
     this.root.append(element("p", "brief", {}, this.sign, " ", this.what, " ", this.came));
   }
 
@@ -104,7 +104,7 @@ class CallView implements View<CallItem> {
     setText(this.came, outcome(run));
     if (run.state === this.asking) return;
     this.decided();
-    if (run.state === "approval") this.ask(run, "waits for your approval", "", this.approval(run));
+    if (run.state === "approval" && run.whole) this.ask(run, "waits for your approval", "", this.approval(run));
     if (run.state === "answer") this.ask(run, "waits for your answer", ": it has no handler", this.answer(run));
   }
 
@@ -116,7 +116,7 @@ class CallView implements View<CallItem> {
       "question",
       { role: "group", "aria-label": `${name} ${waits}` },
       element("p", "", {}, element("strong", "", {}, name), ` ${waits}${why}`),
-      element("pre", "", { tabindex: "0", "aria-label": "Arguments" }, pretty(args)),
+      element("pre", "", { tabindex: "0", "aria-label": "Arguments" }, visible(pretty(args))),
       answers,
     );
     this.root.append(this.question);

@@ -32,6 +32,10 @@ export function short(value: unknown): string {
 /** A value over several lines. */
 export const pretty = (value: unknown): string => JSON.stringify(value, null, 2) ?? "null";
 
+/** Text with every character that shows nothing, or moves others, as its escape: `\\u202e`. */
+export const visible = (text: string): string =>
+  text.replace(/(?![ \n])[\p{C}\p{Z}]/gu, (each) => `\\u{${each.codePointAt(0)?.toString(16)}}`);
+
 /** The value of a response, without its wrapping. */
 export function result(response: Record<string, unknown>): unknown {
   const keys = Object.keys(response);

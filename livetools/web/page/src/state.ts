@@ -19,6 +19,8 @@ export interface Run {
   key: number;
   call: Call;
   state: CallState;
+  /** Whether the arguments are all here: a call that is not shown whole is refused by the relay, and asked of nobody. */
+  whole: boolean;
   began: number;
   /** When a person was asked whether it may run, and when that person let it. */
   asked: number | null;
@@ -433,6 +435,7 @@ function start(state: State, call: Call, time: number): Run {
     key: key(state),
     call,
     state: unblocked(state, call),
+    whole: true,
     began: time,
     asked: null,
     approved: null,
@@ -460,7 +463,7 @@ function called(state: State, entry: CallEvent): State {
   const run = find(state, call.id) ?? start(state, call, time);
   switch (entry.type) {
     case "ApprovalRequested":
-      Object.assign(run, { state: "approval", asked: time });
+      Object.assign(run, { state: "approval", asked: time, whole: !entry.truncated });
       break;
     case "ToolProgress":
       run.progress.push({ time, value: entry.value });

@@ -1,0 +1,290 @@
+"""``attach``: answers the function calls of a google-genai session; its messages pass through unchanged.
+
+::
+
+    config = livetools.declare(tools, into=config)
+    async with client.aio.live.connect(model=m, config=config) as s:
+        async with livetools.attach(s, tools, model=m) as live:
+            async for message in live: ...
+
+The dispatcher alone, without a connection of its own. Cancellations are honoured; each call is answered once.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from types import TracebackType
+from typing import Any, Never, Self
+from weakref import WeakValueDictionary
+
+from anyio.abc import TaskGroup
+
+from livetools.errors import ConcurrencyError, LocalProtocolError
+from livetools.events import Event
+from livetools.protocol.calls.actions import Outcome
+from livetools.session.assembly import specs_of
+from livetools.session.handlers.first_step import FirstStep
+from livetools.session.handlers.handlers import Desk, Handlers
+from livetools.session.handlers.workers import Workers
+from livetools.session.misnamed import unexpected
+from livetools.session.running.clock import SystemClock
+from livetools.session.running.driver import Driver
+from livetools.session.running.host import Host
+from livetools.setup.plan import make_plan
+from livetools.setup.plan_types import (
+    MAX_CONCURRENCY,
+    REPLY_FORMAT,
+    RESPONSE_KEY,
+    TOOL_TIMEOUT,
+    Plan,
+    ReplyFormat,
+)
+from livetools.setup.profiles import ModelProfile
+from livetools.tools import Hooks, ToolLike, as_tools
+from livetools.transport.contract import Sending
+from livetools.transport.loop.timeslice import TimeSlice
+from livetools.transport.loop.wake import Latch, on_trio
+
+from .machine import AttachedMachine
+from .sdk_session import SDKSession, SDKTransport, SDKWriter, calls_of, close_code
+
+_SDK = "the session itself is google-genai's: set it in client.aio.live.connect(model=..., config={...})"
+GRACE = 5.0  # seconds for the handlers at the end
+
+log = logging.getLogger("livetools.session")
+
+
+def attach(
+    sdk_session: SDKSession,
+    tools: Iterable[ToolLike],
+    *,
+    model: str | None = None,
+    profile: ModelProfile | None = None,
+    deps: object = None,
+    reply_format: ReplyFormat = REPLY_FORMAT,
+    response_key: str = RESPONSE_KEY,
+    tool_timeout: float | None = TOOL_TIMEOUT,
+    max_concurrency: int | None = MAX_CONCURRENCY,
+    hooks: Sequence[Hooks] = (),
+    **unknown: Never,
+) -> Attached:
+    """Answer the function calls of a google-genai session. Enter it, and iterate over it instead of over ``receive()``.
+
+    ``model`` tells livetools what the model supports (scheduling, ``willContinue``, media); without it nothing is
+    assumed. The other parameters are those of ``connect``. In the tools ``context.session`` is ``None``. Raises
+    ``ConfigError``; for an unknown keyword that error is a ``TypeError`` too.
+
+    ::
+
+        config = declare([get_weather], into={"response_modalities": ["AUDIO"]})
+        async with client.aio.live.connect(model=MODEL, config=config) as sdk:
+            async with attach(sdk, [get_weather], model=MODEL) as live:
+                await sdk.send_realtime_input(text="Weather in Oslo?")
+                async for message in live:  # the SDK's own messages; calls are answered
+                    if message.server_content and message.server_content.turn_complete:
+                        print("answered")
+                        break
+    """
+    misnamed = list(unknown)
+    del unknown  # a key may be among them, and tracebacks that print variables print ours
+    if misnamed:
+        raise unexpected(attach, misnamed, _SDK)
+    made = as_tools(tools)
+    plan = make_plan(
+        model or "any",
+        specs_of(made),
+        profile=profile or (None if model else ModelProfile()),
+        reply_format=reply_format,
+        response_key=response_key,
+        tool_timeout=tool_timeout,
+        max_concurrency=max_concurrency,
+        reconnect=False,
+    )
+
+    def workers(desk: Desk, group: TaskGroup, host: Host) -> Workers:
+        handlers = Handlers(desk, response_key, tuple(hooks))
+        return Workers(group, handlers, deps)
+
+    return Attached(sdk_session, plan, workers)
+
+
+class _AttachedDriver(Driver[AttachedMachine]):
+    def __init__(self, plan: Plan, transport: SDKTransport) -> None:
+        super().__init__(AttachedMachine(plan), SystemClock())
+        self._transport, self.writer = transport, SDKWriter(self, transport)
+        self._over = Latch()
+
+    async def run(self, group: TaskGroup, ready: Callable[[], None]) -> None:
+        self.begin(group)
+        try:
+            await group.start(self._transport.run)
+            ready()
+            await self._over.wait()
+            await self.wind_down()
+        finally:
+            self.end()
+
+    def leave(self, seconds: float) -> None:
+        """The end has come: what is left to do is given so long."""
+        self._transport.leave(seconds)
+        self._over.set()
+
+    def hand_off(self, run: int, outcome: Outcome) -> Outcome:
+        """It is the SDK's session: only its owner can change it."""
+        log.warning(
+            "a hand-off is left out: attach() cannot change the SDK's session; use its send_context_update()"
+        )
+        return outcome
+
+    def show(self, events: Sequence[Event]) -> None:
+        """There are none: the SDK's messages are what the user sees."""
+
+    def transport(self, link: int) -> Sending:
+        return self._transport
+
+
+#: Who answers the calls of which SDK session, by its ``id``: two would each answer all calls that they hear.
+_attached: WeakValueDictionary[int, Attached] = WeakValueDictionary()
+
+
+class Attached:
+    """A google-genai session whose calls are answered: iterating yields the SDK's own messages, over all turns.
+
+    Reading is what drives it: calls are taken up when the message that holds them is read. What the SDK
+    raises (``google.genai.errors.APIError``) is raised by the iteration, which may go on after it where the
+    connection still stands; a clean close ends it, and so does leaving the context. It is entered once, on asyncio,
+    the only loop of google-genai's.
+    """
+
+    def __init__(
+        self, sdk_session: SDKSession, plan: Plan, make_workers: Callable[[Desk, TaskGroup, Host], Workers]
+    ) -> None:
+        self._session, self._plan, self._make_workers = sdk_session, plan, make_workers
+        self._host = Host("attached livetools session")
+        self._turn: AsyncIterator[Any] | None = None  # a receive() of the SDK's
+        self._reading = False
+        self._message: Any = None  # received, and not heard yet: whoever waited for it was cancelled
+        self._left = False
+
+    async def __aenter__(self) -> Self:
+        self._require_new()
+        for warning in self._plan.warnings:
+            log.warning("%s", warning)
+        transport = SDKTransport(self._session, self._plan.reply_format == "client_content")
+        self._driver = driver = _AttachedDriver(self._plan, transport)
+        self._slice = TimeSlice()
+
+        async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
+            driver.workers = self._make_workers(driver, group, self._host)
+            await driver.run(group, ready)
+
+        _attached[id(self._session)] = self
+        try:
+            await self._host.start(main)
+        except BaseException:
+            del _attached[id(self._session)]
+            raise
+        return self
+
+    def _require_new(self) -> None:
+        if on_trio():
+            raise LocalProtocolError("attach() runs on asyncio, as google-genai does, and this is trio")
+        if self._host.loop is not None:
+            raise LocalProtocolError("an attached session is entered once; attach() again for another one")
+        if id(self._session) in _attached:
+            raise ConcurrencyError(
+                "this SDK session is attached already, and what one reads the other does not hear:"
+                " give all the tools to one attach()"
+            )
+
+    async def __aexit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Stop what runs, undo what can be undone, and wait for that, not for long. The SDK's session stays."""
+        self._host.require_loop()
+        self._left = True
+        _attached.pop(id(self._session), None)
+        driver = self._driver
+        driver.machine.close(driver.clock.now())
+        driver.step()
+        driver.leave(GRACE)
+        await self._host.stop(GRACE)
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Any:  # google.genai.types.LiveServerMessage
+        """The next message. Cancelling loses none."""
+        self._host.require_loop()
+        if self._reading:
+            raise ConcurrencyError("two loops iterate over one attached session; iterate once")
+        if self._left or self._host.loop is None:
+            self._end()
+        self._reading = True
+        try:
+            if self._message is None and not await self._receive() and self._slice.over():
+                await self._slice.share()
+        finally:
+            self._reading = False
+        message, self._message = self._message, None
+        self._hear(message)
+        return message
+
+    def _end(self) -> Never:
+        if self._left:
+            raise StopAsyncIteration
+        raise LocalProtocolError("an attached session is entered first: async with attach(...) as live")
+
+    def _hear(self, message: Any) -> None:
+        """Tell the machine what the message holds, and do what follows."""
+        driver, calls = self._driver, calls_of(message)
+        if self._left:  # while its reader waited for it
+            if calls:
+                log.warning("a call came when attach() had been left: it is not answered")
+            return
+        cancellation = getattr(message, "tool_call_cancellation", None)
+        ids = () if cancellation is None else cancellation.ids or ()
+        driver.machine.heard(calls, ids, driver.clock.now())
+        driver.background()
+        if calls:
+            self._slice.use_up()  # their handlers begin before another message is heard
+
+    async def _receive(self) -> bool:
+        """Take a message from the SDK, whose ``receive`` ends with each turn. Whether that had to wait.
+
+        A close with 1000 is the end. A ``receive()`` that yields nothing is the end too: asking again would loop
+        forever.
+        """
+        fresh = False
+        while True:
+            if self._turn is None:
+                self._turn, fresh = self._session.receive(), True
+            try:
+                coming = FirstStep(anext(self._turn))
+                if not coming.waits:
+                    self._message = coming.value
+                    return False
+                self._message = await coming
+                self._slice.rested()
+                return True
+            except StopAsyncIteration:
+                self._turn = None
+                if fresh:
+                    raise
+            except BaseException as error:
+                self._turn = None
+                self._failed(close_code(error))
+                raise
+
+    def _failed(self, code: int | None) -> None:
+        """The SDK's ``receive`` raised, and the connection was closed with this code, if it was."""
+        if code is None or self._left:
+            return
+        self._driver.machine.lost(self._driver.clock.now())
+        self._driver.step()
+        if code == 1000:
+            raise StopAsyncIteration from None

@@ -1,0 +1,46 @@
+"""``declare``: writes tools into a config of google-genai, in the form that Live models read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, TypeVar, overload
+
+from livetools.errors import ConfigError
+from livetools.setup.plan import declaration, make_plan
+from livetools.setup.profiles import ModelProfile
+from livetools.tools import LiveConnectConfigOrDict, ToolLike, as_tools
+
+Config = TypeVar("Config", bound=LiveConnectConfigOrDict)
+
+
+@overload
+def declare(tools: Iterable[ToolLike], into: None = None) -> dict[str, Any]: ...
+@overload
+def declare(tools: Iterable[ToolLike], into: Config) -> Config: ...
+def declare(tools: Iterable[ToolLike], into: Any = None) -> Any:
+    """Return a google-genai config with these tools, declared in the form that Live models read.
+
+    ``into`` is a ``LiveConnectConfig`` or its dict. The result is a changed copy of the same type that keeps the rest,
+    with its tools; without ``into`` it is a new dict. You need this because the SDK sends ``parameters_json_schema``,
+    which several models ignore (python-genai#1147).
+
+    Raises ``ConfigError`` for a tool that cannot be declared, or is declared twice.
+
+    ::
+
+        config = declare([get_weather], into={"response_modalities": ["AUDIO"]})
+        print(config["tools"][0]["function_declarations"][0]["name"])
+    """
+    specs = [tool.spec() for tool in as_tools(tools)]
+    policies = make_plan("any", specs, profile=ModelProfile(), reconnect=False).policies
+    entry = {"function_declarations": [declaration(s, policies[s.declaration["name"]]) for s in specs]}
+    if into is None:
+        return {"tools": [entry]}
+    if not isinstance(into, Mapping):
+        if not hasattr(into, "model_copy"):
+            raise ConfigError(f"into is a {type(into).__name__}: a LiveConnectConfig or a dict is expected")
+        from google.genai import types
+
+        made = types.Tool.model_validate(entry)
+        return into.model_copy(update={"tools": [*(getattr(into, "tools", None) or ()), made]})
+    return {**into, "tools": [*(into.get("tools") or ()), entry]}

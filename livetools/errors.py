@@ -1,0 +1,310 @@
+"""All exceptions of livetools, in one tree, split by whose fault they are.
+
+::
+
+    LiveToolsError
+    ├── ConfigError (ValueError)            what you passed cannot work
+    │   └── ToolDefinitionError             a function that cannot be declared as a tool
+    ├── NoAnswer (TimeoutError)             the model did not answer within the stall timeout
+    ├── ConnectFailed                       the session could not be opened
+    │   ├── SetupTimeout                    the service did not complete the setup in time
+    │   └── SetupRejected                   the service refused it, for a reason that no class below names
+    ├── SessionClosed                       the connection ended (1006, 1001 and the like: this class itself)
+    │   ├── LimitReached                    a limit of the session's own: max_calls
+    │   ├── AuthenticationError             the key, the token, the project
+    │   ├── QuotaExceeded                   quota, billing
+    │   ├── InvalidRequest                  what was sent is not accepted
+    │   ├── ModelNotFound                   no such model, or not a Live model
+    │   └── ServerError                     the service failed
+    ├── LocalProtocolError                  you sent what the protocol forbids at this moment
+    ├── RemoteProtocolError                 the other end does not speak the protocol
+    ├── ToolError                           raise it in a tool: its text goes to the model
+    │   └── ToolTimeout
+    └── ConcurrencyError (RuntimeError)     two exchanges at once, or the wrong event loop
+
+No error text holds an API key, a token or a header.
+"""
+
+from __future__ import annotations
+
+
+class LiveToolsError(Exception):
+    """The root of every exception in livetools.
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather]) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except LiveToolsError as error:
+            print("no answer:", error)
+    """
+
+
+class ConfigError(LiveToolsError, ValueError):
+    """An argument cannot work. Raised before anything is sent.
+
+    ::
+
+        try:
+            connect("gemini-3.8-live", tools=get_weather)
+        except ConfigError as error:
+            print(error)  # tools= takes a list ...
+    """
+
+
+class ToolDefinitionError(ConfigError):
+    """A function cannot be declared as a tool. The text names the file, the function and the parameter.
+
+    ::
+
+        class Song: ...
+
+        def play(song: Song) -> str:
+            \"\"\"Play a song.\"\"\"
+            return "playing"
+
+        try:
+            tool(play)
+        except ToolDefinitionError as error:
+            print(error)  # names the file, the function and the parameter
+    """
+
+
+class NoAnswer(LiveToolsError, TimeoutError):
+    """The model neither spoke nor made a call within ``stall_timeout`` seconds of a question.
+
+    ::
+
+        try:
+            print(await session.ask("Are you there?"))
+        except NoAnswer:
+            print("silence; asked again:", await session.ask("Hello?"))
+    """
+
+
+class ConnectFailed(LiveToolsError):
+    """The session could not be opened: nothing listens, the name does not resolve, TLS fails, the proxy refuses.
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather], base_url="http://localhost:1") as session:
+                print(await session.ask("Weather in Oslo?"))
+        except ConnectFailed as error:
+            print("nobody is there:", error)
+    """
+
+
+class SetupTimeout(ConnectFailed):
+    """The setup, from the first TCP packet to ``setupComplete``, took longer than ``setup_timeout``.
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather], setup_timeout=0.2) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except SetupTimeout as error:
+            print(error)
+    """
+
+
+class SetupRejected(ConnectFailed):
+    """The service refused the session for a reason that no other class names (an HTTP status, an unknown text).
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather]) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except SetupRejected as error:
+            print(error)
+    """
+
+
+class SessionClosed(LiveToolsError):
+    """The connection ended, and the session with it.
+
+    ``code``: the websocket close code (1006 if the connection broke without one; below 1000, the HTTP status that
+    came instead of the upgrade). ``reason``: the service's own text. ``phase``: what was going on (``"connect"``,
+    ``"setup"``, ``"idle"``, ``"turn"``, ``"tool"``). ``retryable``: whether another attempt may succeed. ``advice``:
+    what to do next.
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather]) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except SessionClosed as error:
+            print(error.code, error.reason, error.advice)
+    """
+
+    def __init__(
+        self,
+        code: int = 1006,
+        reason: str = "",
+        phase: str = "",
+        retryable: bool = False,
+        advice: str = "",
+    ) -> None:
+        self.code, self.reason, self.phase = code, reason, phase
+        self.retryable, self.advice = retryable, advice
+        how = "the connection was closed with" if code >= 1000 else "the service answered with HTTP"
+        text = f"{how} {code}{f' during {phase}' if phase else ''}{f': {reason}' if reason else ''}"
+        super().__init__(f"{text.rstrip('.')}. {advice}" if advice else text)
+
+
+class LimitReached(SessionClosed):
+    """The session was closed because a limit of its own was reached. ``limit``: the argument that sets it.
+
+    ``"max_calls"``: past that many calls each is answered with an error, and after ten of those the session ends.
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather], max_calls=20) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except LimitReached as error:
+            print(error.limit, error.advice)
+    """
+
+    def __init__(self, limit: str, reason: str = "", phase: str = "", advice: str = "") -> None:
+        super().__init__(1000, reason, phase, False, advice)
+        self.limit = limit
+        self.args = (f"the session was closed: {reason}. {advice}",)
+
+
+class AuthenticationError(SessionClosed):
+    """The service does not accept the key, the token or the project.
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather], api_key="yesterdays-key") as session:
+                print(await session.ask("Weather in Oslo?"))
+        except AuthenticationError as error:
+            print(error.advice)
+    """
+
+
+class QuotaExceeded(SessionClosed):
+    """The project is out of quota, over a rate limit, or has a billing problem.
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather]) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except QuotaExceeded as error:
+            print("later:", error.advice)
+    """
+
+
+class InvalidRequest(SessionClosed):
+    """The service or this model does not accept something that was sent.
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather]) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except InvalidRequest as error:
+            print(error.reason, error.advice)
+    """
+
+
+class ModelNotFound(SessionClosed):
+    """The model does not exist, is not a Live model, or is not open to this project.
+
+    ::
+
+        try:
+            async with connect("gemini-0.1-live", tools=[get_weather]) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except ModelNotFound as error:
+            print(error.advice)
+    """
+
+
+class ServerError(SessionClosed):
+    """The service failed.
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather], reconnect=False) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except ServerError as error:
+            print("again later" if error.retryable else error)
+    """
+
+
+class LocalProtocolError(LiveToolsError):
+    """The protocol does not allow this now (another sample rate, ``send_content`` after the first turn on 3.1).
+
+    ::
+
+        await session.send_audio(b"\\0\\0" * 1600, rate=16000)
+        try:
+            await session.send_audio(b"\\0\\0" * 4800, rate=48000)
+        except LocalProtocolError as error:
+            print(error)  # the service would close the session: resample
+    """
+
+
+class RemoteProtocolError(LiveToolsError):
+    """The other end does not speak the protocol (no websocket, no ``setupComplete``).
+
+    ::
+
+        try:
+            async with connect(MODEL, tools=[get_weather], base_url=WEB_SITE) as session:
+                print(await session.ask("Weather in Oslo?"))
+        except RemoteProtocolError as error:
+            print("not a Live API:", error)
+    """
+
+
+class ToolError(LiveToolsError):
+    """Raise it in a tool to tell the model what went wrong. The text of any other exception does not reach the model.
+
+    ::
+
+        def get_price(item: str) -> str:
+            \"\"\"Price of an item.\"\"\"
+            if item != "pizza":
+                raise ToolError(f"there is no {item}; ask for pizza")
+            return "9 €"
+
+        print(await Tool(get_price).call({"item": "sushi"}))  # {'error': 'there is no sushi; ask for pizza'}
+    """
+
+
+class ToolTimeout(ToolError):
+    """A tool took longer than its ``timeout``.
+
+    ::
+
+        @tool(timeout=0.05)
+        async def slow() -> str:
+            \"\"\"Takes its time.\"\"\"
+            await sleep(60)
+            return "done"
+
+        print(await Tool(slow).call({}))  # {'error': 'timed out after 0.05 s'}
+    """
+
+
+class ConcurrencyError(LiveToolsError, RuntimeError):
+    """Two exchanges ran at once, two loops read one session, or it was used from another event loop than its own.
+
+    ::
+
+        answer = session.stream("Weather in Oslo?")
+        print(await anext(answer))
+        try:
+            await session.ask("And in Rome?")
+        except ConcurrencyError as error:
+            print(error)
+        print([text async for text in answer])
+    """

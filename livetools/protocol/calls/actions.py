@@ -1,0 +1,126 @@
+"""The actions that a machine asks for, and the outcome of a handler that it is told.
+
+The machine decides, the shell performs: it dials, hangs up, starts and stops handlers, and reports each outcome
+with ``Machine.settled``. Every ``Start`` is followed by exactly one ``settled`` with its run, however the handler ends.
+
+A *run* is one execution of a handler, numbered by the machine. It is not the call's id: a fresh session may use an
+id again while the handler of the old call is still at work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from livetools.events import Call
+from livetools.setup.frozen import frozen
+
+
+@frozen
+class Dial:
+    """Open a socket (TCP, TLS, upgrade), then ``opened(link)``; a failure is ``disconnected(link, close)``."""
+
+    link: int
+
+
+@frozen
+class Hangup:
+    """Close this socket (or give up its dial); its end is reported as ``disconnected(link, close)``."""
+
+    link: int
+
+
+@frozen
+class Start:
+    """Run the handler of this call; then ``settled(run, outcome)``.
+
+    ``tool`` is the one that the model knew when it called: a hand-off may have put another of that name in its place.
+    """
+
+    run: int
+    call: Call
+    tool: Any  # the shell's, which the machine does not look into
+
+
+@frozen
+class AskApproval:
+    """Check the arguments and ask the tool's ``approval``; then ``approve(run)``, ``ask_person(run)``,
+    ``refuse(run, why)``, or ``settled(run, outcome)`` where the arguments do not fit."""
+
+    run: int
+    call: Call
+    tool: Any  # the shell's, which the machine does not look into
+
+
+@frozen
+class StopAsking:
+    """Whether this call may run is decided, or of no account any more: cancel the tool's ``approval``, if it still
+    runs. ``over``: the call will not run. Nothing follows."""
+
+    run: int
+    call: Call
+    over: bool = True
+
+
+@frozen
+class Stop:
+    """Stop this handler: cancel it, or set ``context.cancelled`` in a thread. It still settles."""
+
+    run: int
+    call: Call
+
+
+@frozen
+class Undo:
+    """Run the tool's ``undo(call, result)``, once. ``result`` is what the handler returned, or ``None``."""
+
+    run: int
+    call: Call
+    tool: Any  # the shell's, which the machine does not look into
+    result: object
+
+
+@frozen
+class End:
+    """The session is over: cleanly (``None``), or for this reason."""
+
+    error: Exception | None
+
+
+Action: TypeAlias = Dial | Hangup | Start | AskApproval | StopAsking | Stop | Undo | End
+
+
+@dataclass(slots=True)
+class Outcome:
+    """How a handler ended.
+
+    ``response`` is the JSON object that the model gets (already under its key); ``error`` is what was raised;
+    ``result`` what the handler returned, for ``undo``; ``began`` is false where it never ran: its arguments did not
+    fit, a hook refused it, no thread had taken it up yet; ``handoff`` the agent that the conversation goes on with,
+    which is for the shell to plan.
+    """
+
+    response: Mapping[str, Any]
+    error: Exception | None = None
+    scheduling: str | None = None
+    ends_session: bool = False
+    parts: tuple[Mapping[str, Any], ...] = ()
+    result: object = None
+    began: bool = True
+    handoff: object = None
+
+
+@frozen
+class Close:
+    """How a socket ended: ``code`` 1006 for a line that broke; ``by_us`` when we hung up.
+
+    ``error`` is set when there never was a websocket (refused, TLS, an HTTP status): it says so in words. ``note`` is
+    what this side knows of the cause: told, never judged by.
+    """
+
+    code: int = 1006
+    reason: str = ""
+    by_us: bool = False
+    error: Exception | None = field(default=None, compare=False)
+    note: str = ""

@@ -1,0 +1,497 @@
+"""The dispatcher of function calls: takes the calls of a message, and queues the answers.
+
+It stands alone: the machine feeds it inside a session, ``attach`` feeds it beside somebody else's. Nothing here
+waits; the shell runs handlers (``Start``), and reports (``settled``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Container, Iterable, Sequence
+from math import inf
+
+from livetools.errors import LimitReached
+from livetools.events import (
+    ApprovalRequested,
+    Call,
+    Event,
+    ToolCancelled,
+    ToolFinished,
+    ToolLost,
+    ToolProgress,
+    ToolStarted,
+)
+from livetools.protocol.input.outbox import Entry
+from livetools.protocol.messages.partial_calls import PartialCalls
+from livetools.setup.plan_types import Plan
+
+from . import refusals, shared_runs
+from .actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
+from .deadlines import Deadlines
+from .ledger import SERVED, Asked, Effect, Ledger, Move, Phase, Record, State, told
+from .replies import Answer, Replies, silent
+from .shared_runs import SharedRuns
+from .slots import Slots
+
+# Every call passes these: asked of its class, a member of an enum costs ten times as much.
+_HANDLER, _NOTHING, _APPROVAL = Phase.HANDLER, Phase.NOTHING, Phase.APPROVAL
+_SETTLE, _HEARD = Move.SETTLE, Move.HEARD
+
+#: Finished calls that are remembered, in case their id is asked again on a later link.
+REMEMBERED = 512
+
+
+class Calls:
+    """All calls of a session. ``tell`` takes events (``None``: nobody does) and ``act`` actions as they come; texts and
+    replies are drained."""
+
+    def __init__(
+        self, plan: Plan, tell: Callable[[Event], None] | None, act: Callable[[Action], None]
+    ) -> None:
+        self.plan, self._tell, self._act = plan, tell or _untold, act
+        self._is_told = tell is not None  # the events of every call are not made for nobody
+        self.ledger = Ledger()
+        self.records, self.pending, self._move = self.ledger.records, self.ledger.pending, self.ledger.move
+        self.by_id: dict[str | int, Record] = {}  # of this session; by run where the server gave no id
+        self.replies = Replies(plan, self.ledger)
+        self.texts: list[Record] = []  # whose results can no longer go out as answers
+        self.lost: list[Record] = []  # the calls that the last link took with it
+        self.excused: list[Record] = []  # those answered with an error; again, if this link is lost too
+        self.partial = PartialCalls()
+        self.counted = 0
+        self.limit: LimitReached | None = None  # the model has called on past ``max_calls``: the session ends
+        self.closed = False
+        self.queued: list[Callable[[], None]] = []  # each is called when a call has to wait for a slot
+        self._slots = Slots()
+        self._shared = SharedRuns()
+        self.deadlines = Deadlines(self.records)
+
+    # Inputs
+
+    def receive_calls(self, link: int, asked: Iterable[Asked], now: float) -> list[Record]:
+        """The calls of one message. Returns those that are new, or asked again on a new link."""
+        members: list[Record] = []
+        new: list[Record] = []
+        again: list[Record] = []
+        for one in asked:
+            known = self.by_id.get(one.id) if one.id else None
+            if known is None:
+                new.append(record := self._enter(link, one, now))
+            elif known.link != link:
+                record = known
+                record.link = link
+                if record in self.texts:  # it is answered here instead
+                    self.texts.remove(record)
+                    record.delivered = False
+                again.append(record)
+            else:
+                continue  # a duplicate
+            members.append(record)
+        if self.replies.grouped:
+            self.replies.expect(members)
+        if again:
+            self._reoffer(again, now)
+        for record in new:
+            if self._is_told:
+                self._tell(ToolStarted(record.call))
+            self._begin(record, now)
+        return new + again if again else new
+
+    def adopt(self, call: Call, now: float) -> None:
+        """A call that an earlier process of this conversation was asked: it is lost, and its handler goes on here."""
+        policy = self.plan.policies.get(call.name)
+        if policy is None or not policy.handled or call.id in self.by_id:
+            return
+        record = self._enter(0, call, now)
+        self._tell(ToolStarted(call))
+        self._perform(record, self._move(record, Move.LOSE), now)
+        if self.plan.answer_lost:
+            self.lost.append(record)
+        self._admit(record, now)
+
+    def progress(self, run: int, value: object, now: float, yielded: Outcome | None = None) -> None:
+        """A tool reported ``value``; ``yielded`` where it is a part of its result and not just a report."""
+        record = self.records.get(run)
+        if record is None or record.state not in SERVED:
+            return
+        self._tell(ToolProgress(record.call, value))
+        if yielded is not None:
+            self._perform(record, self._move(record, Move.YIELD), now, yielded)
+
+    def settled(self, run: int, outcome: Outcome, now: float) -> None:
+        """The handler ended (or ``session.respond`` spoke for it). Its slot is free, in whatever state its call is."""
+        record = self.records.get(run)
+        if record is None:
+            return
+        if record.running:
+            record.running = False
+            self._slots.end(record)
+        record.started = record.started and outcome.began
+        if record.undo and record.started:
+            self._undo(record, outcome.result)
+        self._settle(record, outcome, now)
+        if self._slots.waiting:
+            self._fill(now)
+
+    def approve(self, run: int, now: float) -> bool:
+        """Let a waiting call run; False if it does not wait."""
+        record = self._awaiting(run)
+        if record is not None:
+            if record.phase is Phase.APPROVAL:
+                self._act(StopAsking(record.run, record.call, over=False))
+            self._admit(record, now)
+        return record is not None
+
+    def decided(self, run: int, call: Call) -> None:
+        """A hook has replaced the arguments of a call that has not run: with these it is shown, run and undone."""
+        if (record := self.records.get(run)) is not None:
+            record.call = call
+
+    def refuse(self, run: int, why: str, now: float) -> bool:
+        """Answer a waiting call with a refusal; False if it does not wait."""
+        record = self._awaiting(run)
+        if record is not None:
+            self._settle(record, refusals.not_approved(why), now)
+        return record is not None
+
+    def ask(self, run: int, now: float) -> None:
+        """The tool's ``approval`` says that a person must decide."""
+        record = self._awaiting(run)
+        if record is not None:
+            self._hold(record)
+
+    def cancel(self, ids: Sequence[str], now: float) -> list[int]:
+        """``toolCallCancellation``: unknown and finished ids do no harm. The runs of those that are known."""
+        self.partial.cancel(ids)
+        known = [record for record in map(self.by_id.get, ids) if record is not None]
+        for record in known:
+            self.excused = [r for r in self.excused if r is not record]
+            self._perform(record, self._move(record, Move.CANCEL), now)
+        self.replies.drop()
+        self._fill(now)
+        return [record.run for record in known]
+
+    def read(self, entries: Iterable[Entry]) -> None:
+        """The model has read these: what is an answer among them is paid."""
+        for entry in entries:
+            if isinstance(entry, Answer) and entry.kind == "answer":
+                self._move(entry.record, _HEARD)
+
+    def late(self) -> list[tuple[Call, str]]:
+        """The results that go as text, each with its call; each is taken once."""
+        records, self.texts = self.texts, []
+        texts = [(r.call, self.replies.late(r, self.plan.response_key)) for r in records]
+        return [(call, text) for call, text in texts if text]
+
+    def lose(self, now: float, unread: Iterable[Entry]) -> None:
+        """The link is gone, and every debt on it; ``unread`` is what it may have swallowed."""
+        self.partial.clear()
+        swallowed = self.replies.lose(entry for entry in unread if isinstance(entry, Answer))
+        owed = sorted({*swallowed, *self.pending.values()}, key=lambda record: record.run)
+        for record in owed:
+            self._perform(record, self._move(record, Move.LOSE), now)
+        self._fill(now)
+        self.lost += [*self.excused, *owed]
+        self.excused = []
+        if not self.plan.answer_lost:
+            self.lost.clear()
+
+    def resumed(self, link: int) -> list[bytes]:
+        """On a resumed link: the errors that free the server from waiting for the calls that were lost (3.8)."""
+        lost, self.lost = dict.fromkeys(self.lost), []
+        self.excused = [r for r in lost if r.link != link]  # asked again here: it is answered here
+        for record in self.excused:
+            record.link = link  # the debt on this link is paid with the error
+        excuses = [(r, refusals.lost(self._follows(r))) for r in self.excused]
+        return [self.replies.errors(excuses)] if excuses else []
+
+    def new_session(self) -> None:
+        """A new session: equal ids now mean different calls."""
+        self.lost, self.excused = [], []
+        self.by_id.clear()
+
+    def close(self, now: float, unread: Iterable[Entry] = ()) -> None:
+        """The session ends: stop what runs, owe nothing; ``unread`` went out, and nobody waits for more of it."""
+        self.closed = True
+        sent = {entry.record.run: entry.record for entry in unread if isinstance(entry, Answer)}
+        for record in {**sent, **self.records, **self.pending}.values():
+            record.undo = self._undoable(record)
+            shared_runs.dissolve(record)  # they end as well: nobody is left to run for
+            self._perform(record, self._move(record, Move.CLOSE), now)
+        self.replies.queue.clear()
+        self.by_id.clear()
+        self.deadlines.clear()
+        self.texts.clear()
+
+    def give_up(self) -> None:
+        """After the end: no handler is waited for any longer. What those that run on have done is undone."""
+        for record in self.records.values():
+            if record.undo:
+                self._undo(record, None)
+
+    def tick(self, now: float) -> None:
+        """Answer the calls whose time is up."""
+        for record in self.deadlines.expired(now):
+            outcome = refusals.expired(record)
+            if record.phase in (Phase.APPROVAL, Phase.RESPONSE):
+                self._settle(record, outcome, now)
+                continue
+            record.outcome = outcome
+            record.undo = self._undoable(record)
+            self._perform(record, self._move(record, Move.EXPIRE), now)
+        self._fill(now)
+
+    def wake_at(self) -> float:
+        """When ``tick`` has something to do; deadlines of calls that are over are dropped on the way."""
+        return self.deadlines.next()
+
+    def open(self) -> list[str]:
+        """The names and ids of the open calls."""
+        return [f"{record.call.name} ({record.call.id})" for record in self.pending.values()]
+
+    def blocking(self) -> bool:
+        """Whether a BLOCKING call is open."""
+        return self.ledger.blocking > 0
+
+    def keeps_out(self, run: int) -> bool:
+        """Whether this handler holds a slot that a BLOCKING call waits for: the model waits for both."""
+        return self._slots.keeps_out(run, self.plan.max_concurrency)
+
+    def held_up_by(self, run: int, awaited: Container[int] = ()) -> Record | None:
+        """A call that is not answered before this handler has ended (it needs its result or its slot) and that the
+        model waits for, or whoever waits for the runs ``awaited``."""
+        handler = self.records.get(run)
+        if handler is None:
+            return None
+        for record in self.pending.values():
+            if record.blocks or record.run in awaited:
+                for one in record.group or (record,):  # its answer goes out with theirs
+                    if one.state is State.OWED and self._needs_end_of(handler, one):
+                        return one
+        return None
+
+    def _needs_end_of(self, handler: Record, record: Record) -> bool:
+        """Whether this call has no outcome before that handler has ended: it needs its result or its slot."""
+        first = record.leader or record
+        return first is handler or self._slots.needs_end_of(handler, first, self.plan.max_concurrency)
+
+    def run_of(self, id: str) -> int | None:
+        """The run of a call that may still settle, by its id."""
+        return self.ledger.run_of(id)
+
+    def wanted(self, run: int) -> bool:
+        """Whether the outcome of this run still counts for a call: for its own, or for one that shares it."""
+        record = self.records.get(run)
+        return record is not None and any(one.state in SERVED for one in (record, *record.followers))
+
+    def stats(self, now: float) -> list[dict[str, object]]:
+        """Every call that is owed something, or whose handler still runs."""
+        return [told(record, now) for record in {**self.records, **self.pending}.values()]
+
+    # Before the handler
+
+    def _enter(self, link: int, one: Asked, now: float) -> Record:
+        self.counted += 1
+        if (most := self.plan.max_calls) is not None and self.counted >= most + refusals.BEYOND:
+            self.limit = refusals.too_many(most)
+        run, key = self.counted, one.id or self.counted
+        call = one if type(one) is Call else Call(one.id or f"unnamed-{run}", one.name, one.args)
+        policy = self.plan.policies.get(one.name)
+        ends_turn = self.plan.strange_ends_turn if policy is None else policy.ends_turn
+        blocks = policy is None or policy.behavior == "BLOCKING"
+        record = self.by_id[key] = Record(run, call, bool(one.id), policy, link, now, ends_turn, blocks)
+        self.ledger.enter(record)
+        if len(self.by_id) - len(self.records) > 2 * REMEMBERED:
+            done = [key for key, r in self.by_id.items() if r.run not in self.records]
+            for old in done[:-REMEMBERED]:
+                del self.by_id[old]
+        return record
+
+    def _reoffer(self, again: Sequence[Record], now: float) -> None:
+        """These were asked on an earlier link. Every move first, and the effects then: a group looks at all members."""
+        for record, effects in [(record, self._move(record, Move.REOFFER)) for record in again]:
+            self._perform(record, effects, now)
+            if record.state is State.OWED and record.background:
+                self._perform(record, self._move(record, Move.ACK), now)
+
+    def _begin(self, record: Record, now: float) -> None:
+        """Decide what a new call needs before its handler may run."""
+        refusal = refusals.by_plan(self.plan, record)
+        if refusal is not None:
+            return self._settle(record, refusal, now)
+        policy = record.policy
+        assert policy is not None
+        if policy.background:
+            self._perform(record, self._move(record, Move.ACK), now)
+        leader = self._shared.join(record) if policy.join else None
+        if leader is not None:
+            return self.deadlines.set(record, leader.deadline)
+        if not policy.approval:
+            return self._admit(record, now)
+        record.phase = Phase.APPROVAL
+        self.deadlines.set(record, now + policy.approval_timeout)
+        return self._act(AskApproval(record.run, record.call, record.tool))
+
+    def _stop_asking(self, record: Record) -> None:
+        """Nobody needs to be asked any more whether this may run: it will not."""
+        self._act(StopAsking(record.run, record.call))
+
+    def _hold(self, record: Record) -> None:
+        """A person must decide; the model is told so where it can be."""
+        self._tell(ApprovalRequested(record.call))
+        if record.policy is not None and record.policy.interim and record.state is State.OWED:
+            waits = {self.plan.response_key: "waiting for approval"}
+            self.replies.interim(record, waits, silent(record.policy))
+
+    def _admit(self, record: Record, now: float) -> None:
+        """Start the handler, or wait: for a slot, or for ``session.respond``."""
+        policy = record.policy
+        assert policy is not None
+        if not policy.handled:
+            record.phase = Phase.RESPONSE
+            self.deadlines.set(record, inf if policy.timeout is None else now + policy.timeout)
+        elif self._slots.take(record, self.plan.max_concurrency):
+            self._start(record, now)
+        else:
+            self.deadlines.set(record, inf)
+            self._slots.wait(record)
+            for tell in self.queued:
+                tell()
+
+    def _start(self, record: Record, now: float) -> None:
+        """Start the handler, which has its slot."""
+        record.phase = _HANDLER
+        record.running = record.started = True
+        policy = record.policy
+        assert policy is not None
+        self.deadlines.set(record, inf if policy.timeout is None else now + policy.timeout)
+        self._act(Start(record.run, record.call, policy.tool))
+
+    def _fill(self, now: float) -> None:
+        """Give the slots that are free to those who wait."""
+        while self._slots.waiting and (next := self._slots.next(self.plan.max_concurrency)) is not None:
+            self._start(next, now)
+
+    def _awaiting(self, run: int) -> Record | None:
+        record = self.records.get(run)
+        waits = record is not None and record.phase is Phase.APPROVAL and record.state in SERVED
+        return record if waits else None
+
+    # Effects of moves
+
+    def _settle(self, record: Record, outcome: Outcome, now: float) -> None:
+        """The outcome of a run, for every call that shares it."""
+        if record.phase is _APPROVAL:
+            self._stop_asking(record)
+        followers: Sequence[Record] = ()
+        if record.policy is not None and record.policy.join:
+            followers = shared_runs.dissolve(record)
+            self._shared.forget(record)
+        record.phase = _NOTHING
+        if record.state in SERVED:
+            unread = refusals.unread_media(record, outcome) if outcome.parts else None
+            record.outcome = unread or outcome
+        for effect in self._move(record, _SETTLE):
+            PERFORM[effect](self, record, now, None)
+        for one in followers:
+            self._settle(one, outcome, now)
+
+    def _perform(
+        self, record: Record, effects: tuple[Effect, ...], now: float, yielded: Outcome | None = None
+    ) -> None:
+        for effect in effects:
+            PERFORM[effect](self, record, now, yielded)
+
+    def _stop(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        if record.phase is _APPROVAL or (
+            record.phase is Phase.SLOT and record.policy and record.policy.approval
+        ):
+            self._stop_asking(record)
+        record.phase = Phase.NOTHING
+        if record.policy is not None and record.policy.join:
+            self._shared.forget(record)
+        if (leader := shared_runs.leave(record)) is not None:  # it was the last who wanted the run of another
+            leader.undo = leader.undo or self._undoable(leader)
+            self._slots.release(leader)
+            record = leader
+        if not record.running:
+            for one in shared_runs.dissolve(record):  # it had not begun: they go on without it
+                self._begin(one, now)
+        elif not record.followers:
+            self._slots.release(record)
+            if record.policy is None or record.policy.cancellable:
+                self._act(Stop(record.run, record.call))
+
+    def _finished(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        outcome = record.outcome
+        assert outcome is not None
+        if self._is_told:
+            elapsed = now - record.since
+            self._tell(ToolFinished(record.call, outcome.response, outcome.error, elapsed, outcome.began))
+
+    def _cancelled(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        self._tell(ToolCancelled(record.call))
+        outcome, record.outcome = record.outcome, refusals.CANCELLED
+        if record.started and record.policy is not None and record.policy.undo and not record.followers:
+            if record.running:
+                record.undo = True
+            else:
+                self._undo(record, outcome.result if outcome else None)
+
+    @staticmethod
+    def _undoable(record: Record) -> bool:
+        return record.running and record.policy is not None and record.policy.undo
+
+    def _undo(self, record: Record, result: object) -> None:
+        if not record.undone:
+            record.undone = True
+            self._act(Undo(record.run, record.call, record.tool, result))
+
+    def _lost(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        self._slots.release(record)  # the model may call something else meanwhile
+        self._tell(ToolLost(record.call, "text" if self._follows(record) else "dropped"))
+
+    def _follows(self, record: Record) -> bool:
+        """Whether the result of a lost call goes as text; that of a background one was promised."""
+        return record.background or self.plan.lost_results == "deliver"
+
+    def _interim(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        if yielded is not None and record.policy is not None and record.policy.streams:
+            takes = record.policy.takes_scheduling
+            scheduling = (yielded.scheduling if takes else None) or record.policy.scheduling
+            self.replies.interim(record, yielded.response, scheduling, part=True)
+
+    def _keep(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        if yielded is not None:
+            record.keep(yielded.response)
+
+    def _acknowledge(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        self.replies.acknowledge(record, self.plan.response_key)
+
+    def _reply(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        self.replies.answer(record)
+
+    def _release(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        self.replies.release(record)
+
+    def _deliver(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        if record.outcome is not None and not record.delivered and self._follows(record):
+            record.delivered = True
+            self.texts.append(record)
+
+
+def _untold(event: Event) -> None:
+    """Nobody listens."""
+
+
+PERFORM = {
+    Effect.STOP: Calls._stop,
+    Effect.FINISHED: Calls._finished,
+    Effect.CANCELLED: Calls._cancelled,
+    Effect.LOST: Calls._lost,
+    Effect.INTERIM: Calls._interim,
+    Effect.KEEP: Calls._keep,
+    Effect.ACKNOWLEDGE: Calls._acknowledge,
+    Effect.REPLY: Calls._reply,
+    Effect.RELEASE: Calls._release,
+    Effect.DELIVER: Calls._deliver,
+}

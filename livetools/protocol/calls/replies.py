@@ -1,0 +1,222 @@
+"""Groups and orders the answers to calls into messages.
+
+``"each"``: a message a call, as soon as it is ready. ``"batch"``, and always as ``clientContent``: a message for the
+calls of one ``toolCall``, in their order: it must hold one for each call but those that were taken back or lost. A call
+without an id is answered without one, so those of one name go out in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import inf
+from typing import Any
+
+from livetools.protocol.input.outbox import Entry, Frame
+from livetools.protocol.messages import outgoing
+from livetools.setup.plan_types import CallPolicy, Plan
+
+from .ledger import Ledger, Move, Record, State
+
+# Every call passes these: asked of its class, a member of an enum costs ten times as much.
+_OWED, _READY, _VOID, _WRITE = State.OWED, State.READY, State.VOID, Move.WRITE
+
+#: Responses after which the server waits for nothing more.
+LAST = frozenset({"answer", "acknowledgement"})
+
+
+class Answer(Entry):
+    """A function response: an answer, an acknowledgement, a yield, or a word that the call waits. ``body`` goes on the
+    wire."""
+
+    def __init__(
+        self,
+        kind: str,
+        record: Record,
+        response: Mapping[str, Any],
+        scheduling: str | None = None,
+        will_continue: bool | None = None,
+        parts: Sequence[Mapping[str, Any]] = (),
+    ) -> None:
+        self.kind, self.record, self.scheduling = kind, record, scheduling
+        self.body = outgoing.function_response(
+            record.call.id if record.named else None,
+            record.call.name,
+            response,
+            scheduling=scheduling,
+            will_continue=will_continue,
+            parts=parts,
+        )
+
+    @property
+    def run(self) -> int | None:
+        return self.record.run
+
+
+class Reply(Frame):
+    """A message of answers. What the server takes back while it waits is left out, until the bytes are made."""
+
+    __slots__ = ("_format", "answers", "dropped")
+
+    def __init__(
+        self, link: int, answers: list[Answer], format: Callable[[Sequence[Mapping[str, Any]]], bytes]
+    ) -> None:
+        # what Frame would set: every call makes one of these
+        self.link, self.data, self.receipt, self.write = link, None, None, None
+        self.answers, self._format = answers, format
+        self.dropped: Callable[[], None] | None = None  # called if nothing is left of it
+
+    def make(self) -> bytes | None:
+        """The bytes; ``None``: nothing is left to say."""
+        if self.data is None:
+            bodies = self.bodies()
+            if bodies:
+                self.data = self._format(bodies)
+            elif self.dropped is not None:
+                self.dropped()
+        return self.data
+
+    def bodies(self) -> list[Mapping[str, Any]]:
+        """What is left to say, for a transport that encodes it itself."""
+        return [answer.body for answer in self.answers if answer.record.state is not _VOID]
+
+
+class Replies:
+    """The queue of messages of answers, for the connection that stands: what waits is lost with it, and what the server
+    takes back leaves it. ``take`` empties it: the writer is responsible for what was taken.
+    """
+
+    def __init__(self, plan: Plan, ledger: Ledger) -> None:
+        self.grouped = plan.reply_format == "client_content" or plan.reply_batching == "batch"
+        self.format = (
+            outgoing.content_response if plan.reply_format == "client_content" else outgoing.tool_response
+        )
+        self._ledger = ledger
+        self.queue: list[Reply] = []
+        self._unnamed = False  # the server gives calls without an id
+
+    def __bool__(self) -> bool:
+        return bool(self.queue)
+
+    def expect(self, members: list[Record]) -> None:
+        """These were asked for in one message, and are answered together."""
+        for record in members:
+            record.group = members
+
+    def answer(self, record: Record) -> None:
+        """The outcome is known: it is the answer, in a message of its own or with its group."""
+        if not record.named:
+            self._unnamed = True
+        if self.grouped:
+            self.release(record)
+        else:
+            self.queue.append(Reply(record.link, [_answer(record)], self.format))
+
+    def release(self, record: Record) -> None:
+        """Its message may have waited for nobody else: it is answered once none of its calls is open."""
+        members = record.group
+        if any(member.state is _OWED for member in members):
+            return
+        for member in members:
+            member.group = ()
+        if answers := [_answer(member) for member in members if member.state is _READY]:
+            self.queue.append(Reply(record.link, answers, self.format))
+
+    def interim(
+        self, record: Record, response: Mapping[str, Any], scheduling: str | None, *, part: bool = False
+    ) -> None:
+        """A response that is followed by others; ``part``: of the result, and not just a word on it."""
+        record.yielded = record.yielded or part
+        self._single(Answer("yield" if part else "word", record, response, scheduling, True))
+
+    def acknowledge(self, record: Record, key: str) -> None:
+        """A background call is answered at once: it is under way."""
+        self._single(Answer("acknowledgement", record, {key: outgoing.under_way(record.call.name)}))
+
+    def late(self, record: Record, key: str) -> str:
+        """The result of a call that can no longer go out as an answer, in words; empty: there is none."""
+        outcome, call = record.outcome, record.call
+        assert outcome is not None
+        response = outcome.response
+        if not response:
+            if record.yielded and not record.kept:
+                return ""  # the end of a generator whose yields have all been read
+            response = {key: record.kept}
+        return outgoing.late_result(call.name, call.args, response, record.background)
+
+    def errors(self, texts: Iterable[tuple[Record, str]]) -> bytes:
+        """An error for each of these calls, in one message."""
+        return outgoing.tool_response([Answer("answer", r, outgoing.failure(text)).body for r, text in texts])
+
+    def drop(self) -> None:
+        """The server took calls back: nothing that waits goes out for them."""
+        for reply in self.queue:
+            reply.answers = [answer for answer in reply.answers if answer.record.state is not _VOID]
+        self.queue = [reply for reply in self.queue if reply.answers]
+
+    def lose(self, unread: Iterable[Answer]) -> list[Record]:
+        """The connection is lost, with what waited for it: the calls whose last response did not arrive.
+
+        Yields that did not arrive are kept for the text that will be owed.
+        """
+        lost: list[Record] = []
+        for answer in (*unread, *(answer for reply in self.queue for answer in reply.answers)):
+            if answer.kind in LAST:
+                lost.append(answer.record)
+            elif answer.kind == "yield":
+                answer.record.keep(answer.body["response"])
+        self.queue.clear()
+        return lost
+
+    def take(self) -> list[Reply]:
+        """What is ready."""
+        replies, self.queue = self.queue, []
+        if self._unnamed:
+            replies = self._in_order(replies)
+        for reply in replies:
+            for answer in reply.answers:
+                if answer.kind == "answer":
+                    self._ledger.move(answer.record, _WRITE)
+        return replies
+
+    def _in_order(self, replies: list[Reply]) -> list[Reply]:
+        """Those in which no answer without an id has an open call of its name before it; the others wait on."""
+        ready = {record.run for reply in replies for record in _unnamed(reply)}
+        before: dict[str, int] = {}  # by name: the first that is not ready, or that waits itself
+        for record in self._ledger.pending.values():  # in the order of their runs
+            if not record.named and record.run not in ready:
+                before.setdefault(record.call.name, record.run)
+        first: list[Reply] = []
+        for reply in sorted(replies, key=lambda reply: min((r.run for r in _unnamed(reply)), default=0)):
+            waits = any(before.get(r.call.name, inf) < r.run for r in _unnamed(reply))
+            (self.queue if waits else first).append(reply)
+            for record in _unnamed(reply) if waits else ():
+                before.setdefault(record.call.name, record.run)
+        return first
+
+    def _single(self, answer: Answer) -> None:
+        self.queue.append(Reply(answer.record.link, [answer], self.format))
+
+
+def _answer(record: Record) -> Answer:
+    """The outcome of a call as its answer."""
+    policy, outcome = record.policy, record.outcome
+    assert outcome is not None
+    if policy is None:
+        return Answer("answer", record, outcome.response, parts=outcome.parts)
+    scheduling = policy.scheduling
+    if policy.takes_scheduling:
+        scheduling = outcome.scheduling or scheduling
+        if policy.streams and outcome.scheduling is None and not outcome.response:
+            scheduling = "SILENT"  # the end of a generator says nothing of its own
+    continues = False if policy.streams else None
+    return Answer("answer", record, outcome.response, scheduling, continues, outcome.parts)
+
+
+def _unnamed(reply: Reply) -> list[Record]:
+    """The calls without an id that this answers."""
+    return [a.record for a in reply.answers if a.kind == "answer" and not a.record.named]
+
+
+def silent(policy: CallPolicy) -> str | None:
+    """SILENT where the model takes a scheduling."""
+    return "SILENT" if policy.takes_scheduling else None

@@ -1,0 +1,296 @@
+"""Classifies the end of a connection: close code and reason → error class, whether to retry, what to try next.
+
+The service has no error message on the wire: after the upgrade it says everything in the close frame, cut
+at 123 bytes (observed 2026-09-10 and 2026-09-17). One code covers many causes, so the reason decides, by
+the first telling substring in :data:`RULES`, and the code only where no rule knows the reason.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from http import HTTPStatus
+from typing import Literal, TypeAlias
+
+from livetools.errors import (
+    AuthenticationError,
+    ConnectFailed,
+    InvalidRequest,
+    LiveToolsError,
+    ModelNotFound,
+    QuotaExceeded,
+    RemoteProtocolError,
+    ServerError,
+    SessionClosed,
+    SetupRejected,
+)
+from livetools.protocol.calls.actions import Close
+from livetools.setup.frozen import frozen
+from livetools.setup.near_names import near_names
+from livetools.setup.profiles import families
+
+Retry: TypeAlias = Literal["no", "yes", "fresh", "once"]
+"""``"yes"``: dial again, with the handle. ``"fresh"``: dial again without it, it is not known any more.
+``"once"``: dial again, but give up if the same reason comes back. ``"no"``: it would end the same way."""
+
+
+@frozen
+class Verdict:
+    """What a close means. ``advice`` is one sentence without a full stop, or ``""``."""
+
+    error_class: type[LiveToolsError]
+    retry: Retry
+    advice: str = ""
+
+
+@frozen
+class Rule:
+    """A close whose reason holds ``text`` (lower case) means this, in the given part of a session's life."""
+
+    text: str
+    error_class: type[LiveToolsError]
+    retry: Retry
+    advice: str = ""
+    when: Literal["always", "setup", "session"] = "always"  # "setup": not up yet; "session": up
+
+
+_KEY = "check the API key: GEMINI_API_KEY, GOOGLE_API_KEY or connect(api_key=...)"
+_CREDENTIALS = "check the credentials: they are not accepted"
+_TOKEN = "create a new ephemeral token: this one has expired or has no uses left"
+_PROJECT = "check the project: the API must be enabled, and the project allowed to use it"
+_MODEL = "check the model's name and region: live models list bidiGenerateContent as a method"
+_BILLING = "check quota and billing of the project, or wait until the quota is renewed"
+_HANDLE = "connect without a handle: this one is unknown, expired, or of another model"
+_AUDIO = "set response_modalities to AUDIO: this model speaks"
+_THINKING = "set thinking_level where the model wants it, thinking_budget on 2.5, neither on 3.8"
+_GATE = "send no audio while a blocking call is open: leave input_gate at 'auto'"
+_LACKS = "leave out what this model does not support"
+_PREVIEW = "try a newer model if this comes back: some preview models stop accepting audio"
+_FORMAT = "send 16-bit little-endian mono PCM"
+_MESSAGE = "raise the limit, connect(transport=WebSocket(max_message=...)), or ask the model for less at once"
+_FRAGMENTS = (
+    "use asyncio, or set WEBSOCKETS_MAX_FRAGMENTS, which websockets reads on trio, before the program starts"
+)
+_SUSPECTS = "the service does not say what: suspect the optional fields of the config, then the tools"
+#: What 2.5 closes with where sound or pictures met a blocking call; and whatever it does not know, in a setup.
+_CROSSED = "operation is not implemented"
+
+RULES: tuple[Rule, ...] = (
+    # the key, the token, the project
+    Rule("unregistered callers", AuthenticationError, "no", f"no key reached the service; {_KEY}"),
+    Rule("api key", AuthenticationError, "no", _KEY),
+    Rule("token has been used too many times", AuthenticationError, "no", _TOKEN),
+    Rule("token has expired", AuthenticationError, "no", _TOKEN),
+    Rule("authentication credentials", AuthenticationError, "no", _CREDENTIALS),
+    Rule("unauthenticated", AuthenticationError, "no", _CREDENTIALS),
+    Rule("has not been used in project", AuthenticationError, "no", _PROJECT),
+    Rule("has been denied access", AuthenticationError, "no", _PROJECT),
+    Rule("permission", AuthenticationError, "no", _PROJECT),
+    # the model
+    Rule("is not found for api version", ModelNotFound, "no", _MODEL),
+    Rule("not supported for bidigeneratecontent", ModelNotFound, "no", _MODEL),
+    Rule("is not supported in the live api", ModelNotFound, "no", _MODEL),
+    Rule("publisher model", ModelNotFound, "no", _MODEL),
+    # quota; in a healthy session an exhausted resource may be a burst, and one dial tells
+    Rule("resource has been exhausted", QuotaExceeded, "once", _BILLING, "session"),
+    Rule("resource has been exhausted", QuotaExceeded, "no", _BILLING),
+    Rule("quota", QuotaExceeded, "no", _BILLING),
+    Rule("prepayment", QuotaExceeded, "no", _BILLING),
+    Rule("billing", QuotaExceeded, "no", _BILLING),
+    Rule("spending cap", QuotaExceeded, "no", _BILLING),
+    Rule("spend cap", QuotaExceeded, "no", _BILLING),
+    # handles; the first text also comes after a toolResponse on 2.5, where the handle is good
+    # (discuss.ai.google.dev/t/109319)
+    Rule("requested entity was not found", InvalidRequest, "fresh", f"{_HANDLE}; or {_MODEL}", "setup"),
+    Rule("requested entity was not found", ServerError, "yes"),
+    Rule("bidigeneratecontent session not found", InvalidRequest, "fresh", _HANDLE),
+    Rule("invalid session handle", InvalidRequest, "fresh", _HANDLE),
+    # the line's age (about 590 s) and its silence; audio while a blocking call is open on 2.5 (js-genai#1236)
+    Rule("aborted", SessionClosed, "yes"),
+    Rule(_CROSSED, InvalidRequest, "yes", _GATE, "session"),
+    Rule(_CROSSED, InvalidRequest, "no", _LACKS),
+    # seen in sessions that had been healthy for minutes (adk-python#4587, adk-python#5552, python-genai#182,
+    # hkjarral/AVA-AI-Voice-Agent-for-Asterisk#496)
+    Rule("content_type_audio", ServerError, "once", _PREVIEW, "session"),
+    Rule("content_type_audio", InvalidRequest, "no", "leave audio out: this model takes none as configured"),
+    Rule("audio format", ServerError, "once", _FORMAT, "session"),
+    Rule("input audio", ServerError, "once", _FORMAT, "session"),
+    Rule("application/json isn", ServerError, "once", "leave code execution out if this comes back"),
+    # what was asked for and is not accepted
+    Rule("cannot extract voices from a non-audio", InvalidRequest, "no", _AUDIO),
+    Rule("combination of response modalities", InvalidRequest, "no", _AUDIO),
+    Rule("voice api_name", InvalidRequest, "no", "choose one of the prebuilt voices of this model"),
+    Rule("unsupported language code", InvalidRequest, "no", "leave the language code out"),
+    Rule("user location", InvalidRequest, "no", "the service is not available where this machine is"),
+    Rule("setup must be the first message", InvalidRequest, "no", "send the setup first, and once"),
+    Rule("invalid function name", InvalidRequest, "no", "rename the tool: letters, digits and _, at most 64"),
+    Rule("system instruction has", InvalidRequest, "no", "shorten the instructions"),
+    Rule("blocking function calls", InvalidRequest, "no", "declare the tools with behavior='non_blocking'"),
+    Rule("scheduling is not supported", InvalidRequest, "no", "leave scheduling out for this model"),
+    Rule("thinking level", InvalidRequest, "no", _THINKING),
+    Rule("thinking budget", InvalidRequest, "no", _THINKING),
+    Rule("tool is not supported for this model", InvalidRequest, "no", "leave that built-in tool out"),
+    Rule("explicit activity control", InvalidRequest, "no", "disable automatic detection for that"),
+    Rule("media_chunks is deprecated", InvalidRequest, "no", "send audio and video in their own fields"),
+    Rule("sample rate changed", InvalidRequest, "no", "send all audio of a session at one rate"),
+    Rule("precondition check failed", InvalidRequest, "no", "an activity must not be empty"),
+    Rule("unknown name", InvalidRequest, "no", "leave that field out, or try another api_version (v1alpha)"),
+    Rule("invalid value at", InvalidRequest, "no", "correct that field: its type or value is not accepted"),
+    Rule("invalid json payload", InvalidRequest, "no", "send valid JSON: NaN and Infinity are not"),
+    Rule("request contains an invalid argument", InvalidRequest, "no", _SUSPECTS, "setup"),
+    # what we ourselves closed for
+    Rule("exceeds max_message", SessionClosed, "no", _MESSAGE),
+    Rule("too many fragments: ", SessionClosed, "no", _FRAGMENTS),
+    # the service itself, and the line
+    Rule("internal error", ServerError, "yes", f"if it comes back at once, {_AUDIO}", "setup"),  # so says 3.1
+    Rule("keepalive ping timeout", SessionClosed, "yes", "leave ping_interval at None: pongs may take 30 s"),
+    Rule("deadline expired", ServerError, "yes", "answer calls sooner: the service waits 30 s to 5 min"),
+)
+
+_CODES: dict[int, Verdict] = {
+    1000: Verdict(SessionClosed, "no"),  # clean, unless the machine knows better (a goAway, an open call)
+    1001: Verdict(SessionClosed, "yes"),
+    1006: Verdict(SessionClosed, "yes"),
+    1007: Verdict(InvalidRequest, "no", "the service does not say what: suspect what was sent last"),
+    1009: Verdict(InvalidRequest, "no", "a message was too big: shorten results with max_result_bytes"),
+    1011: Verdict(ServerError, "yes"),
+    1012: Verdict(ServerError, "yes"),
+    1013: Verdict(ServerError, "yes"),
+    1014: Verdict(ServerError, "yes"),
+}
+_OTHER = Verdict(SessionClosed, "once")  # 1002, 1003, 1005, 1008, 3000 to 4999: reasons yet unseen, proxies
+_REFUSED = Verdict(SetupRejected, "no", _SUSPECTS)
+
+
+def classify(code: int, reason: str, *, phase: str) -> Verdict:
+    """What this close means in this phase (``connect``, ``setup``, ``idle``, ``turn``, ``tool``).
+
+    1000 is clean whatever its reason ("The operation was cancelled." comes with it as well).
+    """
+    if code == 1000:
+        return _CODES[1000]
+    setup = phase in ("connect", "setup")
+    if verdict := _known(reason, setup):
+        return verdict
+    if setup and code in (1007, 1008):
+        return _REFUSED
+    return _CODES.get(code, _OTHER)
+
+
+def error(code: int, reason: str, phase: str, note: str = "") -> LiveToolsError:
+    """The error of this close, with its reason, from which secrets are removed; ``note`` is added, and judges
+    nothing."""
+    text = f"{reason} ({note})".strip() if note else reason
+    return _error(classify(code, reason, phase=phase), code, scrub(text), phase)
+
+
+def in_words(close: Close) -> str:
+    """How a connection ended, for a log: its code and reason, from which secrets are removed."""
+    reason = scrub(" ".join(close.reason.split())) or (
+        "the line broke" if close.code == 1006 else "no reason was given"
+    )
+    return f"closed with {close.code}: {reason.rstrip('.')}{f' ({close.note})' if close.note else ''}"
+
+
+def judge(close: Close, phase: str, *, planned: bool) -> tuple[LiveToolsError | None, Retry]:
+    """The error of this close (``None``: a clean end), and whether it is worth another dial.
+
+    ``planned``: the connection was to be replaced, or a call is open. Then a clean end is a drop like another.
+    """
+    if close.error is not None:
+        raised = close.error
+        if not isinstance(raised, LiveToolsError):
+            raised = ConnectFailed(f"could not connect: {raised}")
+        final = isinstance(raised, (RemoteProtocolError, SetupRejected))
+        final = final or (isinstance(raised, SessionClosed) and not raised.retryable)
+        return raised, "no" if final else "yes"
+    ended = error(close.code, close.reason, phase, close.note)
+    if close.code == 1000 and phase not in ("connect", "setup"):
+        return (ended, "yes") if planned else (None, "no")
+    return ended, classify(close.code, close.reason, phase=phase).retry
+
+
+def crossed(code: int, reason: str) -> bool:
+    """Whether a session was closed for sound or pictures that met a blocking call."""
+    return code == 1008 and _CROSSED in reason.lower()
+
+
+def over() -> SessionClosed:
+    """The error for a verb on a session that was closed in order."""
+    return SessionClosed(1000, "", "", False, "The session was closed; open another")
+
+
+def http_error(status: int, body: str = "") -> LiveToolsError:
+    """The error of an upgrade that was answered with an HTTP status instead of 101.
+
+    The service itself answers 101 and then closes (observed 2026-09-10), so this is mostly a gateway, a
+    proxy or a wrong address: only what clearly is about the key, the quota or a failing server gets that
+    class (its ``code`` is the status), and whatever is not a Live API at all is a ``RemoteProtocolError``.
+    """
+    reason = scrub(_http_reason(status, body))
+    if 400 <= status < 500 and (verdict := _known(reason, setup=True)):
+        return _error(verdict, status, reason, "connect")
+    if status in (401, 403):
+        return _error(Verdict(AuthenticationError, "no", _KEY), status, reason, "connect")
+    if status == 429:
+        return _error(Verdict(QuotaExceeded, "yes", _BILLING), status, reason, "connect")
+    if status >= 500:
+        return _error(Verdict(ServerError, "yes", "try again later"), status, reason, "connect")
+    if status == 407:
+        return ConnectFailed(f"the proxy asks for credentials: {reason}. Put them into the proxy's URL")
+    if status < 400 or status in (404, 405, 426):
+        return RemoteProtocolError(f"no Live API at this address: {reason}. Check base_url and api_version")
+    return _error(_REFUSED, status, reason, "connect")
+
+
+_SECRETS = re.compile(
+    r"AIza[\w-]{6,}|ya29\.[\w.-]+|AQ\.[\w-]{10,}|auth_tokens/[\w./-]+|(?i:x-goog-api-key)\W{1,4}[\w.-]+"
+    r"|(?i:bearer|token)\s+(?=[\w.-]*\d)[\w.~+/-]{16,}=*|(?<=[?&])(?i:key|access_token)=[^&\s\"']+"
+)
+
+
+def scrub(text: str) -> str:
+    """The text without what looks like an API key or a token."""
+    return _SECRETS.sub("[secret]", text)
+
+
+def _known(reason: str, setup: bool) -> Verdict | None:
+    reason, elsewhere = reason.lower(), "session" if setup else "setup"
+    for rule in RULES:
+        if rule.text in reason and rule.when != elsewhere:
+            return Verdict(rule.error_class, rule.retry, rule.advice)
+    return None
+
+
+def _error(verdict: Verdict, code: int, reason: str, phase: str) -> LiveToolsError:
+    advice = verdict.advice[:1].upper() + verdict.advice[1:]
+    if verdict.error_class is ModelNotFound and (name := _meant(reason)):
+        advice = f"Did you mean {name}? {advice}"
+    if issubclass(verdict.error_class, SessionClosed):
+        return verdict.error_class(code, reason, phase, verdict.retry != "no", advice)
+    said = reason.rstrip(".") or "it gave no reason"
+    return verdict.error_class(f"the service refused the session with {code}: {said}. {advice}")
+
+
+def _meant(reason: str) -> str | None:
+    """The model whose name is almost the one that this reason speaks of; ``None`` where the name is right."""
+    found = re.search(r"models/([\w.-]+)|^([\w.-]+) is not", reason)
+    name: str = (found[1] or found[2]).lower() if found else ""
+    for near in near_names(name, families(), cutoff=0.8):
+        if name != near and not name.startswith(f"{near}-"):  # a family's name goes on with a date or a size
+            return near
+    return None
+
+
+def _http_reason(status: int, body: str) -> str:
+    """``HTTP 403 Forbidden: …``, with Google's own message where the body is its JSON, and no HTML."""
+    try:
+        phrase = f"HTTP {status} {HTTPStatus(status).phrase}"
+    except ValueError:
+        phrase = f"HTTP {status}"
+    try:
+        detail = json.loads(body)["error"]["message"]
+    except (ValueError, RecursionError, LookupError, TypeError):
+        detail = "" if body.lstrip().startswith("<") else body
+    detail = " ".join(str(detail).split())[:200]
+    return f"{phrase}: {detail}" if detail else phrase

@@ -1,0 +1,383 @@
+"""Carries out the transitions of ``table``: dials, hang-ups, the setup, moves at a goAway, retries, the end.
+
+It knows nothing of calls or turns. Each input is handed what the session is in the middle of (``Snapshot``), where that
+decides something, and returns what is to be done, in its order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from math import inf
+from typing import TypeAlias
+
+from livetools.errors import LiveToolsError, SetupTimeout
+from livetools.events import Reconnecting
+from livetools.protocol.calls.actions import Close, Dial, End, Hangup
+from livetools.setup.frozen import frozen
+from livetools.setup.plan_types import Plan
+
+from . import close_codes
+from .reconnect_policy import Attempts, ReconnectPolicy
+from .table import AHEAD_OF_SETUP, READABLE, USABLE, LinkEffect, LinkEvent, LinkState
+from .table import TABLE as MOVES
+
+#: Seconds left when a goAway does not say: the field may be absent.
+UNSAID = 5.0
+#: The share of the time left after which a move no longer waits for a quiet moment.
+LATEST = 0.8
+#: Seconds to wait for the handle that follows a turn.
+HANDLE = 0.5
+#: Seconds at least between two attempts of a planned move.
+AT_LEAST = 0.05
+#: Seconds to wait for the old socket's close handshake.
+CLOSING = 1.0
+#: Seconds that a planned move waits for a pong, and how often it looks.
+PONG, LOOK = 10.0, 0.25
+#: The close of a socket about whose end nothing is known.
+DROPPED = Close()
+#: The close of a socket that did not stand within ``setup_timeout``.
+LATE = Close(1006, "no answer in time")
+
+
+@frozen
+class Snapshot:
+    """What the session is in the middle of."""
+
+    calls: bool = False  # open calls
+    idle: bool = True  # nothing is expected from the model
+    ended_at: float = -inf  # when its last turn ended
+    asked: bool = False  # a pong is awaited that will say what was read
+
+    @property
+    def calm(self) -> bool:
+        """Whether nobody would lose anything if the connection were replaced."""
+        return self.idle and not self.calls
+
+
+#: Of a session in which nothing is under way.
+IDLE = Snapshot()
+
+
+@frozen
+class SendSetup:
+    """Write the setup to this link, which shows this handle; ``None``: a session begins that knows nothing."""
+
+    link: int
+    handle: str | None
+
+
+@frozen
+class Begin:
+    """A session stands: the ``first`` one, or ``restored`` from a handle, or another that knows nothing."""
+
+    first: bool
+    restored: bool
+
+
+@frozen
+class Lose:
+    """Everything on the current link is gone; a generation that was under way never continues."""
+
+    close: Close
+
+
+@frozen
+class Loss:
+    """How a connection on which the session stood was lost."""
+
+    close: Close
+    calls: tuple[str, ...] = ()  # those that were open: their names and ids
+
+    @property
+    def how(self) -> str:
+        """The close in words."""
+        return close_codes.in_words(self.close)
+
+
+#: What an input leads to; the machine carries it out.
+Consequence: TypeAlias = Dial | Hangup | SendSetup | Begin | Lose | Reconnecting | End
+
+
+@dataclass(slots=True)
+class Transition:
+    """One input on its way through the table, and what it leads to."""
+
+    now: float
+    snapshot: Snapshot = IDLE
+    close: Close = DROPPED
+    time_left: float | None = None
+    error: Exception | None = None  # what the close comes to
+    stale: bool = False  # the handle is not known any more: another dial shows none
+    consequences: list[Consequence] = field(default_factory=list)
+
+
+class Connection:
+    """The state, its deadline, and the sockets."""
+
+    def __init__(self, plan: Plan, policy: ReconnectPolicy | None, random: Callable[[], float]) -> None:
+        self.state = LinkState.NEW
+        self.due = inf  # the deadline of the state
+        self.attempts = Attempts(policy, random)
+        self.current = 0  # the socket in use
+        self.next = 0  # number of the last successor that was dialled; 0: none
+        self.handle = plan.handle
+        self.handle_at = -inf
+        self.advanced_at = -inf  # something was written, or a turn has ended
+        self.handle_outdated = False  # the conversation has advanced since the newest handle came
+        self.stood = False  # a session has begun once
+        self.losses = 0  # of connections on which it stood; a planned move is none
+        self.last_loss: Loss | None = None
+        self._resumption, self._patience = plan.resumption, plan.setup_timeout
+        self._shown: str | None = None  # the handle in the setup that was sent last
+        self._set_up_by = inf  # by then a session stands on the newest socket, or it has failed
+        self._leave_by = inf  # past this the service cuts the line
+        self._away_at = -inf  # the last goAway came
+        self._not_before = -inf  # no dial earlier: one has just failed, a socket is just closing
+        self._alive: set[int] = set()
+        self._reasons: tuple[tuple[int, str], ...] = ()  # closes that are retried once
+
+    @property
+    def usable(self) -> bool:
+        """Whether frames may be written to the current socket."""
+        return self.state in USABLE
+
+    @property
+    def sends_setup(self) -> bool:
+        """Whether another setup can still be sent: on a dial that is under way, or on another one."""
+        if self.state is LinkState.SETUP:  # it is sent, and once the session stands the attempts begin anew
+            return self.attempts.may_dial_later()
+        return self.state in AHEAD_OF_SETUP or self.attempts.may_dial()
+
+    @property
+    def cannot_move(self) -> bool:
+        """Whether another connection is ruled out: it stands, and no dial is left."""
+        return self.state in (LinkState.LIVE, LinkState.LEAVING) and not self.attempts.may_dial()
+
+    def reads(self, link: int) -> bool:
+        """Whether a frame of this socket counts: it is the current one, and has not ended."""
+        return link == self.current and self.state in READABLE
+
+    # Inputs that move it
+
+    def connect(self, now: float) -> list[Consequence]:
+        """The user wants a session."""
+        return self._move(LinkEvent.CONNECT, Transition(now))
+
+    def opened(self, link: int, snapshot: Snapshot, now: float) -> list[Consequence]:
+        """A socket stands, its upgrade done."""
+        on = self._of(link, LinkEvent.OPENED, LinkEvent.NEXT_OPENED)
+        return self._move(on, Transition(now, snapshot))
+
+    def completed(self, now: float) -> list[Consequence]:
+        """The service has completed the setup."""
+        return self._move(LinkEvent.COMPLETE, Transition(now))
+
+    def gone(
+        self, link: int, close: Close, snapshot: Snapshot, now: float, calls: Iterable[str] = ()
+    ) -> list[Consequence]:
+        """A socket ended, or could not be opened. ``calls``: those that are open, in words."""
+        self._alive.discard(link)
+        on, transition = self._of(link, LinkEvent.GONE, LinkEvent.NEXT_GONE), Transition(now, snapshot, close)
+        if on is LinkEvent.GONE and self.usable and self._verdict(transition)[0] is not None:
+            self.losses, self.last_loss = self.losses + 1, Loss(close, tuple(calls))
+        return self._move(on, transition)
+
+    def go_away(self, time_left: float | None, now: float) -> None:
+        """The service will cut this connection; ``inf``: we want another one, at the next quiet moment.
+
+        This does nothing by itself; ``tick`` and ``move_if_quiet`` do.
+        """
+        self._away_at = now
+        self._move(LinkEvent.GO_AWAY, Transition(now, time_left=time_left))
+
+    def tick(self, snapshot: Snapshot, now: float) -> list[Consequence]:
+        """Act on the time: what was to happen by now."""
+        late = self._move(LinkEvent.DUE, Transition(now, snapshot, LATE)) if self.due <= now else []
+        return late + self.move_if_quiet(snapshot, now)
+
+    def move_if_quiet(self, snapshot: Snapshot, now: float) -> list[Consequence]:
+        """Move, if one is planned and the moment is quiet."""
+        if self.state is not LinkState.LEAVING or self._quiet_at(snapshot) > now:
+            return []
+        if snapshot.asked and now < self._away_at + PONG:
+            self._not_before = now + LOOK
+            return []
+        return self._move(LinkEvent.QUIET, Transition(now, snapshot))
+
+    def close(self, now: float, error: LiveToolsError | None = None) -> list[Consequence]:
+        """The user closes the session, or a limit of the user's, with this error."""
+        return self._move(LinkEvent.CLOSE, Transition(now, error=error))
+
+    # Facts
+
+    def handed(self, handle: str, now: float) -> None:
+        """A handle that restores the session as it stands."""
+        self.handle, self.handle_at, self.handle_outdated = handle, now, False
+
+    def conversation_advanced(self, now: float) -> None:
+        """Something was said or done: a handle that came before does not hold all of the conversation."""
+        self.advanced_at, self.handle_outdated = now, True
+
+    def wake_at(self, snapshot: Snapshot) -> float:
+        """When ``tick`` has something to do."""
+        return min(self.due, self._quiet_at(snapshot)) if self.state is LinkState.LEAVING else self.due
+
+    # Inside
+
+    def _of(self, link: int, current: LinkEvent, next: LinkEvent) -> LinkEvent | None:
+        return current if link == self.current else next if link == self.next else None
+
+    def _move(self, event: LinkEvent | None, transition: Transition) -> list[Consequence]:
+        """Apply the table to the event, then to each event that an effect decides. A pair that is not in the table
+        does nothing.
+        """
+        while event is not None and (line := MOVES.get((self.state, event))) is not None:
+            event = None
+            state, effects = line
+            for effect in effects:  # they see the state that is left
+                event = DO[effect](self, transition)
+            self.state, self.due = state, self._deadline(state, transition.now)
+        return transition.consequences
+
+    def _deadline(self, state: LinkState, now: float) -> float:
+        """Until when it stays in this state, at most."""
+        if state in (LinkState.DIALING, LinkState.SETUP, LinkState.MOVING, LinkState.FORCED):
+            return self._set_up_by
+        if state in (LinkState.SWAPPING, LinkState.WAITING):
+            return self._not_before
+        if state is LinkState.LEAVING and self.attempts.may_dial():  # else the socket is used to its end
+            return max(self._not_before, now + LATEST * max(0.0, self._leave_by - now))
+        return inf
+
+    def _quiet_at(self, snapshot: Snapshot) -> float:
+        """When the move may begin: no open call, nothing expected, and the handle that follows a turn is there."""
+        if not (snapshot.calm and self.attempts.may_dial()):
+            return inf
+        follows = not self._resumption or self.handle_at >= snapshot.ended_at
+        return max(self._not_before, -inf if follows else snapshot.ended_at + HANDLE)
+
+    def _dial(self, transition: Transition) -> None:
+        self.current = self._another(transition)
+
+    def _dial_next(self, transition: Transition) -> None:
+        self.next = self._another(transition)
+
+    def _another(self, transition: Transition) -> int:
+        link = self.attempts.dial()
+        self._set_up_by = transition.now + self._patience
+        self._alive.add(link)
+        transition.consequences.append(Dial(link))
+        return link
+
+    def _send_setup(self, transition: Transition) -> None:
+        self._shown = self.handle if self._resumption or not self.stood else None
+        transition.consequences.append(SendSetup(self.current, self._shown))
+
+    def _begin(self, transition: Transition) -> None:
+        transition.consequences.append(Begin(not self.stood, self._shown is not None))
+        self.stood = True
+        self._leave_by, self._not_before = inf, -inf
+        self.attempts.stood()
+
+    def _plan(self, transition: Transition) -> None:
+        left = UNSAID if transition.time_left is None else max(0.0, transition.time_left)
+        delay = self.attempts.go_away_delay(self.current, transition.time_left)
+        self._not_before = max(self._not_before, transition.now + delay)
+        self._leave_by = min(self._leave_by, transition.now + left)
+
+    def _put_off(self, transition: Transition) -> None:
+        self._not_before = transition.now + max(AT_LEAST, self.attempts.retry_delay())
+
+    def _wait(self, transition: Transition) -> None:
+        self._not_before = transition.now + AT_LEAST
+
+    def _hangup(self, transition: Transition) -> None:
+        self._drop(self.current, transition)
+        self._not_before = transition.now + CLOSING  # until it is closed no other socket may show the handle
+
+    def _hangup_next(self, transition: Transition) -> None:
+        self._drop(self.next, transition)
+
+    def _drop(self, link: int, transition: Transition) -> None:
+        if link in self._alive:
+            self._alive.discard(link)
+            transition.consequences.append(Hangup(link))
+
+    def _lose(self, transition: Transition) -> None:
+        transition.consequences.append(Lose(transition.close))
+
+    def _adopt(self, transition: Transition) -> None:
+        self.current, self._set_up_by = self.next, transition.now + self._patience
+
+    def _check(self, transition: Transition) -> LinkEvent:
+        """Whoever has spoken while the socket was opened would lose the answer, and the model its calls."""
+        return LinkEvent.QUIET if transition.snapshot.calm else LinkEvent.SPOKEN
+
+    def _judge(self, transition: Transition) -> LinkEvent:
+        """Whether another dial is worth it, by the close, and allowed, by the policy."""
+        error, retry = self._verdict(transition)
+        if retry == "fresh" and self.handle is not None:
+            self.handle, transition.stale = None, True
+        if retry == "once":
+            retry = "no" if (transition.close.code, transition.close.reason) in self._reasons else "yes"
+            self._reasons += ((transition.close.code, transition.close.reason),)
+        transition.error = error
+        if error is None:
+            return LinkEvent.GIVE_UP
+        if retry != "no" and (self.stood or transition.stale) and self.attempts.may_dial():
+            return LinkEvent.AGAIN
+        if self.last_loss is not None and (made := self.attempts.made):
+            history = f"The connection was lost before ({self.last_loss.how}); attempts to restore it: {made}"
+            error.args = (f"{str(error).rstrip('.')}. {history}",)
+        return LinkEvent.GIVE_UP
+
+    def _verdict(self, transition: Transition) -> tuple[LiveToolsError | None, close_codes.Retry]:
+        if transition.close is LATE and not self.stood:
+            return self._too_late(), "no"
+        planned = self.state is not LinkState.LIVE or transition.snapshot.calls
+        return close_codes.judge(transition.close, self._phase(transition.snapshot), planned=planned)
+
+    def _phase(self, snapshot: Snapshot) -> str:
+        """What was going on, for errors."""
+        if self.state is LinkState.DIALING:
+            return "connect"
+        if self.state is LinkState.SETUP:
+            return "setup"
+        return "tool" if snapshot.calls else "idle" if snapshot.idle else "turn"
+
+    def _too_late(self) -> LiveToolsError:
+        return SetupTimeout(
+            f"no session within {self._patience:g} s: the service did not complete the setup. "
+            "Suspect optional fields of the config that this model does not know, then the network; "
+            "setup_timeout= gives it longer"
+        )
+
+    def _retry(self, transition: Transition) -> None:
+        delay = max(self.attempts.retry_delay(at_once=transition.stale), self._not_before - transition.now)
+        self._not_before = transition.now + delay
+        transition.consequences.append(Reconnecting(self.attempts.made, delay, str(transition.error)))
+
+    def _end(self, transition: Transition) -> None:
+        for link in sorted(self._alive):
+            self._drop(link, transition)
+        transition.consequences.append(End(transition.error))
+
+
+DO: Mapping[LinkEffect, Callable[[Connection, Transition], LinkEvent | None]] = {
+    LinkEffect.DIAL: Connection._dial,
+    LinkEffect.DIAL_NEXT: Connection._dial_next,
+    LinkEffect.SEND_SETUP: Connection._send_setup,
+    LinkEffect.BEGIN: Connection._begin,
+    LinkEffect.PLAN: Connection._plan,
+    LinkEffect.PUT_OFF: Connection._put_off,
+    LinkEffect.WAIT: Connection._wait,
+    LinkEffect.HANGUP: Connection._hangup,
+    LinkEffect.HANGUP_NEXT: Connection._hangup_next,
+    LinkEffect.LOSE: Connection._lose,
+    LinkEffect.ADOPT: Connection._adopt,
+    LinkEffect.CHECK: Connection._check,
+    LinkEffect.JUDGE: Connection._judge,
+    LinkEffect.RETRY: Connection._retry,
+    LinkEffect.END: Connection._end,
+}

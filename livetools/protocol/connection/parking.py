@@ -1,0 +1,106 @@
+"""Decides when a session may be closed without loss: its newest handle holds everything that was said.
+
+A handle restores the conversation as the service had it when it gave the handle: never a call that is open, nor a
+turn that is under way. So a session that is to go on elsewhere waits until neither is left, and for a handle that is
+newer than the last turn and than what was written last. It waits no longer than it was given.
+"""
+
+from __future__ import annotations
+
+from math import inf
+from typing import TYPE_CHECKING
+
+from livetools.protocol.calls.ledger import OPEN, State
+from livetools.protocol.input.outbox import FATES
+
+if TYPE_CHECKING:
+    from livetools.protocol.calls.calls import Calls
+    from livetools.protocol.input.outbox import Outbox
+    from livetools.protocol.input.queue import InputQueue
+    from livetools.protocol.send import Dispatch
+    from livetools.protocol.turns.quiet import Quiet
+    from livetools.protocol.turns.table import Turns
+
+    from .connection import Connection
+
+#: Seconds to wait for a handle behind the last turn: 3.1 gives one about every 1.2 s, others with the turn's end.
+HANDLE = 5.0
+#: Seconds until what was written is asked about again: a pong is not an input.
+LOOK = 0.25
+
+#: Debts of a call that another connection could not pay.
+RUNNING = OPEN | {State.DETACHED}
+
+
+class Parking:
+    """Whether the session is to be closed as soon as nothing is owed, and whether that is now."""
+
+    def __init__(
+        self,
+        calls: Calls,
+        turns: Turns,
+        input: InputQueue,
+        outbox: Outbox,
+        dispatch: Dispatch,
+        connection: Connection,
+        quiet: Quiet,
+    ) -> None:
+        self._calls, self._turns, self._input, self._outbox = calls, turns, input, outbox
+        self._dispatch, self._connection, self._quiet = dispatch, connection, quiet
+        self._since = inf
+        self.until = inf  # when it is closed whatever is owed; inf: it is not to be parked
+        self.parked = False
+        self.left: list[str] = []  # what was owed then
+
+    def begin(self, now: float, within: float) -> None:
+        """Close at the next quiet moment, at the latest in ``within`` seconds. Of several the earliest holds."""
+        self._since, self.until = min(self._since, now), min(self.until, now + within)
+
+    def call_off(self) -> None:
+        """The session goes on here."""
+        self._since = self.until = inf
+
+    def due(self, now: float) -> bool:
+        """Whether the session is to be closed now: then it is parked."""
+        due = now >= self.until or (not self._unfinished() and self._ready_at() <= now)
+        if due:
+            self.parked, self.left = True, self.owed()
+        return due
+
+    def wake_at(self, now: float) -> float:
+        """When that may change without an input."""
+        if not (unfinished := self._unfinished()):
+            return min(self.until, self._ready_at())
+        return min(self.until, now + LOOK if unfinished == self._unread() else inf)
+
+    def owed(self) -> list[str]:
+        """What would be lost if the session were closed now, in words."""
+        stale = ["a handle that is newer than the last turn"] if self._connection.handle_outdated else []
+        return self._unfinished() or stale
+
+    def _unfinished(self) -> list[str]:
+        calls, dispatch = self._calls, self._dispatch
+        records = {**calls.records, **calls.pending}.values()
+        owed = [f"the call {r.call.name} ({r.call.id})" for r in records if r.state in RUNNING]
+        owed += [f"the result of {r.call.name} ({r.call.id})" for r in calls.texts]
+        owed += [f"the loss of {r.call.name} ({r.call.id})" for r in (*calls.lost, *calls.excused)]
+        queue = (*self._input.queue, *dispatch.unasked)
+        if waiting := sum(item.kind in FATES or item.prompts for item in queue):
+            owed.append(f"{waiting} of the user's turns, not sent yet")
+        if self._input.in_activity:
+            owed.append("the end of activity()")
+        if words := self._turns.waiting_for():
+            owed.append(words)
+        if dispatch.control or calls.replies:
+            owed.append("what goes out first")
+        return owed + self._unread()
+
+    def _unread(self) -> list[str]:
+        unread = [entry for entry in self._outbox if not entry.safe]
+        return [f"{len(unread)} messages that may not have been read"] if unread else []
+
+    def _ready_at(self) -> float:
+        """When it is quiet, and the handle is there that holds all of it."""
+        handle = self._connection.advanced_at + HANDLE if self._connection.handle_outdated else -inf
+        talked = self._input.streams  # else turns say when nobody speaks
+        return max(handle, self._quiet.at(self._since) if talked else -inf)

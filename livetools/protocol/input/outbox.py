@@ -1,0 +1,376 @@
+"""Tracks frames that were handed to a socket: whether each was read, and its fate when the connection is lost.
+
+A socket takes a frame before anybody has read it, and what a dying one took is lost without a word. Three things say
+that a frame has been read:
+
+- The model's output, when only this frame can have caused it. This costs nothing and is usually enough.
+- The model's output after the turns that come first. That is a guess at times: the service does not say whether it
+  speaks of two answers in one turn or in two, and audio begins turns whenever it likes.
+- The pong to a ping that was written behind the frame. A connection keeps its order, so that whoever answers the ping
+  has received the frame (RFC 6455, 5.5.3), and what it said before the pong it said without having read it. So where
+  output could mislead, it counts only behind the pong. Nobody but a planned move waits for a pong: on idle sessions it
+  takes 28 to 42 ms, on busy ones 8 to 30 s were measured (sip-to-ai#14, 2026-09). It is enough by itself only where no
+  output is expected (a SILENT answer, a yield, content that ends no turn): else what was received may not have been
+  read when a connection is cut.
+
+==========  ===========================================================================================
+QUEUED      no writer has taken it
+WRITING     a writer has it, and no socket has been handed all of it
+WRITTEN     a socket has it, and no ping was wanted behind it
+UNTOLD      a socket has it, and a ping was wanted, but no pong can be had
+AWAITED     a socket has it, and the pong behind it has not come
+RECEIVED    the pong behind it has come
+READ        the model has read it
+==========  ===========================================================================================
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterator, Mapping
+from enum import Enum, auto
+from math import inf
+from typing import TypeAlias
+
+from livetools.protocol.turns.exchange import Expected
+
+#: Messages that were received behind a pong; ``None``: it has not come.
+Pong: TypeAlias = Callable[[], int | None]
+
+#: Bytes kept for transparent replay, past which media goes.
+REPLAY_BOUND = 8 * 1024 * 1024
+
+
+class State(Enum):
+    """Where an entry stands."""
+
+    __hash__ = object.__hash__  # Enum's own is Python code
+
+    QUEUED = auto()
+    WRITING = auto()
+    WRITTEN = auto()
+    UNTOLD = auto()
+    AWAITED = auto()
+    RECEIVED = auto()
+    READ = auto()
+
+
+class Evidence(Enum):
+    """What may show that an entry has been read."""
+
+    __hash__ = object.__hash__
+
+    PROOF = auto()  # the model's output, and only this can have caused it
+    OUTPUT = auto()  # the model's output, after the turns that come first
+    ANSWERED = auto()  # the connection is lost, and the turn that is its answer is over
+    UNANSWERED = auto()  # the connection is lost, and no answer was expected
+
+
+_S = State
+_WRITTEN, _RECEIVED = _S.WRITTEN, _S.RECEIVED
+# Every call passes these: asked of its class, a member of an enum costs ten times as much.
+_PROOF, _OUTPUT = Evidence.PROOF, Evidence.OUTPUT
+
+#: What makes an entry READ.
+READ_BY = frozenset(
+    {
+        (_S.WRITTEN, Evidence.PROOF),
+        (_S.UNTOLD, Evidence.PROOF),
+        (_S.AWAITED, Evidence.PROOF),
+        (_S.RECEIVED, Evidence.PROOF),
+        (_S.WRITTEN, Evidence.OUTPUT),
+        (_S.UNTOLD, Evidence.OUTPUT),
+        (_S.RECEIVED, Evidence.OUTPUT),
+        (_S.RECEIVED, Evidence.ANSWERED),
+        (_S.RECEIVED, Evidence.UNANSWERED),
+        (_S.UNTOLD, Evidence.UNANSWERED),  # it is believed
+    }
+)
+
+
+MEDIA = frozenset({"audio", "video"})
+#: What goes stale, and is nothing but a nuisance to a session in which a call is open.
+STREAM = MEDIA | {"end"}
+
+
+class Fate(Enum):
+    """What becomes of an entry that was not read, when its connection is lost."""
+
+    AGAIN = auto()  # it is written again
+    LOST = auto()  # the loss is told, and the result follows as text
+    KEPT = auto()  # a part of a result: it stands in the text that will be owed
+
+
+#: By kind; what is not here is forgotten: media is stale, and activity marks are invalid without their audio.
+FATES: Mapping[str, Fate] = {
+    "text": Fate.AGAIN,
+    "content": Fate.AGAIN,
+    "update": Fate.AGAIN,
+    "answer": Fate.LOST,
+    "acknowledgement": Fate.LOST,
+    "yield": Fate.KEPT,
+}
+
+
+class Write:
+    """What is written in one go. The writer says when all of it was handed to a socket, and pings then, if asked.
+
+    ``asks``: whether to send a ping behind it; ``pong``: what became of that, ``None`` where it cannot be told.
+    """
+
+    __slots__ = ("asks", "handed", "pong")
+
+    def __init__(self) -> None:
+        self.handed = False
+        self.asks = False
+        self.pong: Pong | None = None
+
+    def ask(self) -> None:
+        """Want a ping behind it: until that is answered it has not arrived."""
+        self.asks, self.pong = True, _not_yet
+
+
+def _not_yet() -> int | None:
+    return None
+
+
+class Receipt:
+    """The fate of something that must not be lost: handed to a socket, or failed.
+
+    ``notify`` is called once, when ``done`` becomes true.
+    """
+
+    __slots__ = ("done", "error", "notify")
+
+    def __init__(self) -> None:
+        self.done = False
+        self.error: Exception | None = None
+        self.notify: Callable[[], None] | None = None
+
+    def sent(self) -> None:
+        """It was handed to a socket."""
+        self._end(None)
+
+    def fail(self, error: Exception) -> None:
+        """It will not be sent, for this reason."""
+        self._end(error)
+
+    def _end(self, error: Exception | None) -> None:
+        if self.done:
+            return
+        self.done, self.error = True, error
+        if self.notify is not None:
+            self.notify()
+
+
+class Frame:
+    """What is written to which socket, who waits for that, and the write that ends with it."""
+
+    __slots__ = ("data", "link", "receipt", "write")
+
+    def __init__(self, link: int, data: bytes | None, receipt: Receipt | None = None) -> None:
+        self.link, self.data, self.receipt = link, data, receipt
+        self.write: Write | None = None
+
+    def make(self) -> bytes | None:
+        """The bytes, as they are now; ``None``: there is nothing left to write."""
+        return self.data
+
+
+class Entry:
+    """Something that goes out, from "wanted" to "read".
+
+    ``after_turn``: the turn that ends before the model's output can be about this (``None``: the next output is);
+    ``at_latest``: once so many turns have ended, any output proves that it was read (``inf``: no count is to be
+    trusted); ``answer``: the turn that is its answer (``None``: none is expected); ``endings``: connections that were
+    handed it, and may have ended for it.
+    """
+
+    write: Write | None = None
+    after_turn: Expected | None = None
+    answer: Expected | None = None
+    at_latest: float = inf
+    read = False
+    endings = 0
+
+    def __init__(self, kind: str) -> None:
+        self.kind = kind
+
+    @property
+    def state(self) -> State:
+        """Where it stands."""
+        write = self.write
+        if write is None:
+            return State.QUEUED
+        if self.read:
+            return State.READ
+        if not write.handed:
+            return State.WRITING
+        if write.pong is None:
+            return State.UNTOLD if write.asks else _WRITTEN
+        return State.AWAITED if write.pong() is None else State.RECEIVED
+
+    @property
+    def fate(self) -> Fate | None:
+        """What becomes of it if it was not read."""
+        return FATES.get(self.kind)
+
+    @property
+    def run(self) -> int | None:
+        """The call that it is for."""
+        return None
+
+    def output(self, ends: float) -> bool:
+        """The model produces output, after so many turn ends. Whether this has been read, as far as can be told."""
+        if not self.read:
+            state = self.state
+            self.read = ends >= self.at_latest and (state, _PROOF) in READ_BY
+            if (
+                not self.read
+                and (self.after_turn is None or self.after_turn.over)
+                and not self._before_its_pong(state)
+            ):
+                self.read = (state, _OUTPUT) in READ_BY
+        return self.read
+
+    def _before_its_pong(self, state: State) -> bool:
+        """Whether the pong has come, and no message behind it: what is said now was said without this."""
+        pong = self.write.pong if self.write is not None else None
+        return state is _RECEIVED and pong is not None and not pong()
+
+    def lost(self) -> bool:
+        """The connection is lost: nothing more is said. Whether this had been read."""
+        self.read = self.safe
+        return self.read
+
+    def suspect(self, turned: bool) -> bool:
+        """Whether the connection may have ended for this: it was the model's next, or nothing has come of any."""
+        reached = self.after_turn is None or self.after_turn.over
+        return self.state is not State.WRITING and (reached or not turned)
+
+    @property
+    def safe(self) -> bool:
+        """Whether it counts as read, were the connection lost now."""
+        if self.read or not (self.answer is None or self.answer.over):
+            return self.read
+        return (self.state, Evidence.UNANSWERED if self.answer is None else Evidence.ANSWERED) in READ_BY
+
+
+_NONE: deque[tuple[int, Entry, int]] = deque(maxlen=0)
+
+
+class Outbox:
+    """What was written on this connection and is not known to have been read, in its order.
+
+    ``transparent``: the service counts the messages that it has taken in, and says so. All after that is kept.
+    """
+
+    def __init__(self, transparent: bool = False) -> None:
+        self.transparent = transparent
+        self.index = 0  # of the last message that was taken, the setup being 0
+        self._sent: list[Entry] = []
+        self._log: deque[tuple[int, Entry, int]] = (
+            deque() if transparent else _NONE
+        )  # what the service may not have taken in, with its size
+        self._logged = 0
+
+    def __iter__(self) -> Iterator[Entry]:
+        return iter(self._sent)
+
+    @property
+    def awaited(self) -> bool:
+        """Whether a pong is awaited that will say more."""
+        return any(entry.state is State.AWAITED for entry in self._sent)
+
+    def wrote(
+        self,
+        entry: Entry,
+        write: Write,
+        after_turn: Expected | None = None,
+        answer: Expected | None = None,
+        at_latest: float = inf,
+    ) -> bool:
+        """This goes out with that write. Whether it is followed: whether a dying socket must not swallow it."""
+        entry.write, entry.read = write, False
+        entry.after_turn, entry.answer, entry.at_latest = after_turn, answer, at_latest
+        followed = entry.kind in FATES
+        if followed:
+            self._sent.append(entry)
+        return followed
+
+    def count(self, entry: Entry | None = None, size: int = 0) -> int:
+        """Number a message; ``entry`` is kept to be written again, where the service says what it has taken in."""
+        self.index += 1
+        if self.transparent and entry is not None:
+            self._log.append((self.index, entry, size))
+            self._logged += size
+            while self._logged > REPLAY_BOUND and self._forget():
+                pass
+        return self.index
+
+    def unwritten(self, index: int) -> None:
+        """The message of this number was not written after all: those behind it have other numbers."""
+        self.index -= 1
+        self._log = deque((n - (n > index), entry, size) for n, entry, size in self._log)
+
+    def consumed(self, index: int) -> list[Entry]:
+        """Transparent: the state of the handle holds all messages up to this one."""
+        taken_in = []
+        while self._log and self._log[0][0] <= index:
+            _, entry, size = self._log.popleft()
+            self._logged -= size
+            taken_in.append(entry)
+        return taken_in
+
+    def output(self, ends: float, answers: bool = True) -> list[Entry]:
+        """The model produces output, after so many turn ends: what it has read by now.
+
+        ``answers``: or it was cut off by a text that it has read, which says nothing of answers.
+        """
+        if not self._sent:
+            return []
+        read: list[Entry] = []
+        kept: list[Entry] = []
+        for entry in self._sent:
+            if (answers or entry.run is None) and entry.output(ends):
+                entry.endings = 0  # whatever will end the next connection, this did not
+                read.append(entry)
+            else:
+                kept.append(entry)
+        self._sent = kept
+        return read
+
+    def drop(self, runs: Collection[int]) -> None:
+        """The server took these calls back: what was written for them is of no account."""
+        if self._sent:
+            self._sent = [entry for entry in self._sent if entry.run not in runs]
+
+    def forget(self, entry: Entry) -> None:
+        """It has been read, though nothing proved it."""
+        self._sent = [sent for sent in self._sent if sent is not entry]
+
+    def lost(self, *, crossed: bool = False, turned: bool = False) -> list[Entry]:
+        """The connection is lost: what it may have swallowed, and where it is transparent, what was not taken in.
+
+        ``crossed``: it has ended for media that met a call; ``turned``: a turn has ended on it.
+        """
+        unread = [entry for entry in self._sent if not entry.lost()]
+        for entry in unread:
+            entry.endings += not crossed and entry.suspect(turned)
+        if self.transparent:
+            logged = [entry for _, entry, _ in self._log]
+            for entry in logged:
+                entry.endings += entry.kind in STREAM  # of what has a fate they are counted above
+            unread = [*(entry for entry in unread if entry.fate is not Fate.AGAIN), *logged]
+        self._sent = []
+        self._log.clear()
+        self._logged = self.index = 0
+        return unread
+
+    def _forget(self) -> bool:
+        """Past the bound media goes, oldest first; texts are kept. Whether there was some."""
+        oldest = next((logged for logged in self._log if logged[1].kind in MEDIA), None)
+        if oldest is not None:
+            self._log.remove(oldest)
+            self._logged -= oldest[2]
+        return oldest is not None

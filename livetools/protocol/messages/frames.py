@@ -1,0 +1,448 @@
+"""Parses a frame of the server into a :class:`ServerMessage`.
+
+:func:`parse` never raises. A frame takes the fast path (one pass in Rust, base64 included) unless
+something in it is broken; then the salvage path takes the broken pieces out one by one, tells each in
+``unknown``, and keeps the rest: a call that is not read is a call that nobody answers, and the session
+waits for ever (livekit/agents#6569).
+
+The server writes camelCase, the SDKs mix it with snake_case: both are read at every level. What the service
+adds (a message, a field of ``serverContent``, of a part or of a call, a status) is told in ``unknown``;
+further down, new fields are detail and are passed over.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeAlias
+
+from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+from pydantic_core import CoreConfig, SchemaValidator, core_schema
+
+from livetools.events import Call
+
+from .salvage import salvage
+
+LARGE = 1024
+"""Bytes of a message from which on a blob in it is looked for first."""
+
+# {"serverContent": {"modelTurn": {"parts": [{"inlineData": {"mimeType": "...", "data": "..."}}]}}}
+_MEDIA_HEAD = re.compile(
+    rb'\s*{\s*"serverContent"\s*:\s*{\s*"modelTurn"\s*:\s*{\s*"parts"\s*:\s*\[\s*{\s*"inlineData"\s*:\s*{'
+    rb'\s*"mimeType"\s*:\s*"([ !#-\[\]-~]*)"\s*,\s*"data"\s*:\s*"'
+)
+_MEDIA_TAIL = re.compile(rb"\s*}\s*}\s*\]\s*}\s*}\s*}\s*\Z")
+
+
+def _object(**fields: core_schema.CoreSchema) -> core_schema.CoreSchema:
+    """An object with these fields and no others."""
+    named = {name: core_schema.typed_dict_field(schema, required=True) for name, schema in fields.items()}
+    return core_schema.typed_dict_schema(named, extra_behavior="forbid")
+
+
+def _call() -> core_schema.CoreSchema:
+    """A call that is whole, made in Rust."""
+    text = core_schema.str_schema(strict=True, min_length=1)
+    schemas = {"id": text, "name": text, "args": core_schema.dict_schema(strict=True)}
+    fields = [core_schema.dataclass_field(name, schema) for name, schema in schemas.items()]
+    arguments = core_schema.dataclass_args_schema("Call", fields, extra_behavior="forbid")
+    return core_schema.dataclass_schema(Call, arguments, list(schemas), slots=True, frozen=True)
+
+
+_PLAIN_CALLS = SchemaValidator(
+    _object(toolCall=_object(functionCalls=core_schema.list_schema(_call(), min_length=1)))
+)
+_BASE64 = SchemaValidator(core_schema.bytes_schema(), CoreConfig(val_json_bytes="base64"))
+
+RAW_ARGS = "(not an object)"
+"""The key under which arguments go that are not a JSON object: no parameter can have this name."""
+
+STATUSES = frozenset({"IN_PROGRESS", "IDLE", "REQUIRES_ACTION", "WAITING_FOR_INPUT"})
+"""The values of ``interactionStatus`` seen up to 2026-10 (google-genai 3.6.1, gemini-skills#81)."""
+
+_PART_DETAILS = frozenset({"thoughtSignature", "thought_signature", "videoMetadata", "video_metadata"})
+_CALL_KEYS = frozenset({"id", "name", "args", "partialArgs", "partial_args", "willContinue", "will_continue"})
+_ACTIVITIES = {
+    "ACTIVITY_START": "start",
+    "ACTIVITY_END": "end",
+    "VAD_SIGNAL_TYPE_SOS": "start",
+    "VAD_SIGNAL_TYPE_EOS": "end",
+}
+
+
+def seconds(value: object) -> float | None:
+    """Read a Duration (``"50s"``, ``"12.5s"``, ``"50"``, ``50``); ``None`` for anything else."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    try:
+        number = float(value.strip().removesuffix("s") if isinstance(value, str) else value)
+    except (ValueError, OverflowError):
+        return None
+    return max(number, 0.0) if math.isfinite(number) else None  # what is past is now
+
+
+Seconds: TypeAlias = Annotated[float | None, BeforeValidator(seconds)]
+
+
+class _Wire(BaseModel):
+    model_config = ConfigDict(
+        extra="ignore",
+        defer_build=True,
+        val_json_bytes="base64",  # standard and url-safe, with padding or without
+        coerce_numbers_to_str=True,
+        alias_generator=AliasGenerator(validation_alias=lambda name: AliasChoices(to_camel(name), name)),
+    )
+
+
+class _Noticed(_Wire):
+    model_config = ConfigDict(extra="allow")
+
+
+class ConsentSignature(_Wire):
+    """What a voice whose owner has consented is used with from now on."""
+
+    signature: str | None = None
+
+
+class SetupComplete(_Wire):
+    """The session stands. ``session_id`` is told by Vertex only."""
+
+    session_id: str | None = None
+    voice_consent_signature: ConsentSignature | None = None
+
+
+class Blob(_Wire):
+    """Bytes with a MIME type; where the type is absent (seen with 3.8), it is audio."""
+
+    data: bytes = b""
+    mime_type: str | None = None
+
+
+class ExecutableCode(_Wire):
+    """Code that the model runs at the service."""
+
+    code: str = ""
+    language: str = ""
+
+
+class CodeExecutionResult(_Wire):
+    """What that code printed; ``outcome`` is ``OUTCOME_OK``, ``OUTCOME_FAILED`` …"""
+
+    output: str = ""
+    outcome: str = ""
+
+
+class Part(_Noticed):
+    """One part of the model's turn. ``function_call`` is as it came; read :attr:`ServerMessage.calls`."""
+
+    text: str = ""
+    thought: bool = False
+    inline_data: Blob | None = None
+    executable_code: ExecutableCode | None = None
+    code_execution_result: CodeExecutionResult | None = None
+    function_call: Any = None  # raw: a broken call must be answered too
+
+
+class ModelTurn(_Wire):
+    """What the model says, in parts."""
+
+    parts: list[Part] = []
+
+
+class WordInfo(_Wire):
+    """A word with its time in the audio, in seconds."""
+
+    word: str = ""
+    start_offset: Seconds = None
+    end_offset: Seconds = None
+    speaker_label: str | None = None
+
+
+class Transcription(_Wire):
+    """A fragment of a transcript. ``finished`` is often never true (js-genai#1429)."""
+
+    text: str = ""
+    finished: bool = False
+    language_code: str | None = None
+    speaker_label: str | None = None
+    words: list[WordInfo] = []
+
+
+class ServerContent(_Noticed):
+    """What happens in the model's turn; on 3.x many of these come together (every field is to be handled).
+
+    ``interim_input_transcription`` is a guess that replaces the one before it, not a fragment.
+    """
+
+    model_turn: ModelTurn | None = None
+    generation_complete: bool = False
+    turn_complete: bool = False
+    interrupted: bool = False
+    turn_complete_reason: str | None = None
+    waiting_for_input: bool = False
+    interaction_status: str | None = None
+    input_transcription: Transcription | None = None
+    output_transcription: Transcription | None = None
+    interim_input_transcription: Transcription | None = None
+    grounding_metadata: dict[str, Any] | None = None  # handed on as it came
+    url_context_metadata: dict[str, Any] | None = None  # handed on as it came
+
+
+class GoAwayNotice(_Wire):
+    """The connection will be cut in ``time_left`` seconds (``None``: not said, or not legibly)."""
+
+    time_left: Seconds = None
+
+
+class ResumptionUpdate(_Wire):
+    """A handle, good only while ``resumable``.
+
+    ``last_consumed`` is the index of the last client message in the handle's state (Vertex, transparent).
+    """
+
+    new_handle: str | None = None
+    resumable: bool = False
+    last_consumed: int | None = Field(
+        default=None,
+        validation_alias=AliasChoices("lastConsumedClientMessageIndex", "last_consumed_client_message_index"),
+    )
+
+
+@dataclass(slots=True)
+class FunctionCall:
+    """A call as it came; ``id`` is ``None`` and ``name`` is ``""`` where the server gave none.
+
+    ``args`` that are absent, null or empty are ``{}``; what is not an object goes under :data:`RAW_ARGS`,
+    so that the call is answered with a refusal instead of not at all.
+    """
+
+    id: str | None
+    name: str
+    args: dict[str, Any]  # any JSON value
+    partial_args: Sequence[Any] = ()  # raw: pieces of arguments, where the call comes in pieces
+    will_continue: bool = False  # it is not whole yet
+
+
+@dataclass(slots=True)
+class VoiceSignal:
+    """Speech begins (``kind="start"``) or ends (``"end"``), ``offset`` seconds into the audio, where told."""
+
+    kind: str
+    offset: float | None = None
+
+
+@dataclass(slots=True)
+class Media:
+    """A blob that is all there is in a message."""
+
+    mime_type: str
+    data: bytes
+
+
+@dataclass(slots=True)
+class ServerMessage:
+    """One frame from the server. Every attribute is always there; a bare ``{}`` leaves all of them empty.
+
+    ``calls`` holds those of ``toolCall`` and then those among the parts of ``modelTurn``: the same call
+    may stand in both (mastra-ai/mastra#22969). ``usage`` is ``usageMetadata`` as it came. ``status`` is
+    ``interactionStatus``, from any place in the message. ``unknown`` holds what was not understood: ``{path:
+    value}``, or the whole frame where it is not a JSON object. ``media`` is a large blob that came alone; all others
+    stand in the ``content``.
+    """
+
+    setup_complete: SetupComplete | None = None
+    content: ServerContent | None = None
+    calls: list[FunctionCall] = field(default_factory=list)
+    cancelled: list[str] = field(default_factory=list)
+    go_away: GoAwayNotice | None = None
+    resumption: ResumptionUpdate | None = None
+    usage: dict[str, Any] | None = None  # any JSON value
+    voice_activity: VoiceSignal | None = None
+    status: str | None = None
+    unknown: list[object] = field(default_factory=list)
+    media: Media | None = None
+
+
+class _ToolCall(_Wire):
+    function_calls: Any = None  # raw, for the same reason as in a part
+
+
+class _Cancellation(_Wire):
+    ids: Any = None  # raw: one odd id must not hide the others
+
+
+class _VoiceActivity(_Wire):
+    type: str | None = None
+    voice_activity_type: str | None = None
+    audio_offset: Seconds = None
+
+
+class _DetectionSignal(_Wire):
+    vad_signal_type: str | None = None
+
+
+class _Frame(_Noticed):
+    setup_complete: SetupComplete | None = None
+    server_content: ServerContent | None = None
+    tool_call: _ToolCall | None = None
+    tool_call_cancellation: _Cancellation | None = None
+    go_away: GoAwayNotice | None = None
+    session_resumption_update: ResumptionUpdate | None = None
+    usage_metadata: dict[str, Any] | None = None
+    voice_activity: _VoiceActivity | None = None
+    voice_activity_detection_signal: _DetectionSignal | None = None
+    interaction_status: str | None = None
+
+
+def parse(data: bytes | str) -> ServerMessage:
+    """Read one frame. Never raises: what cannot be read is in ``unknown`` of the message returned."""
+    if isinstance(data, bytes) and len(data) >= LARGE and (message := _only_media(data)) is not None:
+        return message
+    try:
+        frame = _Frame.model_validate_json(data)
+    except ValueError:  # pydantic's ValidationError among them
+        rest, broken = salvage(_Frame, data, _vital)
+        return ServerMessage(unknown=broken) if rest is None else _message(rest, broken)
+    return _message(frame, [])
+
+
+def _only_media(data: bytes) -> ServerMessage | None:
+    """A message that is one blob and nothing else, as all are while the model speaks; ``None``: it is read in full.
+
+    Reading the JSON around the blob costs more than the blob, whose Base64 ends at the next quotation mark.
+    """
+    head = _MEDIA_HEAD.match(data)
+    if head is None:
+        return None
+    begin, end = head.end() - 1, data.find(b'"', head.end()) + 1
+    if not _MEDIA_TAIL.match(data, end):
+        return None
+    try:
+        blob = _BASE64.validate_json(data[begin:end])
+    except ValueError:
+        return None
+    return ServerMessage(media=Media(head[1].decode(), blob)) if blob else None
+
+
+def only_calls(data: bytes | str) -> list[Call] | None:
+    """The calls of a message that is plain calls and nothing else, as nearly all with calls are; ``None``: it must be
+    read in full, by :func:`parse`."""
+    if not isinstance(data, bytes) or data.find(b'"toolCall"', 0, 24) < 0:
+        return None
+    try:
+        calls: list[Call] = _PLAIN_CALLS.validate_json(data)["toolCall"]["functionCalls"]
+    except ValueError:
+        return None
+    return calls
+
+
+def _vital(message: Mapping[str, Any]) -> dict[str, Any]:
+    """What must be answered, and what must not be any more: the calls and the cancellations of a message."""
+    kept = {name: message[name] for name in message if to_camel(name) in ("toolCall", "toolCallCancellation")}
+    turn = _either(_either(message, "server_content"), "model_turn")
+    calls = [call for part in _listed(_either(turn, "parts")) if (call := _either(part, "function_call"))]
+    if calls:
+        kept["serverContent"] = {"modelTurn": {"parts": [{"functionCall": call} for call in calls]}}
+    return kept
+
+
+def _either(value: object, name: str) -> object:
+    """A field of an object, in either casing; ``None`` where there is none."""
+    return value.get(to_camel(name), value.get(name)) if isinstance(value, dict) else None
+
+
+def _message(frame: _Frame, unknown: list[object]) -> ServerMessage:
+    message = ServerMessage(
+        setup_complete=frame.setup_complete,
+        content=frame.server_content,
+        go_away=frame.go_away,
+        resumption=frame.session_resumption_update,
+        usage=frame.usage_metadata,
+        unknown=unknown,
+    )
+    if extra := frame.__pydantic_extra__:  # what model_extra returns, without its Python code
+        unknown.extend({key: value} for key, value in extra.items())
+    if frame.tool_call is not None:
+        _read_calls(frame.tool_call.function_calls, message)
+    if frame.server_content is not None:
+        _read_content(frame.server_content, message)
+    if frame.tool_call_cancellation is not None:
+        _read_cancellation(frame.tool_call_cancellation.ids, message)
+    if frame.voice_activity is not None or frame.voice_activity_detection_signal is not None:
+        _read_voice(frame, message)
+    if frame.interaction_status is not None:
+        _read_status(frame.interaction_status, message)
+    return message
+
+
+def _read_content(content: ServerContent, message: ServerMessage) -> None:
+    if extra := content.__pydantic_extra__:
+        message.unknown.extend({f"serverContent.{key}": value} for key, value in extra.items())
+    if content.interaction_status is not None:
+        _read_status(content.interaction_status, message)
+    if content.model_turn is None:
+        return
+    for part in content.model_turn.parts:
+        if part.function_call is not None:
+            _read_calls(part.function_call, message)
+        if extra := part.__pydantic_extra__:
+            news = extra.keys() - _PART_DETAILS
+            message.unknown.extend({f"part.{key}": extra[key]} for key in sorted(news))
+
+
+def _read_calls(raw: object, message: ServerMessage) -> None:
+    for entry in _listed(raw):
+        if isinstance(entry, dict):
+            call = FunctionCall(
+                _text(entry.get("id")), _text(entry.get("name")) or "", _args(entry.get("args"))
+            )
+            call.partial_args = _listed(entry.get("partialArgs", entry.get("partial_args"))) or ()
+            call.will_continue = bool(entry.get("willContinue", entry.get("will_continue")))
+            message.calls.append(call)
+        if not isinstance(entry, dict) or not entry.keys() <= _CALL_KEYS:
+            message.unknown.append({"functionCall": entry})
+
+
+def _args(raw: object) -> dict[str, Any]:
+    if isinstance(raw, dict):
+        return raw
+    return {} if raw is None or raw == "" or raw == [] else {RAW_ARGS: raw}
+
+
+def _read_cancellation(raw: object, message: ServerMessage) -> None:
+    for entry in _listed(raw):
+        if id := _text(entry):
+            message.cancelled.append(id)
+        else:
+            message.unknown.append({"toolCallCancellation.ids": entry})
+
+
+def _read_voice(frame: _Frame, message: ServerMessage) -> None:
+    activity, signal = frame.voice_activity or _VoiceActivity(), frame.voice_activity_detection_signal
+    said = activity.type or activity.voice_activity_type or (signal.vad_signal_type if signal else None)
+    if said in _ACTIVITIES:
+        message.voice_activity = VoiceSignal(_ACTIVITIES[said], activity.audio_offset)
+    elif said:
+        message.unknown.append({"voiceActivity.type": said})
+
+
+def _read_status(status: str, message: ServerMessage) -> None:
+    if status and not status.endswith("_UNSPECIFIED"):
+        message.status = status
+        if status not in STATUSES:
+            message.unknown.append({"interactionStatus": status})
+
+
+def _listed(raw: object) -> list[Any]:
+    """A lone value is a list of one."""
+    return raw if isinstance(raw, list) else [] if raw is None else [raw]
+
+
+def _text(raw: object) -> str | None:
+    """An id or a name: a string, or the digits of a number; empty, or of another kind, is none."""
+    if isinstance(raw, str):
+        return raw or None
+    return str(raw) if isinstance(raw, int | float) and not isinstance(raw, bool) else None

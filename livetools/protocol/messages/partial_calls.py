@@ -1,0 +1,168 @@
+"""Joins calls that arrive in pieces; a call runs only when it is whole.
+
+Vertex AI may stream the arguments of a call: the first piece has the name, the pieces that follow have
+``partialArgs`` (a JSON path and a value each, a string in several parts), all but the last say ``willContinue``.
+Pieces need not repeat the id or the name. A call that is never whole is never run.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
+
+from livetools.protocol.calls.ledger import Asked
+
+from .frames import RAW_ARGS, FunctionCall
+
+Json: TypeAlias = Any  # whatever JSON can say
+
+#: Characters of values and paths in one call; what has more is answered with a refusal.
+LARGEST = 4 * 1024 * 1024
+#: Calls that may be incomplete at the same time; the oldest is dropped for one more.
+MOST = 64
+
+_TOKEN = re.compile(
+    r"""\.([^.\[\]]+) | \[(\d+)\] | \['((?:[^'\\]|\\.)*)'\] | \["((?:[^"\\]|\\.)*)"\]""", re.VERBOSE
+)
+
+
+class Piece(Asked, Protocol):
+    """A call as it came: whole, or a piece of one."""
+
+    @property
+    def partial_args(self) -> Sequence[Any]: ...
+
+    @property
+    def will_continue(self) -> bool: ...
+
+
+class PartialCalls:
+    """The calls of a connection that are not whole yet."""
+
+    def __init__(self) -> None:
+        self.growing: list[_Growing] = []  # read-only from outside
+
+    def whole(self, calls: Sequence[Piece]) -> Sequence[Asked]:
+        """The calls of one message that are whole now; the rest waits for its other pieces."""
+        if not self.growing:
+            for call in calls:
+                if call.will_continue or call.partial_args:
+                    break
+            else:
+                return calls
+        return [whole for call in calls if (whole := self._add(call)) is not None]
+
+    def cancel(self, ids: Iterable[str]) -> None:
+        """The server takes these back: they will not become whole."""
+        gone = set(ids)
+        self.growing = [each for each in self.growing if each.id not in gone]
+
+    def clear(self) -> None:
+        """Another session begins: what was not whole never will be."""
+        self.growing.clear()
+
+    def _add(self, piece: Piece) -> Asked | None:
+        growing = self._of(piece)
+        if growing is None:
+            if not (piece.will_continue or piece.partial_args):
+                return piece
+            growing = _Growing(piece)
+            self.growing = [*self.growing[1 - MOST :], growing]
+        growing.add(piece)
+        if piece.will_continue:
+            return None
+        self.growing.remove(growing)
+        return FunctionCall(growing.id, growing.name, growing.arguments())
+
+    def _of(self, piece: Piece) -> _Growing | None:
+        """The call that this piece belongs to: by its id, else the newest one, if it may be of that name."""
+        if piece.id:
+            return next((each for each in self.growing if each.id == piece.id), None)
+        newest = self.growing[-1] if self.growing else None
+        return newest if newest is not None and piece.name in ("", newest.name) else None
+
+
+class _Growing:
+    """One call so far."""
+
+    def __init__(self, first: Piece) -> None:
+        self.id, self.name = first.id, first.name
+        self._args: dict[str, Json] = {}
+        self._values: dict[str, Json | list[str]] = {}  # by path; a string as its parts
+        self._size = 0
+        self._unreadable: object = None  # the first piece that could not be placed
+
+    def add(self, piece: Piece) -> None:
+        """Take what this piece brings."""
+        self.name = self.name or piece.name
+        self._args.update(piece.args)
+        for part in piece.partial_args:
+            if self._unreadable is None and not (isinstance(part, Mapping) and self._take(part)):
+                self._unreadable = {"partialArgs": part}
+                self._values.clear()
+
+    def arguments(self) -> dict[str, Json]:
+        """The arguments, all of them. What was not understood is told, so that the call is refused."""
+        for path, value in self._values.items():
+            text = "".join(value) if isinstance(value, list) else value
+            if not _put(self._args, path, text):
+                self._unreadable = {"jsonPath": path}
+        return self._args if self._unreadable is None else {RAW_ARGS: self._unreadable}
+
+    def _take(self, part: Mapping[str, Json]) -> bool:
+        path = part.get("jsonPath", part.get("json_path"))
+        if not isinstance(path, str):
+            return False
+        for name in ("string", "number", "bool"):
+            value = part.get(f"{name}Value", part.get(f"{name}_value"))
+            if isinstance(value, str):
+                self._size += len(value)
+                parts = self._values.setdefault(path, [])
+                if not isinstance(parts, list):
+                    return False
+                parts.append(value)
+            elif value is not None:
+                self._values[path] = value
+        if "nullValue" in part or "null_value" in part:
+            self._values[path] = None
+        self._size += len(path)
+        return self._size <= LARGEST
+
+
+def _put(args: dict[str, Json], path: str, value: Json) -> bool:
+    """Set what the path names; objects and lists on the way are made. False if it names nothing."""
+    names = _names(path)
+    if not names:
+        return False
+    holder: Json = args
+    for name, following in zip(names, [*names[1:], None], strict=True):
+        new = value if following is None else [] if isinstance(following, int) else {}
+        if isinstance(name, int):
+            if not isinstance(holder, list) or name > len(holder):
+                return False
+            if name == len(holder):
+                holder.append(new)
+        elif not isinstance(holder, dict):
+            return False
+        else:
+            holder.setdefault(name, new)
+        if following is None:
+            holder[name] = value
+        holder = holder[name]
+    return True
+
+
+def _names(path: str) -> list[str | int]:
+    """``$.a.b[0]`` → ``["a", "b", 0]``; empty for what is not such a path."""
+    names: list[str | int] = []
+    at = 1
+    while path.startswith("$") and at < len(path):
+        token = _TOKEN.match(path, at)
+        if token is None:
+            return []
+        plain, index, *quoted = token.groups()
+        name = next((text for text in (plain, *quoted) if text is not None), "")
+        names.append(int(index) if index is not None else re.sub(r"\\(.)", r"\1", name))
+        at = token.end()
+    return names

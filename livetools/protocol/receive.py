@@ -1,0 +1,215 @@
+"""Handles one server message: emits events, updates calls, turns, the outbox and the connection."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from livetools.events import (
+    AudioChunk,
+    CodeChunk,
+    Event,
+    GenerationComplete,
+    GoAway,
+    HandleUpdate,
+    InputTranscript,
+    Interrupted,
+    OutputTranscript,
+    SessionStarted,
+    TextChunk,
+    ThoughtChunk,
+    TurnComplete,
+    Usage,
+    UsageUpdate,
+    VideoChunk,
+    VoiceActivity,
+)
+from livetools.protocol.calls.calls import Calls
+from livetools.protocol.calls.ledger import Asked
+from livetools.protocol.connection.connection import Connection
+from livetools.protocol.input.outbox import Entry, Outbox
+from livetools.protocol.input.pcm import SAMPLE, Samples
+from livetools.protocol.input.queue import InputQueue
+from livetools.protocol.messages.frames import ResumptionUpdate, ServerMessage, only_calls, parse
+from livetools.protocol.transcript.latency import PERCEIVED, Latency
+from livetools.protocol.turns.quiet import Quiet
+from livetools.protocol.turns.table import Turns
+
+from .messages import content
+
+#: What the model says; told before the calls of the same message, and silenced once the user has cut it off.
+SPOKEN = frozenset({TextChunk, AudioChunk, VideoChunk, OutputTranscript, ThoughtChunk, CodeChunk})
+#: What ends something; told after the calls of the same message.
+MARKERS = frozenset({UsageUpdate, GenerationComplete, TurnComplete})
+#: Events that prove the model has read our input.
+PROOF = SPOKEN | MARKERS
+
+
+class Reception:
+    """One message after another, each field of it, whatever else stands beside it (3.x sends many together)."""
+
+    def __init__(
+        self,
+        calls: Calls,
+        turns: Turns,
+        input: InputQueue,
+        outbox: Outbox,
+        connection: Connection,
+        quiet: Quiet,
+        latency: Latency,
+        tell: Callable[[Event], None],
+        model: str,
+    ) -> None:
+        self.model = model  # whose tokens are counted
+        self.calls, self.turns, self.input, self.connection = calls, turns, input, connection
+        self.outbox, self.quiet, self.latency = outbox, quiet, latency
+        self.tell = tell
+        self._about: tuple[str | None, str | None] = None, None  # the session's id, its consent to a voice
+        self.suppressed = False  # the user has cut this turn off: nothing more of it is told
+        self.cuts_next = (
+            False  # the model is cut off as soon as it speaks; until then nothing tells when it will
+        )
+        self.turned = False  # a turn has ended since the setup: the errors for lost calls have been read
+        self.sound, self._rate = Samples(), 0  # of the model's speech, and its rate
+        self.usage = Usage()  # of the turns that have ended
+        self.turn_usage = Usage()  # the last count of the turn under way
+
+    def started(self) -> SessionStarted:
+        """What the service has told of the session that stands."""
+        return SessionStarted(*self._about)
+
+    def completes_setup(self, data: bytes | str) -> bool:
+        """Whether the session stands with this frame; what it says of the session is kept."""
+        if (completed := parse(data).setup_complete) is None:
+            return False
+        consent = completed.voice_consent_signature
+        self._about = completed.session_id, None if consent is None else consent.signature
+        self.turned = False
+        return True
+
+    def receive(self, link: int, data: bytes | str, now: float) -> None:
+        """Handle one frame. Never raises for what a server sends."""
+        self.turns.settle_doubts(now)
+        if not self.calls.partial.growing and (calls := only_calls(data)) is not None:
+            read = self.outbox.output(self.turns.ends)
+            self._called(link, calls, now)
+            return self.calls.read(read)
+        message = parse(data)
+        events = content.events(message)
+        read = self._read(message, events)
+        marks = len(events)
+        for at, event in enumerate(events):
+            if type(event) in MARKERS:
+                marks = at
+                break
+            self._said(event, now)
+        if message.calls:
+            self._called(link, self.calls.partial.whole(message.calls), now)
+        if message.cancelled:
+            runs = self.calls.cancel(message.cancelled, now)
+            self.outbox.drop(runs)
+            for run in runs:
+                self.turns.taken_back(run, now)
+        for event in events[marks:]:
+            self._marked(event, now)
+        alone = message.content is None or not message.content.turn_complete
+        if message.status is not None and alone and self.turns.status(message.status, now):
+            self.connection.conversation_advanced(now)
+            self._ended(TurnComplete(None, message.status))
+        self.calls.read(read)  # only now: an answer that this very message takes back is void, and not paid
+        if message.resumption is not None:
+            self._handle(message.resumption, now)
+        if message.go_away is not None:
+            self.tell(GoAway(message.go_away.time_left))
+            self.connection.go_away(message.go_away.time_left, now)
+        return None
+
+    def _called(self, link: int, calls: Sequence[Asked], now: float) -> None:
+        for record in self.calls.receive_calls(link, calls, now):
+            self.turns.called(record.run, record.call, record.ends_turn, now)
+
+    def _read(self, message: ServerMessage, events: list[Event]) -> list[Entry]:
+        """What the model has read that says this. The end of an earlier turn says nothing of what came after it."""
+        ends, kinds = self.turns.ends, set(map(type, events))
+        if self.turns.stale.closes and not message.calls and SPOKEN.isdisjoint(kinds):
+            return []  # nor does the end of a turn that only closes what was lost
+        if message.calls or not PROOF.isdisjoint(kinds):
+            return self.outbox.output(ends)
+        if Interrupted in kinds:
+            return self.outbox.output(ends, answers=False)  # it was cut off by a text, not by an answer
+        return []
+
+    def _said(self, event: Event, now: float) -> None:
+        if isinstance(event, Interrupted):
+            self.sound.clear()
+            self.turns.interrupted(now)
+            self.quiet.cut_off(now)
+            self.latency.cut_off()
+            if not self.suppressed:
+                self.tell(event)
+        elif type(event) in SPOKEN:
+            heard: Event | None = event
+            seconds = 0.0
+            if isinstance(event, AudioChunk) and (heard := self._whole(event)) is not None:
+                seconds = len(heard.data) / SAMPLE / heard.rate
+            self.turns.content(now, seconds)
+            self.quiet.said(now, seconds)
+            if heard is not None and not self.suppressed:
+                if type(heard) in PERCEIVED:
+                    self.latency.output(now)
+                self.tell(heard)
+        else:
+            if isinstance(event, InputTranscript):
+                self.quiet.said(now)
+                self.latency.heard(now)
+            elif isinstance(event, VoiceActivity):
+                self.quiet.user(event.kind == "start", now)
+                self.latency.user(event.kind == "start", now)
+            self.tell(event)
+
+    def _whole(self, chunk: AudioChunk) -> AudioChunk | None:
+        """Its whole samples, with the half of one that the last chunk of this sound ended with; perhaps none."""
+        if chunk.rate != self._rate:
+            self.sound.clear()
+            self._rate = chunk.rate
+        data = self.sound.whole(chunk.data)
+        return chunk if data is chunk.data else AudioChunk(data, chunk.rate) if data else None
+
+    def _marked(self, event: Event, now: float) -> None:
+        if isinstance(event, TurnComplete):
+            self.tell(self.timed(event))
+            explained = event.reason is not None or event.waiting_for_input
+            self.turns.complete(event.status, now, explained=explained)
+            self.connection.conversation_advanced(now)
+            self._ended(None)
+        elif isinstance(event, UsageUpdate):
+            self.turn_usage = replace(event.usage, model=self.model)
+            self.tell(UsageUpdate(self.turn_usage))
+        else:
+            self.tell(event)
+
+    def timed(self, end: TurnComplete) -> TurnComplete:
+        """With the times of the turn that ends, as far as they are known; a filler ends none."""
+        times = None if end.status == "IN_PROGRESS" else self.latency.turn_ended()
+        return end if times is None else replace(end, first_output=times[0], last_output=times[1])
+
+    def _ended(self, told: TurnComplete | None) -> None:
+        if told is not None:
+            self.tell(self.timed(told))
+        self.suppressed = self.cuts_next = False
+        self.sound.clear()
+        self.turned = True
+        self.usage, self.turn_usage = self.usage + self.turn_usage, Usage()
+        if self.connection.usable:
+            self.connection.attempts.proved()
+
+    def _handle(self, update: ResumptionUpdate, now: float) -> None:
+        """An update that is not resumable erases nothing: the last handle is still good."""
+        if update.resumable and update.new_handle:
+            self.connection.handed(update.new_handle, now)
+            if self.turned:  # only a handle that came after the errors for lost calls is rid of those calls
+                self.calls.excused.clear()
+                self.turns.stale.saved()
+            self.tell(HandleUpdate(update.new_handle))
+            if update.last_consumed is not None:  # of the state of this handle
+                self.input.consumed(update.last_consumed)

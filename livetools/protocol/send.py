@@ -1,0 +1,201 @@
+"""Decides what is sent next: the setup, what a session must hear first, answers, user input.
+
+Each is put into the outbox with the turns that come before its answer, and with that answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from math import inf
+from typing import Any
+
+from livetools.protocol.calls.calls import Calls
+from livetools.protocol.calls.replies import LAST, Reply
+from livetools.protocol.connection.connection import Connection
+from livetools.protocol.connection.table import USABLE
+from livetools.protocol.input.outbox import Frame, Outbox, Receipt, Write
+from livetools.protocol.input.queue import InputQueue, Item
+from livetools.protocol.transcript.latency import Histogram
+from livetools.protocol.turns.exchange import Exchange
+from livetools.protocol.turns.quiet import Quiet
+from livetools.protocol.turns.table import Turns
+from livetools.setup.plan_types import Plan
+
+from .messages import outgoing
+
+
+class Dispatch:
+    """The frames of a session. ``frames`` empties the queues: the writer is responsible for what was taken."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        calls: Calls,
+        turns: Turns,
+        input: InputQueue,
+        outbox: Outbox,
+        connection: Connection,
+        quiet: Quiet,
+        answered: Histogram,
+    ) -> None:
+        self.plan, self.outbox = plan, outbox
+        self.calls, self.turns, self.input, self.connection = calls, turns, input, connection
+        self.setups: list[tuple[int, bytes]] = []  # each for its link, which is not usable yet
+        self.control: list[bytes] = []  # ahead of all else on a session that has just begun
+        self.quiet, self.answered = quiet, answered
+        self.unasked: list[Item] = []  # what the model is to say unasked, in its order
+        self.since = inf  # something waits for a quiet moment since then; inf: nothing
+        self.conversing = False  # a turn was prompted: no more seeding on 3.1
+
+    def __bool__(self) -> bool:
+        calls = self.calls
+        waiting = calls.replies.queue or self.input.queue or calls.texts or self.unasked
+        return bool(waiting or self.control or self.setups)
+
+    def text(self, text: str, exchange: Exchange | None) -> Item:
+        """A user turn, on the channel that the model takes."""
+        build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
+        said = {"role": "user", "parts": [{"text": text}]}
+        return Item("text", build(text), Receipt(), exchange, True, not text.strip(), contents=(said,))
+
+    def reply(self, instructions: str | None) -> Item:
+        """A turn of nobody's, which the model answers. It does not stand in the conversation."""
+        if instructions is None and self.plan.empty_turn:
+            return Item("content", outgoing.your_turn(), Receipt(), prompts=True)
+        item = self.text(outgoing.SPEAK_NOW if instructions is None else instructions, None)
+        item.contents = ()
+        return item
+
+    def take_back(self, receipt: Receipt) -> None:
+        """Whoever asked for this reply does not want it any more; it may be too late."""
+        self.unasked = [item for item in self.unasked if item.receipt is not receipt]
+
+    def wake_at(self, now: float) -> float:
+        """When it will be quiet, for what waits for that; what waits for the model's turn is not woken by a clock."""
+        at = self.quiet.at(self.since) if self.since < inf else inf
+        return at if at > now else inf
+
+    def fail(self, error: Exception) -> None:
+        """The session is over: nothing more will be said."""
+        for item in self.unasked:
+            if item.receipt is not None:
+                item.receipt.fail(error)
+        self.unasked.clear()
+
+    def frames(self, now: float) -> list[Frame]:
+        """What is written now, in this order."""
+        frames: list[Frame] = []
+        calls, input, connection = self.calls, self.input, self.connection
+        late = calls.texts or self.unasked or self.since < inf
+        if not (calls.replies.queue or input.queue or late or self.control or self.setups):
+            return frames
+        if self.setups:
+            frames += [Frame(link, data) for link, data in self.setups]
+            self.setups = []
+        if connection.state not in USABLE:
+            return frames
+        link, write = connection.current, Write()
+        if self.control:
+            frames += [Frame(link, data) for data in self.control]
+            self.control = []
+            self.connection.conversation_advanced(now)
+        if frames and self.outbox.transparent:
+            self._number(frames)
+        if input.queue:  # a change is written before the answers, after which the model goes on
+            frames += self._input(input.changes(), link, write, now)
+        if calls.replies.queue:
+            replies = self._answers(write, now)
+            frames += replies
+            if self.outbox.transparent:
+                self._number(replies)
+        if input.queue:
+            frames += self._input(input.take(calls.blocking()), link, write, now)
+        if late and self._unasked(now):
+            frames += self._input(input.take(calls.blocking()), link, write, now)
+        if frames:
+            frames[-1].write = write
+        return frames
+
+    def _unasked(self, now: float) -> bool:
+        """Queue a late result or a reply that nobody has asked for, one at a time: whether there is one for now."""
+        if not (self.calls.texts or self.unasked):
+            self.since = inf
+            return False
+        self.since = min(self.since, now)
+        if not self.turns.idle or self.input.prompting or self.input.in_activity:
+            return False  # it would cut somebody off
+        awaited = any(
+            not record.background for record in self.calls.texts
+        )  # a lost call: somebody waits for it
+        if not awaited and self.quiet.at(self.since) > now:
+            return False
+        self.since = inf
+        if late := self.calls.late():
+            item = self.text("\n".join(text for _, text in late), None)
+            item.results = tuple(call for call, _ in late)
+            self.input.put(item)
+        elif self.unasked:
+            self.input.put(self.unasked.pop(0))
+        return bool(self.input)
+
+    def _number(self, frames: Sequence[Frame]) -> None:
+        """Count the messages that are not the user's, for transparent replay."""
+        for frame in frames:
+            number = self.outbox.count()
+            if isinstance(frame, Reply):
+                frame.dropped = partial(self.outbox.unwritten, number)
+
+    def _answers(self, write: Write, now: float) -> list[Reply]:
+        turns, ledger = self.turns, self.calls.ledger
+        stood_still = ledger.blocking > 0
+        # A blocking call is open, no other turn can come and no audio flows: any output proves the answer was read.
+        alone = stood_still and not self.input.streams and turns.upmost <= (0 if ledger.ending else 1)
+        at_latest = -inf if alone else inf
+        replies, moved, wrote = self.calls.replies.take(), False, self.outbox.wrote
+        for reply in replies:
+            for answer in reply.answers:
+                record, last = answer.record, answer.kind in LAST
+                if last:
+                    self.answered.add(now - record.since)
+                scheduling, latest = answer.scheduling, at_latest
+                turn = turns.answered(record.run, record.ends_turn, scheduling, now, stood_still, last)
+                if answer.kind == "yield" or scheduling == "SILENT":
+                    # the model's words will not say that it was read: the pong must do
+                    turn, latest = None, inf
+                if wrote(answer, write, None, turn, latest):
+                    moved = True
+                    if latest > turns.ends:
+                        write.ask()
+        if moved:
+            self.connection.conversation_advanced(now)
+        return replies
+
+    def _input(self, items: list[Item], link: int, write: Write, now: float) -> list[Frame]:
+        turns = self.turns
+        for item in items:
+            answer, latest = None, inf
+            if not item.prompts:
+                after_turn = turns.last()
+            else:
+                latest = inf if self.input.streams else turns.ends + turns.upmost
+                self.conversing = True
+                self.quiet.said(now)
+                after_turn, answer = turns.prompted(now, item.exchange, doubtful=item.doubtful)
+            if self.outbox.wrote(item, write, after_turn, answer, latest):
+                self.connection.conversation_advanced(now)
+                if latest > turns.ends:
+                    write.ask()
+            if item.kind == "end" and self.input.streams:
+                turns.heard_out(now)
+        # where the user marks speech, no turn begins without a prompt: the end of an activity is one
+        turns.speech = self.input.streams and not self.input.manual
+        return [Frame(link, item.frame, item.receipt) for item in items]
+
+
+def says_something(contents: Iterable[Mapping[str, Any]]) -> bool:
+    """Whether there is a word of the user's in it, or anything else that a model may answer."""
+    parts = (
+        part for content in contents if content.get("role") != "model" for part in content.get("parts") or ()
+    )
+    return any(part.keys() - {"text"} or str(part.get("text") or "").strip() for part in parts)

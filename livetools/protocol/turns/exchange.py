@@ -1,0 +1,163 @@
+"""The turn that is expected of the model, and the exchange of an ``ask`` that waits for it."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from math import inf
+
+from livetools.errors import NoAnswer
+from livetools.events import (
+    AudioChunk,
+    Call,
+    Event,
+    OutputTranscript,
+    TextChunk,
+    ToolStarted,
+    TurnComplete,
+    UsageUpdate,
+)
+
+BOUND = 64 * 1024 * 1024  # bytes of audio that an exchange keeps
+FLAT = 200  # what a chunk weighs beside its data
+#: What a reply is made of, beside the calls.
+KEPT = (TextChunk, OutputTranscript, AudioChunk, UsageUpdate, TurnComplete)
+
+
+class Expected:
+    """One turn of the model that is to come.
+
+    ``prompt``: it answers a user turn; ``answer``: it speaks of function responses; neither: it is under way.
+    ``until``: nobody waits for it, and from then on it is not expected any more (``inf``: somebody does).
+    ``doubtful``: the last turn that ended may have been this one too. ``over``: it has ended, or will not come.
+    """
+
+    __slots__ = ("answer", "doubtful", "over", "prompt", "until")
+
+    def __init__(self, *, prompt: bool = False, answer: bool = False, until: float = inf) -> None:
+        self.prompt, self.answer, self.until = prompt, answer, until
+        self.doubtful = self.over = False
+
+    @property
+    def wanted(self) -> bool:
+        """Whether somebody waits for it."""
+        return self.until == inf
+
+    @property
+    def shares(self) -> bool:
+        """Whether the turn before it may have covered this one too. Not so for a turn about function responses that
+        certainly comes.
+        """
+        may_not_come = not self.wanted or (self.doubtful and not self.prompt)
+        return may_not_come or (self.prompt and not self.answer)
+
+
+def no_answer(waited_for: str, seconds: float) -> NoAnswer:
+    """The error of a question of which nothing came."""
+    return NoAnswer(
+        f"nothing came for {seconds:.3g} s, and {waited_for} was expected. The model may ignore a turn now and then: "
+        "ask again, or give it longer with stall_timeout="
+    )
+
+
+class Exchange:
+    """One ``ask``: its prompt, what came of it, and whether it is over.
+
+    ``events`` are those that a reply is made of: until ``sure`` they are those of the last turn, which may have
+    answered another question, and are replaced if a further one comes; ``next`` takes them in their order. Past
+    :data:`BOUND` the oldest audio is emptied: ``dropped`` counts those chunks. ``error`` is ``NoAnswer`` where nothing
+    came of it. ``notify`` is called when any of this changed.
+    """
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._taken = 0
+        self.dropped = 0
+        self._audio: deque[int] = deque()  # where the chunks stand that are not empty
+        self._size = 0
+        self.turn: Expected | None = None  # its answer; None: its text is still to be written
+        self.sure = False
+        self.listens = False  # what the model does now is, or may be, the answer
+        self.heard = False  # and the model said something, or made a call
+        self.done = False
+        self.interrupted = False
+        self.resent = False  # a lost connection has left it without an answer
+        self.stalled = False
+        self.error: NoAnswer | None = None
+        self.calls: set[int] = set()  # runs whose answer is still owed
+        self._called: set[int] = set()
+        self.notify: Callable[[], None] | None = None
+        self.changed = False
+
+    @property
+    def began(self) -> bool:
+        """Whether its text was written."""
+        return self.turn is not None
+
+    def listen(self, sure: bool, *, calls: bool = False) -> None:
+        """A turn begins that is, or may be, the answer; what came before was not, but for ``calls``."""
+        kept = [event for event in self.events if calls and isinstance(event, ToolStarted)]
+        self.events[:] = kept
+        self._audio.clear()
+        self._size = self.dropped = self._taken = 0
+        self.calls.clear()
+        if not kept:
+            self._called.clear()
+        self.heard = False
+        self.listens, self.sure = True, sure
+
+    def unanswered(self) -> None:
+        """A lost connection has left it without an answer: its text is to be written again."""
+        self.turn, self.listens, self.sure = None, False, False
+        self.calls.clear()
+        self.resent = True
+
+    def next(self) -> Event | None:
+        """The next event of the answer, each once; ``None``: there is none yet, or it is not sure whose it is."""
+        if not self.sure or self._taken == len(self.events):
+            return None
+        self._taken += 1
+        return self.events[self._taken - 1]
+
+    def call(self, run: int, call: Call) -> None:
+        """The model makes a call, or asks again for one on another connection."""
+        self.heard = self.changed = True
+        self.calls.add(run)
+        if run not in self._called:
+            self._called.add(run)
+            self.events.append(ToolStarted(call))
+
+    def called(self, runs: set[int]) -> bool:
+        """Whether one of these calls was made in what it listens to."""
+        return self.listens and not self._called.isdisjoint(runs)
+
+    def hear(self, event: Event) -> None:
+        """Keep what the reply needs of what was told."""
+        if not isinstance(event, KEPT):
+            return
+        self.changed = True
+        if isinstance(event, UsageUpdate) and self.events and type(self.events[-1]) is UsageUpdate:
+            self.events[-1] = event  # the last count of a turn holds
+            return
+        self.events.append(event)
+        if isinstance(event, AudioChunk):
+            self._audio.append(len(self.events) - 1)
+            self._size += FLAT + len(event.data)
+            while self._size > BOUND and len(self._audio) > 1:
+                self._empty(self._audio.popleft())
+
+    def _empty(self, index: int) -> None:
+        chunk = self.events[index]
+        assert isinstance(chunk, AudioChunk)
+        self._size -= FLAT + len(chunk.data)
+        self.events[index] = replace(chunk, data=b"")
+        self.dropped += 1
+
+    def end(self, interrupted: bool = False) -> None:
+        """Over, with what was heard.
+
+        An empty turn that answers a question which was sent again is what a lost connection made of the answer.
+        """
+        self.done = self.changed = self.sure = True
+        self.interrupted = self.interrupted or interrupted or (self.resent and not self.heard)

@@ -1,0 +1,179 @@
+"""``ask`` and ``stream``: one question and its answer."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import field
+from typing import TYPE_CHECKING
+
+from livetools.events import AudioChunk, Call, Event, ToolStarted, TurnComplete, Usage, UsageUpdate
+from livetools.protocol.transcript.words import Words
+from livetools.protocol.turns.exchange import BOUND
+from livetools.setup.frozen import frozen
+from livetools.transport.loop.timeslice import TimeSlice
+from livetools.transport.loop.wake import make_wake
+
+if TYPE_CHECKING:
+    from livetools.session.running.session_driver import SessionDriver
+
+log = logging.getLogger("livetools.session")
+
+
+@frozen
+class Reply:
+    """The answer to one ``ask``.
+
+    ``text``: the model's text, or the transcript of what it said; ``str(reply)`` is the same. ``audio``: 16-bit
+    little-endian mono PCM at ``rate`` Hz. ``calls``: the function calls that the model made, in order. ``usage``:
+    tokens. ``cost``: their price in US dollars, ``None`` if unknown. ``interrupted``: the answer was cut off.
+    ``stalled``: the model fell silent in the middle of it.
+
+    ::
+
+        reply = await session.ask("Weather in Oslo?")
+        print(reply, [call.name for call in reply.calls], len(reply.audio))
+    """
+
+    text: str = ""
+    audio: bytes = b""
+    rate: int = 24000
+    calls: tuple[Call, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    interrupted: bool = False
+    stalled: bool = False
+
+    @property
+    def cost(self) -> float | None:
+        """The price of the tokens in US dollars (:attr:`Usage.cost`); ``None`` if unknown."""
+        return self.usage.cost
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        spoken = f", audio=<{len(self.audio)} bytes>" if self.audio else ""
+        return f"Reply({self.text!r}{spoken}, calls={len(self.calls)}, interrupted={self.interrupted})"
+
+
+def reply_of(
+    events: Sequence[Event], interrupted: bool = False, stalled: bool = False, transcribed: bool = False
+) -> Reply:
+    """The events of an exchange as one reply: a turn that a call divides is one answer."""
+    words = Words(transcribed)
+    usage, turn = Usage(), Usage()
+    rate = 24000
+    audio: list[bytes] = []
+    calls: list[Call] = []
+    text: list[str] = []
+    for event in events:
+        text.append(words.take(event))
+        match event:
+            case AudioChunk(data, its_rate):
+                audio.append(data)
+                rate = its_rate
+            case ToolStarted(call):
+                calls.append(call)
+            case UsageUpdate(counted):
+                turn = counted  # the last count of a turn holds
+            case TurnComplete():
+                usage, turn = usage + turn, Usage()
+    said = "".join([*text, words.rest()])
+    return Reply(said, b"".join(audio), rate, tuple(calls), usage + turn, interrupted, stalled)
+
+
+class Asking:
+    """An exchange under way, seen from the user's task."""
+
+    def __init__(self, driver: SessionDriver, text: str) -> None:
+        self._driver = driver
+        self._wake = make_wake()
+        self._begun = False
+        self.words = Words(driver.machine.plan.transcribed)
+        self._slice = TimeSlice()
+        self._mark = driver.inbox.mark()
+        self.exchange, self._receipt = driver.machine.ask(text, driver.clock.now())
+        self.exchange.notify = self._receipt.notify = self._wake.set
+
+    async def next(self) -> Event | None:
+        """The next event of this exchange; ``None`` at its end. Raises what ended the session in the middle of it."""
+        exchange, receipt = self.exchange, self._receipt
+        if not self._begun:
+            self._begun = True
+            await self._driver.follow()
+        while True:
+            if receipt.done and receipt.error is not None:
+                self._driver.seen(receipt.error)
+                raise receipt.error
+            if (event := exchange.next()) is not None:
+                await self._slice.share()
+                return event
+            if self._driver.over.is_set and (exchange.interrupted or not exchange.done):
+                raise self._driver.why_over()
+            if exchange.error is not None:
+                raise exchange.error
+            if exchange.done:
+                self._returned()
+                return None
+            self._driver.check_answerable(exchange.calls)
+            await self._driver.woken(self._wake)
+            self._slice.rested()
+
+    async def reply(self) -> Reply:
+        """Wait for the end."""
+        while await self.next() is not None:
+            pass
+        exchange = self.exchange
+        return reply_of(exchange.events, exchange.interrupted, exchange.stalled, self.words.transcribed)
+
+    def _returned(self) -> None:
+        """Whoever asked has the answer: it is not kept for an iterator that has never been there."""
+        self._driver.inbox.forget(self._mark)
+        if self.exchange.dropped:
+            log.warning("an answer of more than %d MiB: the oldest of its audio was dropped", BOUND >> 20)
+
+    def leave(self) -> None:
+        """Nobody waits for it any more: the next exchange may begin."""
+        self._driver.machine.turns.give_up(self.exchange, self._driver.clock.now())
+
+
+class Stream:
+    """The model's words as they come: ``async for``. Not a generator: a loop that is broken off gives the
+    exchange up at once, and needs no ``aclosing``."""
+
+    def __init__(self, ask: Callable[[], Asking], check: Callable[[], None]) -> None:
+        self._ask, self._check = ask, check
+        self._asking: Asking | None = None
+        self._over = False
+
+    def __aiter__(self) -> Stream:
+        return self
+
+    async def __anext__(self) -> str:
+        self._check()
+        if self._over:
+            raise StopAsyncIteration
+        try:
+            if self._asking is None:
+                self._asking = self._ask()
+            words = self._asking.words
+            while (event := await self._asking.next()) is not None:
+                if word := words.take(event):
+                    return word
+            if word := words.rest():
+                return word  # the next time there is nothing left
+        except BaseException:
+            await self.aclose()
+            raise
+        await self.aclose()
+        raise StopAsyncIteration
+
+    async def aclose(self) -> None:
+        """Give the answer up, as breaking off the loop does: the model speaks on, in the events."""
+        self._over = True
+        if self._asking is not None:
+            self._asking.leave()
+
+    def __del__(self) -> None:
+        if self._asking is not None:
+            self._asking.leave()

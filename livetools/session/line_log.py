@@ -1,0 +1,98 @@
+"""Logs what happens to the connection of a session, under ``livetools.session``: names, ids and numbers, no content.
+
+A loss, what is lost with it, dropped input and stalls are warnings; attempts to connect again, restored sessions and
+goAways are information. Each attempt is logged; of everything else there is a line a second of each kind at most, and
+the next one says how many were left out.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+
+from livetools.events import (
+    REPLACED,
+    Event,
+    GoAway,
+    InputDropped,
+    Reconnected,
+    Reconnecting,
+    Stalled,
+    ToolLost,
+    TurnComplete,
+)
+from livetools.protocol.connection.connection import Loss
+from livetools.session.running.clock import Clock
+
+log = logging.getLogger("livetools.session")
+
+PAUSE = 1.0  # seconds between two lines of a kind
+
+#: The events that are looked at.
+LOGGED = frozenset({Reconnecting, Reconnected, GoAway, ToolLost, InputDropped, Stalled, TurnComplete})
+
+
+class LineLog:
+    """The log of one session's connection."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._last: dict[str, float] = {}  # by the kind: when it was logged
+        self._left_out: dict[str, int] = {}
+
+    def lost(self, loss: Loss) -> None:
+        """A connection on which the session stood is gone."""
+        open_calls = ", ".join(loss.calls) or "none"
+        self._line("loss", f"the connection was lost: {loss.how}; open calls: {open_calls}")
+
+    def events(self, events: Sequence[Event]) -> None:
+        """What the session tells of it at once, in its order."""
+        lost: list[str] = []  # the calls of one connection are told together
+        for event in events:
+            match event:
+                case Reconnecting(attempt, delay, cause):
+                    log.info("attempt %d to connect again, in %.2f s: %s", attempt, delay, _one_line(cause))
+                case Reconnected(restored):
+                    how = "restored" if restored else "a new one, in which the model remembers nothing"
+                    self._line("again", f"connected again: the session is {how}", logging.INFO)
+                case GoAway(left):
+                    when = "soon" if left is None else f"in {left:.1f} s"
+                    self._line(
+                        "goAway",
+                        f"goAway: the service ends this connection {when}; another one takes its place",
+                        logging.INFO,
+                    )
+                case ToolLost(call, delivery):
+                    follows = "follows as text" if delivery == "text" else "is dropped"
+                    lost.append(f"{call.name} ({call.id}), whose result {follows}")
+                case InputDropped(count, reason):
+                    self._line("dropped", f"frames of input that were dropped: {count}: {reason}")
+                case Stalled(waiting_for, seconds):
+                    self._line(
+                        "stalled", f"stalled: nothing came for {seconds:.1f} s; expected: {waiting_for}"
+                    )
+                case TurnComplete(reason) if reason == REPLACED:
+                    self._line(
+                        "cut", "the connection was replaced in the middle of a turn: the rest of it is lost"
+                    )
+        if lost:
+            self._line("lost", f"lost with the connection: {', '.join(lost)}")
+
+    def _line(self, kind: str, text: str, level: int = logging.WARNING) -> None:
+        now = self._clock.now()
+        if now < self._last.get(kind, now - PAUSE) + PAUSE:
+            self._left_out[kind] = self._left_out.get(kind, 0) + 1
+            return
+        self._last[kind] = now
+        left_out = self._left_out.pop(kind, 0)
+        log.log(
+            level,
+            "%s%s",
+            _one_line(text),
+            f" (left out since the last such line: {left_out})" if left_out else "",
+        )
+
+
+def _one_line(text: str) -> str:
+    """The text without line breaks and control characters: names and reasons are the server's words."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -1,0 +1,152 @@
+"""Runs the hooks ``on_input`` and ``on_output``, one after the other, beside the session.
+
+Neither the reader nor the model waits for a hook. What one hook takes long over the next words wait for, and no more
+than so many of them: a hook that hangs costs no memory. A hook that fails has not let the words pass: what the model
+says is withheld from then on, to the end of its turn.
+"""
+
+from __future__ import annotations
+
+import inspect
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Iterable
+from contextvars import ContextVar, copy_context
+from typing import TYPE_CHECKING, Literal
+
+import anyio
+
+from livetools.events import Event, InputTranscript, OutputTranscript, TextChunk
+from livetools.session.handlers.eager import EagerCoroutine
+from livetools.session.handlers.handlers import excuse, log_return
+from livetools.tools import Hooks
+from livetools.transport.loop.wake import make_wake
+
+if TYPE_CHECKING:
+    from livetools.tools import SessionLike
+
+log = logging.getLogger("livetools.session")
+
+WAITING = 1000  # transcripts that wait for a hook; past that the oldest are dropped
+LAST_WORDS = 2.0  # seconds at the end for the hook that runs, and for what still waits
+
+HOOK: ContextVar[Guardrails | None] = ContextVar("livetools_hook", default=None)
+
+Name = Literal["on_input", "on_output"]
+
+
+def overrides(hook: Hooks, name: str) -> bool:
+    """Whether the hook overrides this method."""
+    method = getattr(hook, name, None)
+    return callable(method) and getattr(method, "__func__", method) is not getattr(Hooks, name)
+
+
+class Guardrails:
+    """Calls the hooks of one session with what is said in it. Made in the loop; ``run`` is a task of the session's.
+
+    ``withhold`` cuts the model off where a hook fails; it is told whether the answer to an input is meant, which may
+    not have begun.
+    """
+
+    def __init__(
+        self,
+        hooks: Iterable[Hooks],
+        session: SessionLike,
+        transcribed: bool,
+        withhold: Callable[[bool], Awaitable[None]],
+    ) -> None:
+        self._session, self._transcribed, self._withhold = session, transcribed, withhold
+        self._hooks: dict[Name, list[Hooks]] = {
+            "on_input": [hook for hook in hooks if overrides(hook, "on_input")],
+            "on_output": [hook for hook in hooks if overrides(hook, "on_output")],
+        }
+        self._waiting: deque[tuple[Name, InputTranscript | OutputTranscript]] = deque(maxlen=WAITING)
+        self._running: EagerCoroutine | None = None  # the async hook that runs, or has run
+        self._closed = False
+        self._wake = make_wake()
+        self._idle = anyio.Event()
+        self._idle.set()
+
+    def __bool__(self) -> bool:
+        return any(self._hooks.values())
+
+    def tap(self, event: Event) -> None:
+        """Take note of what was said."""
+        if isinstance(event, InputTranscript):
+            self._put("on_input", event)
+        elif isinstance(event, OutputTranscript):
+            self._put("on_output", event)
+        elif isinstance(event, TextChunk) and not self._transcribed:  # else it is said again, in words
+            self._put("on_output", OutputTranscript(event.text))
+
+    def typed(self, text: str) -> None:
+        """The user's words came as text."""
+        self._put("on_input", InputTranscript(text, finished=True))
+
+    def _put(self, name: Name, transcript: InputTranscript | OutputTranscript) -> None:
+        if not self._hooks[name]:
+            return
+        if len(self._waiting) == WAITING:
+            log.warning("%s is behind by %d transcripts: the oldest is dropped", name, WAITING)
+        self._waiting.append((name, transcript))
+        if self._idle.is_set():
+            self._idle = anyio.Event()
+        self._wake.set()
+
+    def inside(self) -> bool:
+        """Whether a hook asks that runs now: the session's end waits for it."""
+        return HOOK.get() is self and not self._idle.is_set()
+
+    async def run(self) -> None:
+        """Call the hooks, as long as the session runs."""
+        HOOK.set(self)
+        while True:
+            await self._wake.wait()
+            while self._waiting:
+                name, transcript = self._waiting.popleft()
+                for hook in self._hooks[name]:
+                    await self._call(hook, name, transcript)
+            self._idle.set()
+
+    async def finish(self) -> None:
+        """After the session's end: what was said last is seen too, if that does not take long."""
+        with anyio.move_on_after(LAST_WORDS):
+            await self._idle.wait()
+
+    def close(self) -> None:
+        """Let what goes on though it is cancelled go soon: the caller cancels :meth:`run` now."""
+        self._closed = True
+        if self._running is not None:
+            self._running.leave_soon()
+
+    async def _call(self, hook: Hooks, name: Name, transcript: InputTranscript | OutputTranscript) -> None:
+        method: Callable[..., object] = getattr(hook, name)
+        try:
+            told = method(transcript, self._session) if takes_session(method) else method(transcript)
+            if inspect.isawaitable(told):
+                self._running = EagerCoroutine(self._end_of(hook, name, told), copy_context())
+                if self._closed:
+                    self._running.leave_soon()
+                await self._running
+            else:
+                await self._judge(hook, name, told)
+        except BaseException as error:
+            excuse(log, f"the hook {type(hook).__name__}.{name}", error)
+            await self._withhold(name == "on_input")
+
+    async def _end_of(self, hook: Hooks, name: Name, told: Awaitable[object]) -> None:
+        await self._judge(hook, name, await told)
+
+    async def _judge(self, hook: Hooks, name: Name, told: object) -> None:
+        """What a hook has returned. It was meant to change something, and nothing can: better silent than wrong."""
+        if told is not None:
+            log_return(log, hook, name, told, "None. Raise something to withhold what the model says")
+            await self._withhold(name == "on_input")
+
+
+def takes_session(method: Callable[..., object]) -> bool:
+    """Whether a hook wants the session too: it has a parameter ``session`` behind the transcript."""
+    try:
+        return "session" in inspect.signature(method).parameters
+    except (TypeError, ValueError):  # a built-in that says nothing of its parameters
+        return False

@@ -1,0 +1,164 @@
+"""Observe the frames of a session: a listener is called for each one that is sent or received."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Literal, Protocol, TypeAlias
+
+from livetools.events import Event
+from livetools.protocol.input.outbox import Pong
+from livetools.session.handlers.handlers import excuse
+from livetools.session.session import Session
+from livetools.transport.contract import Dialer, Gone, SendWithPing, Transport
+
+from .listener import Listener
+
+log = logging.getLogger("livetools.session")
+
+Direction: TypeAlias = Literal["client", "server"]
+
+
+class FrameListener(Protocol):
+    """What a tap calls. It must not block: it is on the path of every frame. One that raises is logged, and not called
+    any more.
+    """
+
+    def frame(self, direction: Direction, connection: int, data: bytes) -> None:
+        """A whole message, as sent or received. Connections count from 1."""
+        ...
+
+    def closed(self, connection: int, code: int, reason: str, by_us: bool) -> None:
+        """A connection that was open has ended. ``by_us``: the session closed it."""
+        ...
+
+
+def tap(session: Session, listener: FrameListener) -> Session:
+    """Call ``listener`` for every frame of ``session``, which is returned. Call it before the session is entered.
+
+    Frames hold the arguments, the results and the media of the conversation, and session handles; no keys.
+    """
+    assembly = session._assembly
+    assembly.dialer = _Tapped(assembly.dialer, _Guarded(listener))
+    return session
+
+
+def listen(
+    session: Session,
+    event: Callable[[Event], None],
+    sound: Callable[[bytes, int], None],
+    end: Callable[[], None],
+) -> Callable[[], None]:
+    """Add a listener to ``session``, open or not yet. It hears everything, beside the iterator. Returns what stops
+    it.
+
+    None of the three may wait. Where one raises it is logged, and from then on only ``end`` is called.
+    """
+    listener = Listener(event, sound, end)
+    assembly, driver = session._assembly, session._driver
+    assembly.listeners.append(listener)
+    if driver is not None:
+        driver.taps = [*driver.taps, listener.event]
+
+    def stop() -> None:
+        if listener in assembly.listeners:
+            assembly.listeners.remove(listener)
+        if (running := session._driver) is not None:
+            running.taps = [each for each in running.taps if each != listener.event]
+
+    return stop
+
+
+def awaited_for(session: Session) -> float | None:
+    """For how many seconds the model has been waited for: since the user ended to say what it answers now, or is still
+    to answer. ``None``: nobody has spoken, or the session is not open."""
+    driver = session._driver
+    since = None if driver is None else driver.machine.latency.awaited_since
+    return None if driver is None or since is None else driver.clock.now() - since
+
+
+class _Guarded:
+    """A listener whose errors cost the session nothing."""
+
+    def __init__(self, listener: FrameListener) -> None:
+        self._listener: FrameListener | None = listener
+
+    def frame(self, direction: Direction, connection: int, data: bytes) -> None:
+        """See :class:`FrameListener`."""
+        if self._listener is not None:
+            try:
+                self._listener.frame(direction, connection, data)
+            except BaseException as error:
+                self._fail(self._listener, error)
+
+    def closed(self, connection: int, code: int, reason: str, by_us: bool) -> None:
+        """See :class:`FrameListener`."""
+        if self._listener is not None:
+            try:
+                self._listener.closed(connection, code, reason, by_us)
+            except BaseException as error:
+                self._fail(self._listener, error)
+
+    def _fail(self, listener: FrameListener, error: BaseException) -> None:
+        self._listener = None
+        excuse(log, f"the frame listener {type(listener).__name__}", error)
+
+
+class _Tapped:
+    """A dialer whose transports call the listener."""
+
+    def __init__(self, dialer: Dialer, listener: FrameListener) -> None:
+        self._dialer, self._listener = dialer, listener
+        self._connections = 0
+
+    def dial(self, url: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Transport]:
+        """See :class:`~.transport.Dialer`."""
+        return self._dial(url, headers)
+
+    @asynccontextmanager
+    async def _dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
+        async with self._dialer.dial(url, headers) as transport:
+            self._connections += 1
+            pinging: SendWithPing | None = getattr(transport, "send_with_ping", None)
+            kind = _Listened if pinging is None else _ListenedWithPing
+            yield kind(transport, self._listener, self._connections)
+
+
+class _Listened:
+    """A transport that calls the listener for its frames."""
+
+    def __init__(self, transport: Transport, listener: FrameListener, connection: int) -> None:
+        self._transport, self._listener, self._connection = transport, listener, connection
+        self._open = True
+
+    async def send(self, frame: bytes) -> None:
+        """See :class:`~.transport.Transport`. The listener is called first, so before the answer can come."""
+        self._listener.frame("client", self._connection, frame)
+        await self._transport.send(frame)
+
+    async def receive(self) -> bytes:
+        """See :class:`~.transport.Transport`."""
+        try:
+            data = await self._transport.receive()
+        except Gone as end:
+            if self._open:
+                self._open = False
+                self._listener.closed(self._connection, end.code, end.reason, end.by_us)
+            raise
+        self._listener.frame("server", self._connection, data)
+        return data
+
+    async def aclose(self) -> None:
+        """See :class:`~.transport.Transport`."""
+        await self._transport.aclose()
+
+
+class _ListenedWithPing(_Listened):
+    """The same, of a transport that can tell what the other end has received."""
+
+    async def send_with_ping(self, frame: bytes) -> Pong | None:
+        """See :data:`~.transport.SendWithPing`."""
+        self._listener.frame("client", self._connection, frame)
+        sending: SendWithPing = getattr(self._transport, "send_with_ping")  # noqa: B009  # not in the protocol
+        return await sending(frame)

@@ -1,0 +1,224 @@
+"""Drives a machine: feeds it inputs, performs its actions, keeps its time. Used by a session and by ``attach``.
+
+Whoever gives the machine an input (a worker with a result, a verb of the user's) also performs what follows, and
+writes the frames: no task and no lock lie on the path of a call. Readers and alarms never wait for a socket; what
+they cause to be written, and cannot be written at once, is left to a task of the writer's.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Generic, Protocol, TypeVar
+
+from anyio.abc import TaskGroup
+
+from livetools.events import Call, Event
+from livetools.protocol.calls.actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
+from livetools.protocol.calls.calls import Calls
+from livetools.protocol.input.outbox import Frame
+from livetools.session.handlers.loop_sampler import sample_loop
+from livetools.session.handlers.workers import Workers
+from livetools.setup.plan_types import Plan
+from livetools.transport.contract import Sending
+from livetools.transport.loop.timeslice import TimeSlice
+
+from .alarm import Alarm, make_alarm
+from .clock import Clock
+from .writer import Writer
+
+
+class Driven(Protocol):
+    """What a driver asks of its machine. After every input it takes ``actions``, ``frames``, ``events``."""
+
+    actions: deque[Action]
+
+    @property
+    def plan(self) -> Plan: ...
+    @property
+    def calls(self) -> Calls: ...
+    def frames(self) -> list[Frame]: ...
+    def events(self) -> Sequence[Event]: ...
+    def wake_at(self) -> float: ...
+    def tick(self, now: float) -> None: ...
+    def settled(self, run: int, outcome: Outcome, now: float) -> None: ...
+    def progress(self, run: int, value: object, now: float, yielded: Outcome | None = None) -> None: ...
+    def approve(self, run: int, now: float) -> bool: ...
+    def refuse(self, run: int, why: str, now: float) -> bool: ...
+    def ask_person(self, run: int, now: float) -> None: ...
+    def close(self, now: float) -> None: ...
+    def give_up(self) -> None: ...
+
+
+M = TypeVar("M", bound=Driven)
+
+
+class Driver(ABC, Generic[M]):
+    """Drives one machine. Made in the loop; ``workers`` is set before :meth:`begin`.
+
+    Every input is followed by :meth:`step`, which writes what can be written at once; :meth:`follow` waits until the
+    rest is written, :meth:`background` leaves the rest to a task.
+    """
+
+    workers: Workers
+    alarm: Alarm
+
+    def __init__(self, machine: M, clock: Clock) -> None:
+        self.machine, self.clock = machine, clock
+        self.writer = Writer(self)
+        self._slice = TimeSlice()
+        self._group: TaskGroup | None = None  # while it runs
+        self._stepping = False
+        self._again = False  # there was an input in the middle of a step
+
+    def begin(self, group: TaskGroup) -> None:
+        """Keep the machine's time, with the help of ``group`` where that takes a task."""
+        self._group = group
+        self.alarm = make_alarm(self.clock, self._ring, group)
+        self._leave_sampler = sample_loop()
+
+    async def wind_down(self) -> None:
+        """After the machine's end: until its handlers have ended, or are not waited for any longer."""
+        await self.workers.wind_down(self._give_up)
+
+    def end(self) -> None:
+        """Nothing is started any more."""
+        self._group = None
+        self._leave_sampler()
+        self.alarm.close()
+        self.workers.close()
+
+    # What the machine wants
+
+    def step(self) -> None:
+        """Perform the actions, take the frames, show the events, write the frames. Never waits."""
+        if self._stepping:  # by a handler that runs at once, as a part of this very step
+            self._again = True
+            return
+        machine, actions = self.machine, self.machine.actions
+        self._again = self._stepping = True
+        try:
+            while self._again:
+                while actions:  # a handler that ends in its first step may bring more
+                    action = actions.popleft()
+                    if type(action) is Start:  # what nearly every action is
+                        self.workers.start(action.run, action.call, action.tool)
+                    else:
+                        self.perform(action)
+                self._again = False
+                frames = [] if self.writer.writing else machine.frames()
+                if events := machine.events():
+                    self.show(events)
+                if frames:
+                    self.writer.take(frames)
+        finally:
+            self._stepping = False
+        wake_at = machine.wake_at()
+        if wake_at < self.alarm.deadline:
+            self.alarm.set(wake_at)
+
+    async def follow(self) -> None:
+        """What follows from an input of a task that may wait. Cancelling takes nothing back."""
+        self.step()
+        await self.follow_up()
+
+    @property
+    def has_more(self) -> bool:
+        """Whether there is something to :meth:`follow_up`."""
+        return bool(self.writer.waiting) or self._slice.over()
+
+    async def follow_up(self) -> None:
+        """Write what was taken, and let others run now and then."""
+        await self.writer.flush()
+        await self._slice.share()
+
+    def background(self) -> None:
+        """What follows from an input of a task that must not wait for a socket."""
+        self.step()
+        if self.writer.waiting:
+            self.writer.leave()
+
+    def perform(self, action: Action) -> None:
+        """Do what the machine wants done at once."""
+        match action:
+            case Stop(run):
+                self.workers.stop(run)
+            case AskApproval(run, call, tool):
+                self.workers.ask_approval(run, call, tool)
+            case StopAsking(run, _, over):
+                self.workers.stop_asking(run, over)
+            case Undo(run, call, tool, result):
+                self.workers.undo(run, call, tool, result)
+
+    @abstractmethod
+    def hand_off(self, run: int, outcome: Outcome) -> Outcome:
+        """Give the conversation to the agent that a handler names. The outcome, or that it failed."""
+
+    @abstractmethod
+    def show(self, events: Sequence[Event]) -> None:
+        """Hand events on, in their order."""
+
+    @abstractmethod
+    def transport(self, link: int) -> Sending | None:
+        """The connection of this number, if it stands."""
+
+    def spawn(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run this in a task; nothing, where the end has come."""
+        if self._group is not None:
+            self._group.start_soon(write)
+
+    def _ring(self) -> None:
+        """The time has come at which the machine wanted to be woken, or did once."""
+        now, wake_at = self.clock.now(), self.machine.wake_at()
+        if now < wake_at:
+            return self.alarm.set(wake_at)
+        self.machine.tick(now)
+        self.alarm.set(self.machine.wake_at())
+        return self.background()
+
+    def _give_up(self) -> None:
+        """Handlers that do not end are not waited for."""
+        self.machine.give_up()
+        self.step()
+
+    # What the workers tell
+
+    async def settled(self, run: int, outcome: Outcome) -> None:
+        """A handler ended."""
+        if outcome.handoff is not None and self.machine.calls.wanted(run):
+            outcome = self.hand_off(run, outcome)
+        self.machine.settled(run, outcome, self.clock.now())
+        self.step()
+        if self.writer.waiting:
+            await self.writer.flush()
+
+    async def progress(self, run: int, value: object, yielded: Outcome | None) -> None:
+        """A handler reported."""
+        self.machine.progress(run, value, self.clock.now(), yielded)
+        await self.follow()
+
+    async def approved(self, run: int, verdict: bool | str | None) -> None:
+        """A tool's ``approval`` answered: a person must decide, it may run, or it is refused."""
+        now = self.clock.now()
+        if verdict is True:
+            self.machine.ask_person(run, now)
+        elif isinstance(verdict, str):
+            self.machine.refuse(run, verdict, now)
+        else:
+            self.machine.approve(run, now)
+        await self.follow()
+
+    def decided(self, run: int, call: Call) -> None:
+        """A hook has replaced the arguments of a call."""
+        self.machine.calls.decided(run, call)
+
+    def streams(self, run: int) -> bool:
+        """Whether each yield of this call is a response of its own."""
+        policy = self.machine.calls.records[run].policy  # as it was when the call came
+        return policy is not None and policy.streams
+
+    def reason(self, run: int) -> Exception | None:
+        """Why a call was stopped."""
+        record = self.machine.calls.records.get(run)
+        return None if record is None or record.outcome is None else record.outcome.error

@@ -1,0 +1,263 @@
+"""The queue of events between the reader and the user's loop. It is bounded in bytes; the reader never waits.
+
+Past the bound audio and video go first, oldest first, then the oldest of all; so with nobody iterating the newest
+events are kept. ``interrupted`` takes back those of its turn that were not handed out yet, and overtakes
+everything.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import deque
+from collections.abc import Sequence
+from types import MappingProxyType
+from typing import TypeAlias
+
+from livetools.errors import ConcurrencyError
+from livetools.events import (
+    ApprovalRequested,
+    AudioChunk,
+    Event,
+    GoAway,
+    HandedOff,
+    HandleUpdate,
+    InputDropped,
+    Interrupted,
+    Reconnected,
+    Reconnecting,
+    SessionStarted,
+    Stalled,
+    ToolFinished,
+    ToolLost,
+    ToolStarted,
+    TurnComplete,
+    VideoChunk,
+)
+from livetools.protocol.transcript.steps import weigh
+from livetools.transport.loop.timeslice import TimeSlice
+from livetools.transport.loop.wake import make_wake
+
+log = logging.getLogger("livetools.session")
+
+BOUND = 64 * 1024 * 1024  # bytes of events that nobody reads, past which the oldest go
+FLAT = 200  # what an event weighs beside its data
+MEDIA = frozenset({AudioChunk, VideoChunk})
+#: What is told of the session, and not of a turn.
+LASTING = frozenset(
+    {
+        SessionStarted,
+        Reconnecting,
+        Reconnected,
+        GoAway,
+        HandedOff,
+        HandleUpdate,
+        Stalled,
+        InputDropped,
+        ToolLost,
+        ApprovalRequested,
+    }
+)
+LOOKED = 10_000  # values of an event that are weighed
+
+Entry: TypeAlias = tuple[int, Event, int]  # its number, and its weight
+
+
+_NONE: deque[Entry] = deque(maxlen=0)
+
+
+class _Backlog:
+    """The events that wait, in three queues that know their common order. ``size``: what they weigh.
+
+    Media has its own queue, so that dropping it touches nothing else.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0  # events that came: the number of the newest
+        self.size = 0  # 0: none waits
+        self._urgent = self._media = self._others = _NONE  # an idle session has no queues
+        self._turn = 0  # the number of the event that ended the last turn
+
+    def add(self, event: Event, weight: int) -> None:
+        self.count += 1
+        self.size += weight
+        entry, kind = (self.count, event, weight), type(event)
+        if kind in MEDIA:
+            if self._media is _NONE:
+                self._media = deque()
+            self._media.append(entry)
+        elif kind is Interrupted:
+            self._cut(self._media, self._turn)  # the media of the turn that runs
+            if self._urgent is _NONE:
+                self._urgent = deque()
+            self._urgent.append(entry)
+        else:
+            if self._others is _NONE:
+                self._others = deque()
+            self._others.append(entry)
+            if kind is TurnComplete:
+                self._turn = self.count
+
+    def pop(self) -> Event:
+        """Take the next event; one waits."""
+        queue, media = self._urgent, self._media
+        if not queue:
+            queue = self._others
+            if media and (not queue or media[0][0] < queue[0][0]):
+                queue = media
+        _, event, weight = queue.popleft()
+        self.size -= weight
+        if not self.size and type(event) is TurnComplete:  # for a while nothing comes
+            self._urgent = self._media = self._others = _NONE
+        return event
+
+    def forget(self, mark: int) -> None:
+        """Drop the events behind this number that are of a turn."""
+        for queue in (self._urgent, self._media):
+            self._cut(queue, mark)
+        kept: list[Entry] = []
+        while self._others and self._others[-1][0] > mark:
+            entry = self._others.pop()
+            if type(entry[1]) in LASTING:
+                kept.append(entry)
+            else:
+                self.size -= entry[2]
+        self._others.extend(reversed(kept))
+
+    def shed(self, bound: int) -> int:
+        """Drop media, oldest first, then the oldest of all, until the bound holds. Returns how many went.
+
+        The newest event stays.
+        """
+        dropped = 0
+        for queue in (self._media, self._urgent, self._others):
+            while self.size > bound and queue and queue[0][0] < self.count:
+                self.size -= queue.popleft()[2]
+                dropped += 1
+        return dropped
+
+    def _cut(self, queue: deque[Entry], mark: int) -> None:
+        while queue and queue[-1][0] > mark:
+            self.size -= queue.pop()[2]
+
+
+class Inbox:
+    """The events that wait for ``async for``. Made in the loop that it serves.
+
+    ``dropped`` counts the events that went, past the bound.
+    """
+
+    def __init__(self, bound: int = BOUND) -> None:
+        self._bound = bound
+        self._backlog = _Backlog()
+        self._wake = make_wake()
+        self._slice = TimeSlice()
+        self._awaited = False
+        self._iterated = False  # somebody has asked for an event
+        self._closed = False
+        self.dropped = 0
+
+    @property
+    def iterated(self) -> bool:
+        """Whether somebody has ever asked for an event."""
+        return self._iterated
+
+    def put(self, *events: Event) -> None:
+        """Take events; never waits."""
+        backlog, awaited = self._backlog, self._awaited
+        wakes = awaited and not backlog.size  # else it was woken by what came before
+        for event in events:
+            # a reader that waits takes it at once, so its size does not matter
+            backlog.add(event, FLAT if awaited else FLAT + _weight(event))
+        if backlog.size > self._bound:
+            self._shed()
+        if wakes:
+            self._wake.set()
+
+    def close(self) -> None:
+        """No more events will come; those that wait are still handed out."""
+        self._closed = True
+        self._wake.set()
+
+    def mark(self) -> int:
+        """This moment, for :meth:`forget`."""
+        return self._backlog.count
+
+    def forget(self, mark: int) -> None:
+        """Drop a turn's events after ``mark``, which ``ask`` has returned, if nobody has ever iterated."""
+        if not self._iterated:
+            self._backlog.forget(mark)
+
+    def take(self) -> Event | None:
+        """The next event, if one waits and nobody else need run before it is handed out."""
+        self._iterated = True
+        backlog = self._backlog
+        return backlog.pop() if backlog.size and not self._slice.over() else None
+
+    async def get(self) -> Event | None:
+        """The next event; ``None`` at the end. Cancelling loses nothing.
+
+        Raises ``ConcurrencyError`` while somebody else waits here.
+        """
+        self._iterated = True
+        backlog = self._backlog
+        if backlog.size:
+            await self._slice.share()
+        while not backlog.size and not self._closed:
+            if self._awaited:
+                raise ConcurrencyError(
+                    "two loops iterate over one session: each event would reach only one of them."
+                    " Iterate once, and hand the events on"
+                )
+            self._awaited = True
+            try:
+                await self._wake.wait()
+            finally:
+                self._awaited = False
+            self._slice.rested()
+        return backlog.pop() if backlog.size else None
+
+    def _shed(self) -> None:
+        if not self.dropped:
+            log.warning(
+                "events are not read: past %d MiB the oldest are dropped, audio first", self._bound >> 20
+            )
+        self.dropped += self._backlog.shed(self._bound)
+
+
+def _weight(event: Event) -> int:
+    """About how many bytes an event holds: its texts, and the results and messages in it.
+
+    A tool's progress may be any object of the user's: one that will not be looked at weighs nothing.
+    """
+    if type(event) is AudioChunk or type(event) is VideoChunk:
+        return len(event.data)
+    if isinstance(event, ToolStarted):
+        return weigh(event.call.args)
+    if isinstance(event, ToolFinished):
+        return weigh(event.response)
+    size, looked = 0, 0
+    waiting: list[object] = [event]
+    while waiting and looked < LOOKED:
+        value = waiting.pop()
+        looked += 1
+        if issubclass(type(value), str | bytes):  # not isinstance: it would ask the value
+            size += len(value)  # type: ignore[arg-type]  # asked above
+            continue
+        inner = _inner(value)
+        size += FLAT * len(inner)
+        waiting += inner
+    return size
+
+
+def _inner(value: object) -> Sequence[object]:
+    kind = type(value)
+    try:
+        if issubclass(kind, dict | MappingProxyType):
+            return list(value.values())  # type: ignore[attr-defined]  # asked above
+        if issubclass(kind, list | tuple):
+            return value  # type: ignore[return-value]
+        if hasattr(kind, "__dataclass_fields__"):
+            return [getattr(value, name) for name in kind.__dataclass_fields__]
+    except Exception:
+        log.debug("a %s could not be weighed", kind.__name__)
+    return ()

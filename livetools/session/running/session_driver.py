@@ -1,0 +1,280 @@
+"""Drives one session: adds sockets, the inbox for events, and the end of the session to ``Driver``."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Awaitable, Callable, Container, Sequence
+from functools import partial
+
+import anyio
+from anyio.abc import TaskGroup
+
+from livetools.errors import ConcurrencyError, LiveToolsError, SetupTimeout
+from livetools.events import Event, HandedOff, SessionStarted
+from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Outcome
+from livetools.protocol.calls.ledger import Phase, Record
+from livetools.protocol.connection import close_codes
+from livetools.protocol.input.outbox import Receipt
+from livetools.protocol.machine import Machine
+from livetools.session.handlers.loop_lag import LagMonitor, watch_loop
+from livetools.session.line_log import LOGGED, LineLog
+from livetools.tools import Agent
+from livetools.tools.results import error_outcome
+from livetools.transport.contract import Transport
+from livetools.transport.loop.wake import Latch, Wake
+
+from .clock import Clock
+from .driver import Driver
+from .inbox import Inbox
+from .sockets import Sockets
+
+log = logging.getLogger("livetools.session")
+
+LAST_WORDS = 5.0  # seconds at the end for the handlers and the closing handshakes
+
+
+class SessionDriver(Driver[Machine]):
+    """Serves one session from its first dial to its end. ``workers``, ``sockets`` and ``change`` are set before
+    :meth:`run`.
+
+    ``taps`` see every event before the user does. ``over``, and then ``error``: how it ended.
+    """
+
+    sockets: Sockets
+    change: Callable[[SessionDriver, Agent, Event], Receipt]  # of instructions and tools
+    loop_lag: LagMonitor
+
+    def __init__(self, machine: Machine, clock: Clock, taps: list[Callable[[Event], None]]) -> None:
+        super().__init__(machine, clock)
+        self.taps = taps
+        self.inbox = Inbox()
+        self._line_log = LineLog(clock)
+        self.over = Latch()
+        self.error: Exception | None = None
+        self.told = False  # somebody was raised the error
+
+    async def run(self, group: TaskGroup, ready: Callable[[], None]) -> None:
+        """Open the session, serve it to its end, leave in order. ``ready``: it stands, or never will."""
+
+        def started(event: Event) -> None:
+            if type(event) is SessionStarted:
+                self.taps = [tap for tap in self.taps if tap is not started]
+                ready()
+
+        self.taps.append(started)
+        self.begin(group)
+        self.loop_lag = watch_loop(group, self.workers.in_loop)
+        try:
+            self.machine.connect(self.clock.now())
+            self.background()
+            await self.over.wait()
+            ready()  # it will never stand: the caller that opens it need not wait for the clean-up
+            with anyio.move_on_after(LAST_WORDS):
+                await self.wind_down()
+                await self.sockets.gone()
+        finally:
+            self._abandon()
+            self.loop_lag.leave(self.workers.in_loop)
+            self.end()
+
+    def _abandon(self) -> None:
+        """End a session that is cut off in the middle (Ctrl-C in a tool), so that no task waits for ever."""
+        if not self.over.is_set:
+            self.machine.close(self.clock.now())
+            self.step()
+
+    # What the machine wants
+
+    def perform(self, action: Action) -> None:
+        """Do what the machine wants done at once."""
+        match action:
+            case Dial(link):
+                self.sockets.dial(link)
+            case Hangup(link):
+                self.sockets.hang_up(link)
+            case End(error):
+                self._over(error)
+            case _:
+                super().perform(action)
+
+    def _over(self, error: Exception | None) -> None:
+        if isinstance(error, SetupTimeout):
+            advice = self.sockets.progress.advice()
+            seconds = self.machine.plan.setup_timeout
+            error = SetupTimeout(f"no session within {seconds:g} s: {advice}; setup_timeout= gives it longer")
+        self.error = error
+        self.inbox.close()
+        self.over.set()
+
+    def show(self, events: Sequence[Event]) -> None:
+        """Show each event to the taps, and then to the iterator."""
+        for event in events:
+            if type(event) in LOGGED:
+                self._line_log.events(events)
+                break
+        for event in events:
+            for tap in self.taps:
+                tap(event)
+        self.inbox.put(*events)
+
+    def transport(self, link: int) -> Transport | None:
+        """The connection of this number, if it stands."""
+        return self.sockets.standing.get(link)
+
+    def media(self, frame: bytes, kind: str) -> None:
+        """Send audio or video: past the queues, where nothing waits."""
+        if not self.writer.stream(self.machine.media_link(), frame):
+            self.machine.send_media(frame, kind, self.clock.now())
+            self.step()
+
+    def hand_off(self, run: int, outcome: Outcome) -> Outcome:
+        """Give the conversation to the agent that a handler names, before the model reads the answer and goes on.
+
+        Where that cannot be done the call has failed.
+        """
+        agent = outcome.handoff
+        assert isinstance(agent, Agent)
+        try:
+            receipt = self.change(self, agent, HandedOff(agent.name))
+        except LiveToolsError as error:
+            name = self.machine.calls.records[run].call.name
+            log.error("%s: the hand-off to %s cannot be made: %s", name, agent.name or "an agent", error)
+            return error_outcome(error, name)
+        receipt.notify = partial(_log_failure, receipt, agent)
+        return outcome
+
+    async def approved(self, run: int, verdict: bool | str | None) -> None:
+        """As any driver; where a person must decide and no loop would tell one, say so: the call only waits."""
+        record = self.machine.calls.records.get(run)
+        if verdict is True and not self.inbox.iterated and record is not None and record.policy is not None:
+            log.warning(
+                "%s waits up to %g s for an approval, and nobody reads the session's events: approve it in a loop, "
+                "async for event in session, with: case ApprovalRequested(call): await session.approve(call)",
+                record.call.name,
+                record.policy.approval_timeout,
+            )
+        await super().approved(run, verdict)
+
+    async def withhold(self, answer: bool) -> None:
+        """A hook has failed on what was said: nothing more of the model's turn is told. ``answer``: of the one that
+        answers the user's last words, if it has not begun."""
+        self.machine.interrupt(self.clock.now(), answer)
+        await self.follow()
+
+    # What the sockets tell
+
+    def opened(self, link: int) -> None:
+        """A connection stands."""
+        self.machine.opened(link, self.clock.now())
+        self.background()
+
+    def received(self, link: int, data: bytes) -> None:
+        """A message came."""
+        if self.writer.log is not None:
+            self.writer.log.received(link, data)
+        self.machine.receive(link, data, self.clock.now())
+        self.background()
+
+    def disconnected(self, link: int, close: Close) -> None:
+        """A connection ended, or never was."""
+        self.writer.forget(link)
+        losses = self.machine.connection.losses
+        self.machine.disconnected(link, self.loop_lag.explain(close), self.clock.now())
+        if (
+            loss := self.machine.connection.last_loss
+        ) is not None and self.machine.connection.losses > losses:
+            self._line_log.lost(loss)
+        self.background()
+
+    # What the verbs ask
+
+    def would_deadlock(self, receipt: Receipt) -> bool:
+        """True if the caller would wait for something that waits for the caller: its own tool's answer, the slot that
+        its tool holds, or the end of its activity.
+        """
+        machine, calls, run = self.machine, self.machine.calls, self.workers.serving()
+        if machine.input.held_back(receipt):
+            return True
+        if run is None:
+            return False
+        moves = machine.waits_for_move(receipt)
+        if calls.keeps_out(run) or (moves and run in calls.pending):
+            return True
+        return calls.held_up_by(run, calls.pending if moves else ()) is not None
+
+    async def handed_over(self, receipt: Receipt, wake: Wake) -> None:
+        """Wait until the receipt, which sets ``wake``, is done, or until waiting on would be a deadlock."""
+        while not (receipt.done or self.would_deadlock(receipt)):
+            await self.woken(wake)
+
+    def woken(self, wake: Wake) -> Awaitable[None]:
+        """Wait for ``wake``. Inside a tool a call that begins to wait for a slot sets it too: it may be that tool's."""
+        return wake.wait() if self.workers.serving() is None else self._woken(wake)
+
+    async def _woken(self, wake: Wake) -> None:
+        queued = self.machine.calls.queued
+        queued.append(wake.set)
+        try:
+            await wake.wait()
+        finally:
+            queued.remove(wake.set)
+
+    def check_answerable(self, calls: Container[int] = ()) -> None:
+        """Raise ``ConcurrencyError`` where an answer waits for the handler or the approval that asks here: the model
+        itself does, or one of these calls, which the answer includes."""
+        run = self.workers.serving()
+        call = None if run is None else self.machine.calls.held_up_by(run, calls)
+        if run is not None and call is not None:
+            raise ConcurrencyError(_why_unanswerable(self.machine.calls.records[run], call))
+
+    async def park(self, within: float, ended: Callable[[], Awaitable[None]]) -> str | None:
+        """Close when nothing is owed, or after so many seconds; wait for the end of it all, and return the handle."""
+        machine = self.machine
+        machine.park(self.clock.now(), within)
+        try:
+            await self.follow()
+            await self.over.wait()
+        except BaseException:
+            machine.parking.call_off()
+            raise
+        await ended()
+        if self.error is not None:
+            raise self.why_over()
+        if machine.parking.left:
+            log.warning(
+                "parked after %g s, before it was quiet; still open: %s",
+                within,
+                ", ".join(machine.parking.left),
+            )
+        return machine.handle
+
+    def seen(self, error: Exception | None) -> None:
+        """The user has been told of this error: leaving the session need not raise it."""
+        self.told = self.told or (error is not None and error is self.error)
+
+    def why_over(self) -> Exception:
+        """What a verb raises on a session that is over."""
+        self.seen(self.error)
+        return self.error or close_codes.over()
+
+
+def _why_unanswerable(asker: Record, call: Record) -> str:
+    name = asker.call.name
+    if call is asker:
+        return (
+            f"asked inside the tool {name}, which the model waits for: it answers only when the tool has returned."
+            " Return first, or declare the tool behavior='background'"
+        )
+    needs, change = ("slot", "max_concurrency, or the tool's concurrency")
+    if call.phase is Phase.LEADER:
+        needs, change = ("result", "the tool's duplicates")
+    return (
+        f"asked inside the tool {name}, and the answer waits for the call {call.call.name} ({call.call.id}), which"
+        f" needs the {needs} of {name}. Return first, or change {change}"
+    )
+
+
+def _log_failure(receipt: Receipt, agent: Agent) -> None:
+    """Say that a hand-off that was planned was not made: nobody waits for it."""
+    if receipt.error is not None:
+        log.warning("the hand-off to %s was not made: %s", agent.name or "an agent", receipt.error)

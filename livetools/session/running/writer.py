@@ -1,0 +1,159 @@
+"""Writes frames in order, one task at a time, in the task that caused them where it may wait.
+
+While one task writes, further frames stay in the machine, which bounds what waits behind a slow socket; the writing
+task takes them afterwards. What a cancelled task leaves, and what is caused by callbacks, which must not wait, is
+written by a task that is started for it.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any, Protocol
+
+from livetools.protocol.input.outbox import Frame, Write
+from livetools.session.framelog import FrameLog
+from livetools.transport.contract import Gone, Sending, SendWithPing
+from livetools.transport.loop.timeslice import TimeSlice
+
+PUT = True  # write at once where a transport can; off, every frame waits its turn
+
+
+class WriterOwner(Protocol):
+    """What a writer needs: a connection, a task of its own, and the next frames of the machine."""
+
+    def transport(self, link: int) -> Sending | None: ...
+    def spawn(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None: ...
+    def step(self) -> None: ...
+
+
+_NONE: deque[Frame] = deque(maxlen=0)  # a writer that is up to date has no queue
+
+
+class Writer:
+    """Writes what the machine wants written. Made in the loop. ``log`` notes frames, if somebody wants it."""
+
+    def __init__(self, owner: WriterOwner) -> None:
+        self.log = FrameLog.wanted()
+        self._owner = owner
+        self.waiting = _NONE  # read-only from outside: frames that were taken, and must be sent
+        self.writing = (
+            False  # read-only from outside: a task is at it; what the machine has meanwhile it takes itself
+        )
+        self._left = False  # a task of the writer was started
+        self._slice = TimeSlice()
+
+    def take(self, frames: list[Frame]) -> None:
+        """Write at once what may be, and keep the rest for :meth:`flush`."""
+        for frame in frames:
+            if self.waiting or not self._put(frame):
+                if self.waiting is _NONE:
+                    self.waiting = deque()
+                self.waiting.append(frame)
+
+    def leave(self) -> None:
+        """Let a task of the writer's own write what was taken."""
+        if self.waiting and not self.writing and not self._left:
+            self._left = True
+            self._owner.spawn(self._finish)
+
+    def forget(self, link: int) -> None:
+        """This connection is gone: the machine writes again what it owes."""
+        if self.waiting:
+            self.waiting = deque(frame for frame in self.waiting if frame.link != link)
+
+    async def flush(self) -> None:
+        """Write everything, unless somebody is at it already. Cancelling loses nothing: a task goes on with it."""
+        if self.writing or not self.waiting:
+            return
+        try:
+            await self._write_out()
+        except BaseException:
+            self._owner.step()
+            self.leave()
+            raise
+
+    async def _finish(self) -> None:
+        self._left = False
+        if not self.writing:
+            await self._write_out()
+
+    async def _write_out(self) -> None:
+        while self.waiting:
+            self.writing = True
+            try:
+                while self.waiting:
+                    await self._send(self.waiting.popleft())
+                    if self.waiting:
+                        await self._slice.share()
+            finally:
+                self.writing = False
+            self._owner.step()  # what the machine has had meanwhile
+        self.waiting = _NONE
+
+    def stream(self, link: int | None, media: bytes) -> bool:
+        """Write media at once, past the machine's queues; False: something is in front of it."""
+        if link is None or self.writing or self.waiting or not PUT:
+            return False
+        transport: Any = self._owner.transport(link)
+        if not getattr(transport, "writable", False):
+            return False
+        if self.log is not None:
+            self.log.sent(link, media)
+        return bool(transport.put(media))
+
+    def _put(self, frame: Frame) -> bool:
+        """Write it if nobody waits for the socket to take it, and the socket takes it; False: it must be sent."""
+        write = frame.write
+        if frame.receipt is not None or (write is not None and write.asks) or not PUT:
+            return False
+        transport: Any = self._owner.transport(frame.link)
+        if transport is None or not getattr(transport, "writable", False):
+            return False
+        data = frame.make()
+        if data is not None:
+            if self.log is not None:
+                self.log.sent(frame.link, data)
+            if not transport.put(data):
+                return True  # it is gone: its reader says so
+        if write is not None:
+            write.handed = True
+        return True
+
+    async def _send(self, frame: Frame) -> None:
+        transport = self._owner.transport(frame.link)
+        if transport is None:
+            return  # it is gone, and the machine knows what it owes
+        data = frame.make()
+        try:
+            if data is not None:
+                if self.log is not None:
+                    self.log.sent(frame.link, data)
+                await _write(transport, data, frame.write)
+            elif frame.write is not None:
+                frame.write.pong = None  # no ping went behind what was written before
+        except Gone:
+            return  # its reader says so, once it has read what came before the end
+        except BaseException:
+            _handed(frame)  # a send that was cancelled was sent
+            raise
+        _handed(frame)
+
+
+def _handed(frame: Frame) -> None:
+    if frame.receipt is not None:
+        frame.receipt.sent()
+    if frame.write is not None:
+        frame.write.handed = True
+
+
+async def _write(transport: Sending, data: bytes, write: Write | None) -> None:
+    """Send it, with a ping behind it where the machine wants to know what arrived and the transport can tell."""
+    if write is None or not write.asks:
+        return await transport.send(data)
+    write.pong = None  # also where it is cut short: it was sent then, and that is all that is known
+    asking: SendWithPing | None = getattr(transport, "send_with_ping", None)
+    if asking is None:
+        return await transport.send(data)
+    write.pong = await asking(data)
+    return None

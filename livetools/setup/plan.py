@@ -1,0 +1,451 @@
+"""Makes a plan from a model, its options and its declarations: what is sent, and how each call is served.
+
+The only reader of profiles: what a model family takes or refuses is decided here, before a connection is dialled.
+What the service would close the connection for is a ConfigError; what it would ignore is left out, and told in
+``Plan.warnings``.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from livetools.errors import ConfigError
+
+from . import configuration, declarations
+from .configuration import Json, snake, wire_model
+from .declarations import declaration
+from .plan_types import (
+    APPROVAL_TIMEOUT,
+    INPUT_GATE,
+    LOST_RESULTS,
+    MAX_CONCURRENCY,
+    REPLY_BATCHING,
+    REPLY_FORMAT,
+    RESPONSE_KEY,
+    SETUP_TIMEOUT,
+    STALL_TIMEOUT,
+    TOOL_TIMEOUT,
+    CallPolicy,
+    LostResults,
+    Plan,
+    ReplyBatching,
+    ReplyFormat,
+    ToolSpec,
+)
+from .profiles import ModelProfile, find
+
+__all__ = ["CallPolicy", "Plan", "ToolSpec", "adjusted", "declaration", "make_plan", "replan", "wire_model"]
+
+
+def make_plan(
+    model: str,
+    tools: Sequence[ToolSpec] = (),
+    *,
+    instructions: object = None,
+    config: object = None,
+    vertexai: bool = False,
+    project: str | None = None,
+    location: str | None = None,
+    api_version: str | None = None,
+    profile: ModelProfile | None = None,
+    reply_format: ReplyFormat = REPLY_FORMAT,
+    reply_batching: ReplyBatching = REPLY_BATCHING,
+    response_key: str = RESPONSE_KEY,
+    tool_timeout: float | None = TOOL_TIMEOUT,
+    max_concurrency: int | None = MAX_CONCURRENCY,
+    max_calls: int | None = None,
+    allowed: Collection[str] | None = None,
+    reconnect: bool = True,
+    handle: str | None = None,
+    history: object = None,
+    lost_results: LostResults = LOST_RESULTS,
+    setup_timeout: float = SETUP_TIMEOUT,
+    stall_timeout: float = STALL_TIMEOUT,
+    input_gate: bool | Literal["auto"] = INPUT_GATE,
+) -> Plan:
+    """Decide everything that can be decided before a session is dialled.
+
+    ``config`` is a ``google.genai.types.LiveConnectConfig`` or its dict; declarations in it join ``tools``,
+    as tools that are only declared. ``api_version`` is the one that will be dialled, where it is known. Times
+    are in seconds. Raises :class:`ConfigError` for what is given twice, unknown or impossible, and for what
+    the service would close the connection for on this model.
+    """
+    fields = configuration.read(config)
+    profile = profile or find(model, vertex=vertexai)
+    asked = Plan(
+        model=wire_model(model, vertexai=vertexai, project=project, location=location),
+        setup=configuration.setup(fields, instructions),
+        reply_format=reply_format,
+        reply_batching=reply_batching,
+        response_key=response_key,
+        max_concurrency=max_concurrency,
+        max_calls=max_calls,
+        allowed=_allowed(allowed),
+        input_block=profile.input_block if input_gate == "auto" else bool(input_gate),
+        handle=handle,
+        history=configuration.history(history),
+        lost_results=lost_results,
+        setup_timeout=setup_timeout,
+        stall_timeout=stall_timeout,
+        profile=profile,
+        tool_timeout=tool_timeout,
+    )
+    told = _known(profile, model, location)
+    plan = _with_line(asked, fields, reconnect)
+    plan = _with_setup(plan, fields, api_version, told)
+    builtin, declared = declarations.split(fields.get("tools"))
+    return _with_tools(plan, builtin, [*tools, *declared], told)
+
+
+def replan(plan: Plan, *, tools: Sequence[ToolSpec] | None = None, instructions: object = None) -> Plan:
+    """The plan of a running session with other tools (``None``: the same ones) or other instructions.
+
+    What the service runs itself (search, code execution) stays. Raises as :func:`make_plan` does.
+    """
+    told: list[str] = []
+    if instructions is not None:
+        content = configuration.content(instructions, "instructions")
+        plan = replace(plan, setup={**plan.setup, "systemInstruction": content})
+    if tools is None:
+        return plan
+    builtin = [entry for entry in plan.setup.get("tools", ()) if "functionDeclarations" not in entry]
+    return _with_tools(plan, builtin, tools, told)
+
+
+def adjusted(
+    plan: Plan,
+    *,
+    instructions: object = None,
+    voice: str | None = None,
+    language: str | None = None,
+    transcribe: bool = False,
+) -> Plan:
+    """The plan of a session that was not opened yet, with the values of its opener in place of its own.
+
+    ``transcribe``: the words of the user are asked for. ``None`` leaves what is there. Raises as
+    :func:`make_plan` does.
+    """
+    plan = replan(plan, instructions=instructions)
+    setup = copy.deepcopy(dict(plan.setup))
+    speech = setup.setdefault("generationConfig", {}).get("speechConfig", {})
+    if voice is not None:
+        speech = {**speech, "voiceConfig": {"prebuiltVoiceConfig": {"voiceName": voice}}}
+    if language is not None:
+        speech = {**speech, "languageCode": language}
+    if speech:
+        setup["generationConfig"]["speechConfig"] = speech
+    if transcribe:
+        setup.setdefault("inputAudioTranscription", {})
+    told: list[str] = []
+    _details(setup, plan.profile, told)
+    return replace(plan, setup=setup, warnings=(*plan.warnings, *told))
+
+
+def _known(profile: ModelProfile, model: str, location: str | None) -> list[str]:
+    if location == "global" and not profile.everywhere:
+        raise ConfigError(
+            f"{profile.family} is not served from 'global': pass location='us-central1', for one"
+        )
+    if profile.known:
+        return []
+    return [
+        f"nothing is known of the model {model!r}, so it is taken to accept everything; "
+        "connect(profile=ModelProfile(...)) tells what it does not"
+    ]
+
+
+def _allowed(names: Collection[str] | None) -> frozenset[str] | None:
+    if isinstance(names, str):
+        raise ConfigError(f"allowed={names!r}: expected a collection of names, such as [{names!r}]")
+    return None if names is None else frozenset(names)
+
+
+def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Plan:
+    """What belongs to the model and to the connection, with the resumption that is asked for."""
+    profile, setup = plan.profile, dict(plan.setup)
+    asked = dict(setup.pop("sessionResumption", None) or {})
+    if (given := asked.pop("handle", None)) and plan.handle:
+        raise ConfigError("handle and config.session_resumption.handle are both given: say it once")
+    handle = plan.handle or given
+    if handle and not profile.resumption:
+        raise ConfigError(f"{profile.family} gives no handles, so no session of it can be resumed")
+    if plan.history and profile.seed == "none":
+        raise ConfigError(f"{profile.family} takes no history; leave history= out")
+    wanted = reconnect or handle is not None or "sessionResumption" in plan.setup
+    resumption = profile.resumption and wanted and fields.get("sessionResumption", {}) is not None
+    if resumption:
+        setup["sessionResumption"] = asked
+    if reconnect and profile.compression == "honoured" and "contextWindowCompression" not in fields:
+        # Without it a session of audio ends after 15 minutes (ai.google.dev, 2026-09).
+        setup["contextWindowCompression"] = {"slidingWindow": {}}
+    return replace(
+        plan,
+        setup=setup,
+        text_channel=profile.text_channel,
+        content_mid_session=profile.content_mid_session != "refused",
+        stream_end_ends_turn=profile.stream_end_ends_turn,
+        takes_update=profile.context_update == "honoured",
+        empty_turn=profile.empty_turn == "honoured",
+        seed=profile.seed,
+        seed_functions=profile.seed_functions == "honoured",
+        seed_ends_with_user=profile.seed_ends_with_user,
+        status_signal=profile.idle_signal,
+        strange_ends_turn=profile.default_behavior == "NON_BLOCKING" or profile.call_ends_turn,
+        answer_lost=profile.answers_lost,
+        resumption=resumption,
+        transparent=bool(asked.get("transparent")),
+        handle=handle,
+    )
+
+
+# Where a field stands, the fact that decides, and what the service says or what it means.
+_FACTS = (
+    ("generationConfig.thinkingConfig.thinkingLevel", "thinking_level", "Thinking level is not supported"),
+    ("generationConfig.thinkingConfig.thinkingBudget", "thinking_budget", "Thinking budget is not supported"),
+    ("generationConfig.enableAffectiveDialog", "affective_dialog", "Request contains an invalid argument"),
+    ("generationConfig.translationConfig", "translation", "only the live-translate models translate"),
+    ("proactivity", "proactivity", "this model cannot be proactive"),
+    ("avatarConfig", "avatar", "avatars are Vertex AI's"),
+    ("explicitVadSignal", "explicit_vad_signal", "the signal is Vertex AI's"),
+    ("sessionResumption.transparent", "transparent", "transparent resumption is Vertex AI's"),
+    ("contextWindowCompression", "compression", "this model does not compress"),
+)
+
+
+def _with_setup(plan: Plan, fields: Mapping[str, object], api_version: str | None, told: list[str]) -> Plan:
+    """The setup checked against the profile, with its defaults."""
+    profile = plan.profile
+    setup = copy.deepcopy(dict(plan.setup))
+    setup["model"] = plan.model
+    _modality(setup, profile)
+    for path, fact, why in _FACTS:
+        _judge(setup, path, getattr(profile, fact), f"{profile.family}: {why}", told)
+    _thinking(setup, profile)
+    _proactive(setup, profile, api_version)
+    _details(setup, profile, told)
+    speaks = setup["generationConfig"]["responseModalities"] != ["TEXT"]
+    if speaks and "outputAudioTranscription" not in fields:
+        setup["outputAudioTranscription"] = {}  # so that ask() has words to return
+    return replace(plan, setup=setup)
+
+
+def _judge(setup: dict[str, Json], path: str, verdict: str, why: str, told: list[str]) -> None:
+    *parents, key = path.split(".")
+    holder = setup
+    for parent in parents:
+        holder = holder.get(parent) or {}
+    if key not in holder:
+        return
+    if holder[key] is False:
+        del holder[key]  # every flag's default
+        return
+    if verdict == "refused":
+        raise ConfigError(f"config.{snake(key)} would be refused ({why}); leave it out")
+    if verdict == "ignored":
+        told.append(f"config.{snake(key)} is left out: it would be ignored ({why})")
+        del holder[key]
+
+
+def _modality(setup: dict[str, Json], profile: ModelProfile) -> None:
+    generation = setup.setdefault("generationConfig", {})
+    wanted = generation.setdefault("responseModalities", [profile.default_modality])
+    if len(wanted) != 1:
+        raise ConfigError(f"response_modalities={wanted}: a Live session answers in exactly one")
+    if wanted[0] in profile.modalities:
+        return
+    can = " or ".join(sorted(profile.modalities))
+    hint = (
+        "; the words that it speaks come as OutputTranscript, and ask() returns them"
+        if can == "AUDIO"
+        else ""
+    )
+    raise ConfigError(
+        f"{profile.family} answers in {can}, not in {wanted[0]}: set response_modalities to {can}{hint}"
+    )
+
+
+def _thinking(setup: dict[str, Json], profile: ModelProfile) -> None:
+    thinking = setup["generationConfig"].get("thinkingConfig", {})
+    level = thinking.get("thinkingLevel")
+    if level is not None:
+        thinking["thinkingLevel"] = level = str(level).upper()
+    if not thinking:
+        setup["generationConfig"].pop("thinkingConfig", None)
+    levels = ", ".join(sorted(profile.thinking_levels))
+    if level is None and profile.thinking_level == "required":
+        raise ConfigError(
+            f"{profile.family} wants a thinking level (one of {levels}): "
+            "config={'thinking_config': {'thinking_level': 'LOW'}}"
+        )
+    if level is not None and level not in profile.thinking_levels:
+        raise ConfigError(f"thinking_level={level!r}: {profile.family} takes one of {levels}")
+
+
+def _proactive(setup: dict[str, Json], profile: ModelProfile, api_version: str | None) -> None:
+    proactivity = setup.get("proactivity")
+    if proactivity is not None and profile.proactivity == "always":
+        if False in proactivity.values():
+            raise ConfigError(
+                f"{profile.family} is always proactive, and closes the connection for False: leave proactivity out"
+            )
+        del setup["proactivity"]
+    early = "proactivity" in setup or "enableAffectiveDialog" in setup["generationConfig"]
+    if early and not profile.vertex and api_version not in (None, "v1alpha"):
+        raise ConfigError(
+            f"proactivity and affective dialog are of API version v1alpha, and {api_version} was asked for: "
+            "leave api_version out, or pass 'v1alpha'"
+        )
+
+
+def _details(setup: dict[str, Json], profile: ModelProfile, told: list[str]) -> None:
+    coverage = setup.get("realtimeInputConfig", {}).get("turnCoverage")
+    if coverage is not None and coverage not in profile.turn_coverages:
+        able = ", ".join(sorted(profile.turn_coverages))
+        raise ConfigError(f"turn_coverage={coverage!r} would be refused; it is one of {able}")
+    speech = setup["generationConfig"].get("speechConfig", {})
+    voice = speech.get("voiceConfig", {}).get("prebuiltVoiceConfig", {}).get("voiceName")
+    if voice is not None and voice not in profile.voices:
+        told.append(f"{voice!r} is not a known voice of {profile.family}; the service may refuse it")
+
+
+_PROFILED = frozenset({"googleSearch", "codeExecution", "urlContext", "googleMaps"})
+
+
+def _with_tools(
+    plan: Plan, builtin: Sequence[Mapping[str, Json]], specs: Sequence[ToolSpec], told: list[str]
+) -> Plan:
+    """The tools as the setup declares them, all functions in one entry, and how their calls are served."""
+    profile = plan.profile
+    declarations.check(specs)
+    if specs and not profile.functions:
+        raise ConfigError(f"{profile.family} calls no functions; leave tools out")
+    if specs and plan.reply_format == "client_content" and profile.content_mid_session == "refused":
+        raise ConfigError(
+            f"{profile.family} closes the connection for client_content in mid-session: "
+            "use reply_format='tool_response'"
+        )
+    entries = [kept for entry in builtin if (kept := _builtin(entry, profile, bool(specs), told))]
+    policies = {policy.name: policy for policy in (_policy(spec, plan, told) for spec in specs)}
+    if specs:
+        declared = [declaration(spec, policies[declarations.name(spec)]) for spec in specs]
+        entries.append({"functionDeclarations": declared})
+    strange = sorted((plan.allowed or frozenset()) - policies.keys())
+    if strange:
+        told.append(f"allowed names tools that are not declared: {', '.join(strange)}")
+    setup = {key: value for key, value in plan.setup.items() if key != "tools"}
+    if entries:
+        setup["tools"] = entries
+    return replace(plan, setup=setup, policies=policies, warnings=(*plan.warnings, *told))
+
+
+def _builtin(
+    entry: Mapping[str, Json], profile: ModelProfile, functions: bool, told: list[str]
+) -> dict[str, Json]:
+    """The entry of tools that the service runs itself, without those that the model would never use."""
+    kept = dict(entry)
+    for name in entry:
+        if name in profile.idle_tools:
+            told.append(f"{snake(name)} is left out: {profile.family} takes it and never uses it")
+            del kept[name]
+        elif name in _PROFILED - profile.builtin_tools:
+            raise ConfigError(f"{profile.family} has no {snake(name)} and would close the connection for it")
+    if functions and "googleSearch" in kept and not profile.mixes_search:
+        raise ConfigError(
+            f"{profile.family} refuses google_search beside functions: leave one out, or use a 3.x model"
+        )
+    return kept
+
+
+def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
+    name, options, profile = declarations.name(spec), spec.options, plan.profile
+    behavior, background = _behavior(spec, plan, told)
+    awaited = behavior == "BLOCKING"
+    streaming = _streams(plan) and not awaited
+    if "parametersJsonSchema" in spec.declaration and profile.json_schema == "ignored":
+        told.append(
+            f"{name}: {profile.family} does not read parameters_json_schema and may call it without "
+            "arguments (python-genai#1147); declare it with parameters"
+        )
+    approval = options.get("approval") or False
+    return CallPolicy(
+        name=name,
+        handled=spec.handled,
+        behavior=behavior,
+        background=background,
+        ends_turn=not awaited or profile.call_ends_turn,
+        scheduling=_scheduling(name, options.get("scheduling"), profile, awaited, told),
+        takes_scheduling=profile.scheduling == "honoured" and not awaited,
+        streams=spec.generator and streaming,
+        interim=bool(approval) and streaming,
+        media=profile.media,
+        timeout=options.get("timeout", plan.tool_timeout),
+        concurrency=options.get("concurrency"),
+        takes_slot=_wanted(spec) != "BACKGROUND",
+        cancellable=options.get("cancellable", True),
+        undo=bool(options.get("undo")),
+        approval=bool(approval),
+        approval_timeout=options.get("approval_timeout", APPROVAL_TIMEOUT),
+        join=options.get("duplicates") == "join",
+        states_behavior=profile.states_behavior or _wanted(spec) is not None,
+        tool=spec.tool,
+    )
+
+
+def _streams(plan: Plan) -> bool:
+    """Whether a call may be answered bit by bit: a message an answer, and a model that takes willContinue."""
+    by_itself = plan.reply_format == "tool_response" and plan.reply_batching == "each"
+    return by_itself and plan.profile.will_continue == "honoured"
+
+
+def _wanted(spec: ToolSpec) -> str | None:
+    given = spec.options.get("behavior") or spec.declaration.get("behavior")
+    wanted = str(getattr(given, "value", given)).upper() if given else "UNSPECIFIED"
+    return None if wanted == "UNSPECIFIED" else wanted
+
+
+def _behavior(
+    spec: ToolSpec, plan: Plan, told: list[str]
+) -> tuple[Literal["BLOCKING", "NON_BLOCKING"], bool]:
+    """What is declared, and whether the call is answered at once and its result told later."""
+    name, profile, wanted = declarations.name(spec), plan.profile, _wanted(spec)
+    if wanted is None:
+        if profile.blocking == "refused" or (spec.generator and profile.states_behavior and _streams(plan)):
+            return "NON_BLOCKING", False
+        return ("BLOCKING" if profile.states_behavior else profile.default_behavior), False
+    if wanted == "BLOCKING":
+        if profile.blocking == "refused":
+            raise ConfigError(
+                f"{name}: BLOCKING function calls are not supported by {profile.family}; "
+                "leave behavior out, or say behavior='non_blocking'"
+            )
+        return "BLOCKING", False
+    if profile.non_blocking == "honoured":
+        return "NON_BLOCKING", False
+    if wanted == "BACKGROUND":
+        return "BLOCKING", True
+    told.append(
+        f"{name}: {profile.family} waits for the answer whatever behavior says; "
+        "behavior='background' answers at once and tells the result later"
+    )
+    return "BLOCKING", False
+
+
+def _scheduling(
+    name: str, wanted: object, profile: ModelProfile, awaited: bool, told: list[str]
+) -> str | None:
+    if wanted is None:
+        return None
+    if profile.scheduling == "refused":
+        raise ConfigError(
+            f"{name}: {profile.family} closes the connection for scheduling in a response; leave it out"
+        )
+    if profile.scheduling == "ignored":
+        told.append(f"{name}: scheduling is left out: {profile.family} ignores it")
+        return None
+    if awaited:
+        told.append(f"{name}: scheduling is left out: it is for behavior='non_blocking' only")
+        return None
+    return str(getattr(wanted, "value", wanted)).upper()

@@ -1,0 +1,70 @@
+"""Keeps secrets out of tracebacks, and the text of exceptions out of logs.
+
+Many tracebacks print variables (rich, pytest ``-l``, crash reporters). A function of ours that has a key in one
+cannot keep it from them, so what passes :class:`Sealed` leaves the variables of its frames behind.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+from types import TracebackType
+from typing import Any
+
+
+class Sealed:
+    """``with Sealed():`` empties the frames that an exception has passed inside of it: the places stay, for a
+    traceback to tell, and the variables go, those of the exceptions that led to it too.
+
+    The frame that holds the block goes on, and keeps its own: it puts secrets into :class:`Secrets`.
+    """
+
+    __slots__ = ("_before",)
+
+    def __init__(self) -> None:
+        self._before: BaseException | None = None
+
+    def __enter__(self) -> None:
+        self._before = sys.exception()  # being handled by the caller: not ours to touch
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        waiting, seen = [error], {id(self._before)}
+        while waiting:
+            cause = waiting.pop()
+            if cause is None or id(cause) in seen or not isinstance(cause, Exception | BaseExceptionGroup):
+                continue  # a cancellation comes from a task that may go on: to empty its frames would end it
+            seen.add(id(cause))
+            traceback.clear_frames(cause.__traceback__)
+            if cause.__suppress_context__ and cause.__context__ is not self._before:
+                cause.__context__ = None  # nobody was to see it, and its words may hold a secret
+            waiting += [cause.__cause__, cause.__context__]
+            if isinstance(cause, BaseExceptionGroup):
+                waiting += cause.exceptions
+
+
+class Secrets:
+    """Values by name, none of which its ``repr`` shows."""
+
+    def __init__(self, **values: Any) -> None:
+        self.__dict__.update(values)
+
+    def __getattr__(self, name: str) -> Any:  # of each its own type
+        raise AttributeError(name)
+
+    def __setattr__(self, name: str, value: Any) -> None:  # as above
+        self.__dict__[name] = value
+
+    def __repr__(self) -> str:
+        return "Secrets(***)"
+
+
+def place(error: BaseException) -> str:
+    """Where an exception was raised, without its words: those may hold arguments, results and worse."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    lines = [line for _, line in traceback.walk_tb(error.__traceback__)]
+    if not frames:
+        return type(error).__name__
+    code = frames[-1].f_code
+    return f"{type(error).__name__} at {code.co_filename}, line {lines[-1]}, in {code.co_name}"

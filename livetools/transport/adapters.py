@@ -1,0 +1,44 @@
+"""Chooses the client of ``websockets`` for a dial, and its adapter: one for each event loop.
+
+The adapters are two because the loops differ in what a cancelled send leaves behind, and in how they read.
+"""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from typing import Any
+
+from livetools.transport.loop.wake import on_trio
+
+from .adapter import CLOSE_TIMEOUT
+from .contract import Transport
+from .websocket_errors import dial_error
+
+__all__ = ["adapted", "dial_error", "opening"]
+
+
+def opening(url: str, options: dict[str, Any]) -> AbstractAsyncContextManager[Any]:
+    """The client of the loop that runs. ``Any``: the two connections have no common type."""
+    options = {"close_timeout": CLOSE_TIMEOUT, **options}
+    if on_trio():
+        from .on_trio import TrioConnection, TrioDial
+
+        return TrioDial(url, create_connection=TrioConnection, **options)
+    from websockets.asyncio.client import connect
+
+    from .on_asyncio import PushConnection
+
+    # write_limit 1: a send returns when the kernel has the frame, not when a buffer of ours has it. 0 says
+    # the same over TCP, but over TLS asyncio takes an empty buffer for a full one, and a send waits for ever.
+    return connect(url, create_connection=PushConnection, write_limit=1, **options)
+
+
+def adapted(connection: Any, write_timeout: float) -> Transport:
+    """The transport of a connection that :func:`opening` has made."""
+    if on_trio():
+        from .on_trio import TrioAdapter
+
+        return TrioAdapter(connection, connection.pongs, write_timeout)
+    from .on_asyncio import AsyncioAdapter
+
+    return AsyncioAdapter(connection, write_timeout)

@@ -1,0 +1,169 @@
+"""The credentials of a dial: an API key, an ephemeral token, Google Cloud credentials, or none. Read for every dial.
+
+Nothing here shows a secret: not in a repr, not in an exception, not as the cause of one.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import field
+from typing import Protocol, TypeAlias
+
+import anyio.to_thread
+
+from livetools.errors import ConfigError, ConnectFailed
+from livetools.setup.frozen import frozen
+
+KeySource: TypeAlias = str | Callable[[], str | Awaitable[str]]
+
+EPHEMERAL = "auth_tokens/"
+SCOPE = "https://www.googleapis.com/auth/cloud-platform"
+
+
+@frozen
+class Grant:
+    """What one dial may show: the headers, and whether the key is an ephemeral token (another method, v1alpha)."""
+
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    ephemeral: bool = False
+
+
+class Identity(Protocol):
+    """Where the headers of a dial come from."""
+
+    async def grant(self) -> Grant:
+        """Fetch them, fresh. Raises a ``LiveToolsError`` that holds no secret; safe to cancel."""
+        ...
+
+
+class Fixed:
+    """The same headers each time; none, where a gateway adds its own."""
+
+    def __init__(self, headers: Mapping[str, str] | None = None) -> None:
+        self._grant = Grant(headers or {})
+
+    def __repr__(self) -> str:
+        return "Fixed(***)"
+
+    async def grant(self) -> Grant:
+        return self._grant
+
+
+class Key:
+    """An API key or an ephemeral token, or a callable (sync or async) that gives one at each dial."""
+
+    def __init__(self, source: KeySource) -> None:
+        self._source = source if callable(source) else checked(source)
+
+    def __repr__(self) -> str:
+        return "Key(<callable>)" if callable(getattr(self, "_source", None)) else "Key(***)"
+
+    @property
+    def ephemeral(self) -> bool:
+        """Whether this is known to be an ephemeral token; of a callable nothing is known before the dial."""
+        return isinstance(self._source, str) and self._source.startswith(EPHEMERAL)
+
+    async def grant(self) -> Grant:
+        key = self._source if isinstance(self._source, str) else checked(await _called(self._source))
+        if key.startswith(EPHEMERAL):
+            return Grant({"Authorization": f"Token {key}"}, ephemeral=True)
+        return Grant({"x-goog-api-key": key})
+
+
+async def _called(source: Callable[[], str | Awaitable[str]]) -> object:
+    try:
+        value = source()
+        return await value if inspect.isawaitable(value) else value
+    except Exception as error:  # its text may quote the key
+        raise ConnectFailed(f"api_key() raised {type(error).__name__}; the session was not dialled") from None
+
+
+def checked(key: object) -> str:
+    """``key`` without the blanks around it. Raises :class:`ConfigError`, without its value, if it can be none."""
+    if not isinstance(key, str):
+        raise ConfigError(f"api_key is a {type(key).__name__}: pass a string, or a callable that returns one")
+    key = key.strip()
+    if not key:
+        raise ConfigError("api_key is empty")
+    if any(c.isspace() for c in key):
+        raise ConfigError(
+            "api_key holds blanks or line breaks: pass the key alone, not the file or line it is in"
+        )
+    if not key.isascii() or not key.isprintable():
+        raise ConfigError("api_key holds characters that no key has (a header is ASCII): copy it again")
+    if key.endswith((".json", ".txt", ".env", ".pem")) or (
+        re.search(r"[/\\~]", key) and not key.startswith(EPHEMERAL)
+    ):
+        raise ConfigError(
+            "api_key looks like a path: pass the key itself; a service account's file goes to credentials="
+        )
+    return key
+
+
+class GoogleCloud:
+    """google-auth credentials (``None``: the application's default ones), refreshed in a thread when due."""
+
+    def __init__(self, credentials: object | None) -> None:
+        self._credentials = credentials
+        self._lock: anyio.Lock | None = None
+
+    def __repr__(self) -> str:
+        kind = "default" if self._credentials is None else type(self._credentials).__name__
+        return f"GoogleCloud({kind})"
+
+    async def grant(self) -> Grant:
+        self._lock = self._lock or anyio.Lock()
+        async with self._lock:
+            return await anyio.to_thread.run_sync(self._fresh, abandon_on_cancel=True)
+
+    def _fresh(self) -> Grant:
+        if self._credentials is None:
+            self._credentials, _ = application_default()
+        credentials = self._credentials
+        token = getattr(credentials, "token", None)
+        if not token or getattr(credentials, "expired", False):
+            _refresh(credentials)
+            token = getattr(credentials, "token", None)
+        if not token:
+            raise ConnectFailed(f"{type(credentials).__name__} gave no access token")
+        headers = {"Authorization": f"Bearer {token}"}
+        if quota := getattr(credentials, "quota_project_id", None):
+            headers["x-goog-user-project"] = str(quota)
+        return Grant(headers)
+
+
+def _refresh(credentials: object) -> None:
+    from google.auth.transport.requests import Request
+
+    refresh = getattr(credentials, "refresh", None)
+    if not callable(refresh):
+        raise ConfigError(
+            f"credentials is a {type(credentials).__name__}: expected google-auth's Credentials"
+        )
+    try:
+        refresh(Request())
+    except Exception as error:  # the text of google-auth may quote what the token server said
+        raise ConnectFailed(
+            f"Google credentials could not be refreshed ({type(error).__name__}): "
+            "`gcloud auth application-default login`, or pass credentials="
+        ) from None
+
+
+def application_default() -> tuple[object, str | None]:
+    """The application's default credentials and their project, as ``google.auth.default`` finds them. Blocks.
+
+    Raises :class:`ConfigError` where there are none.
+    """
+    import google.auth
+    import google.auth.exceptions
+
+    try:
+        credentials, project = google.auth.default(scopes=[SCOPE])
+    except google.auth.exceptions.GoogleAuthError as error:
+        raise ConfigError(
+            f"no Google Cloud credentials were found ({type(error).__name__}): pass credentials=, set "
+            "GOOGLE_APPLICATION_CREDENTIALS, or run `gcloud auth application-default login`"
+        ) from None
+    return credentials, project

@@ -1,0 +1,154 @@
+"""Connects to the first address of a host that answers, and records how far each dial got.
+
+A host often has several addresses, and one that is silent (IPv6 without a way out is the usual one) must not use up
+the time of all: the next is tried after a quarter of a second, and the first that answers is taken (RFC 8305).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+from contextvars import ContextVar
+from typing import Any
+from urllib.parse import urlsplit
+
+import anyio
+
+from livetools.transport.loop.wake import on_trio
+
+STAGGER = 0.25  # seconds until the next address is tried beside the one before
+
+#: What to check when a dial hangs, by how far it got. ``where`` is host and port.
+_ADVICE = {
+    "address": "the address of {where} is not known yet: check the name, and the DNS of this machine",
+    "TCP": "{where} does not answer (TCP): check base_url and port, the network, a firewall",
+    "proxy": "{where} did not get through the proxy {proxy}: check WebSocket(proxy=...) and HTTPS_PROXY",
+    "TLS": "{where} accepts TCP and is silent in TLS: is it a plain port (ws://), or another service?",
+    "upgrade": "{where} does not answer the upgrade: is it a websocket server, and does it want TLS (wss://)?",
+    "setup": "the service did not complete the setup. Suspect optional fields of the config that this model does not"
+    " know, then the network",
+}
+
+
+class Progress:
+    """How far one dial has got: ``address``, ``TCP``, ``proxy``, ``TLS``, ``upgrade``, ``setup``."""
+
+    def __init__(self) -> None:
+        self.stage = "setup"  # of a transport that says nothing, this is all that is known
+        self.where = "the service"
+        self.proxy = ""
+
+    def advice(self) -> str:
+        """Where the dial hangs, and what to check."""
+        return _ADVICE[self.stage].format(where=self.where, proxy=self.proxy)
+
+
+_current: ContextVar[Progress | None] = ContextVar("livetools dial", default=None)
+
+
+def begin() -> Progress:
+    """The dial of this task begins."""
+    progress = Progress()
+    _current.set(progress)
+    return progress
+
+
+def reached(stage: str, **facts: str) -> None:
+    """The dial of this task is at ``stage``."""
+    progress = _current.get()
+    if progress is not None:
+        progress.stage = stage
+        for name, value in facts.items():
+            setattr(progress, name, value)
+
+
+def stage() -> str:
+    """How far the dial of this task has got."""
+    progress = _current.get()
+    return "" if progress is None else progress.stage
+
+
+def named(url: str) -> str:
+    """Host and port of a URL, and nothing else of it: it may hold a password."""
+    parts = urlsplit(url)
+    port = parts.port or (
+        443 if parts.scheme in ("wss", "https") else 1080 if "socks" in parts.scheme else 80
+    )
+    return f"{parts.hostname}:{port}"
+
+
+def is_address(host: str) -> bool:
+    """Whether this is an address already: there is nothing to look up, and no other one to try."""
+    try:
+        ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+def can_stagger() -> bool:
+    """Whether asyncio can be asked to try several addresses. trio does it unasked; uvloop cannot."""
+    return not on_trio() and isinstance(asyncio.get_running_loop(), asyncio.BaseEventLoop)
+
+
+async def connected(host: str, port: int) -> socket.socket:
+    """A socket to the first address of ``host`` that answers. asyncio's; trio does this itself.
+
+    Raises ``OSError`` when none does: what the last one said, and that it was refused before all else.
+    """
+    reached("address")
+    loop = asyncio.get_running_loop()
+    addresses = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    reached("TCP")
+    race = _Race(loop, len(addresses))
+    async with anyio.create_task_group() as group:
+        for at, address in enumerate(_interleaved(addresses)):
+            group.start_soon(race.run, at, address, group.cancel_scope)
+    if race.winner is None:
+        raise race.why()
+    return race.winner
+
+
+def _interleaved(addresses: list[Any]) -> list[Any]:
+    """The resolver's order, with the families by turns."""
+    first = [a for a in addresses if a[0] == addresses[0][0]]
+    rest = [a for a in addresses if a[0] != addresses[0][0]]
+    mixed = [a for pair in zip(first, rest, strict=False) for a in pair]
+    return [*mixed, *first[len(rest) :], *rest[len(first) :]]
+
+
+class _Race:
+    """Attempts, each of which begins when the one before it has failed, or after ``STAGGER``."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, count: int) -> None:
+        self._loop = loop
+        self._failed = [anyio.Event() for _ in range(count)]
+        self._errors: list[OSError] = []
+        self.winner: socket.socket | None = None
+
+    async def run(self, at: int, address: Any, rest: anyio.CancelScope) -> None:
+        """One attempt. The first to succeed ends the others."""
+        for before in self._failed[:at]:
+            with anyio.move_on_after(STAGGER):
+                await before.wait()
+        family, kind, protocol, _, target = address
+        attempt = None
+        try:
+            attempt = socket.socket(family, kind, protocol)
+            attempt.setblocking(False)
+            await self._loop.sock_connect(attempt, target)
+            if self.winner is None:
+                self.winner, attempt = attempt, None
+                rest.cancel()
+        except OSError as error:
+            self._errors.append(error)
+        finally:
+            if attempt is not None:
+                attempt.close()
+            self._failed[at].set()
+
+    def why(self) -> OSError:
+        """Of all that went wrong what says most."""
+        refused = [error for error in self._errors if isinstance(error, ConnectionRefusedError)]
+        return (refused or self._errors or [OSError("the host has no address")])[-1]

@@ -1,0 +1,380 @@
+"""Resolves where a session is dialled and as whom: from arguments, a google-genai client, then the environment.
+
+The variables are google-genai 3.6.1's: ``GOOGLE_API_KEY`` before ``GEMINI_API_KEY``,
+``GOOGLE_GENAI_USE_ENTERPRISE`` before ``GOOGLE_GENAI_USE_VERTEXAI``, ``GOOGLE_CLOUD_PROJECT``,
+``GOOGLE_CLOUD_LOCATION``, ``GOOGLE_GEMINI_BASE_URL``, ``GOOGLE_VERTEX_BASE_URL``, ``GOOGLE_GENAI_API_VERSION``.
+A key goes into a header, never into the URL, and over ``ws://`` to this machine only.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit, urlunsplit
+
+from livetools.errors import ConfigError
+from livetools.setup.frozen import frozen
+
+from .credentials import Fixed, GoogleCloud, Identity, Key, KeySource, application_default
+
+GEMINI = "https://generativelanguage.googleapis.com"
+PLACEHOLDER = "loopback-needs-no-key"
+
+_METHODS = ("BidiGenerateContent", "BidiGenerateContentConstrained")
+_SCHEMES = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
+_KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
+_NO_KEYS = re.compile(  # names that people give a key, and that nobody reads
+    r"(google|gemini|genai|palm)(_(ai|genai|gemini|studio|generative|cloud))*_?(api)?_?(key|token)|api_key",
+    re.I,
+)
+
+
+@frozen
+class Target:
+    """One dial: the URL, and the headers, which hold a secret."""
+
+    url: str
+    headers: Mapping[str, str] = field(repr=False)
+
+
+@frozen
+class Endpoint:
+    """Where to dial. ``project`` and ``location`` are Vertex AI's; ``warnings`` are for the log."""
+
+    base: str  # wss://host/prefix, or a whole URL that ends in the method
+    api_version: str
+    vertexai: bool = False
+    project: str | None = None
+    location: str | None = None
+    warnings: tuple[str, ...] = ()
+    identity: Identity = field(default_factory=Fixed, repr=False)
+    extra: Mapping[str, str] = field(default_factory=dict, repr=False)  # headers of the user's own
+    asked: bool = False  # the version was asked for: an ephemeral token does not change it
+
+    @property
+    def url(self) -> str:
+        """The URL, as far as it is known before a callable has given its key."""
+        return self._url(getattr(self.identity, "ephemeral", False))
+
+    async def target(self) -> Target:
+        """The URL and fresh headers for one dial.
+
+        Raises a ``LiveToolsError`` without a secret when credentials cannot be had. Safe to cancel.
+        """
+        grant = await self.identity.grant()
+        own = {name.lower() for name in self.extra}
+        headers = {name: value for name, value in grant.headers.items() if name.lower() not in own}
+        return Target(self._url(grant.ephemeral), {**headers, **self.extra})
+
+    def _url(self, ephemeral: bool) -> str:
+        parts = urlsplit(self.base)
+        if parts.path.endswith(_METHODS):
+            return self.base
+        if self.vertexai:
+            service = f"google.cloud.aiplatform.{self.api_version}.LlmBidiService/BidiGenerateContent"
+        else:
+            version = "v1alpha" if ephemeral and not self.asked else self.api_version
+            method = _METHODS[ephemeral]
+            service = f"google.ai.generativelanguage.{version}.GenerativeService.{method}"
+        return urlunsplit(parts._replace(path=f"{parts.path}/ws/{service}"))
+
+
+@dataclass(slots=True)
+class _Given:
+    """The options of an endpoint; of several sources the first one that gives an option wins."""
+
+    vertexai: bool = False
+    api_key: KeySource | None = field(default=None, repr=False)
+    credentials: object | None = field(default=None, repr=False)
+    project: str | None = None
+    location: str | None = None
+    base_url: str | None = None
+    api_version: str | None = None
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    warnings: list[str] = field(default_factory=list)
+
+
+def resolve(
+    *,
+    api_key: KeySource | None = None,
+    client: object | None = None,
+    vertexai: bool | None = None,
+    project: str | None = None,
+    location: str | None = None,
+    credentials: object | None = None,
+    base_url: str | None = None,
+    api_version: str | None = None,
+    http_options: Mapping[str, Any] | None = None,  # configuration.http_options: any JSON
+    v1alpha: bool = False,
+    allow_insecure: bool = False,
+    environ: Mapping[str, str] | None = None,
+    default: Callable[[], tuple[object, str | None]] = application_default,
+) -> Endpoint:
+    """Decide where and as whom to dial, from what ``connect`` was given.
+
+    ``http_options`` is the config's (``baseUrl``, ``apiVersion``, ``headers``), ``v1alpha`` whether the config
+    asks for what only that version takes, ``environ`` the environment (``os.environ``). ``default`` finds
+    Google Cloud's default credentials; it is called only for a Vertex AI session that names no project.
+
+    Raises :class:`ConfigError` for what is given twice or cannot be, and where there is no key, naming the
+    variables that were looked at. No text of it holds a key.
+    """
+    environ = os.environ if environ is None else environ
+    options = dict(http_options or {})
+    if base_url is not None and not isinstance(base_url, str):
+        raise ConfigError(
+            f"base_url is a {type(base_url).__name__}: a URL is expected, like 'wss://host/prefix'"
+        )
+    base_url = _once("base_url", base_url, options.get("baseUrl"))
+    api_version = _once("api_version", api_version, options.get("apiVersion"))
+    own = _Given(bool(vertexai), api_key, credentials, project, location, base_url, api_version)
+    own.headers = _checked_headers(options.get("headers") or {})
+    given = (
+        _with_environment(own, vertexai, environ) if client is None else _with_client(own, client, vertexai)
+    )
+    if given.vertexai:
+        given, identity, base = _vertex(given, allow_insecure, default)
+    else:
+        identity, base = _gemini(given, allow_insecure, environ)
+    return Endpoint(
+        base=base,
+        api_version=_version(given, v1alpha, getattr(identity, "ephemeral", False), environ),
+        vertexai=given.vertexai,
+        project=given.project,
+        location=given.location,
+        warnings=tuple(given.warnings),
+        identity=identity,
+        extra=given.headers,
+        asked=given.api_version is not None,
+    )
+
+
+def _once(name: str, argument: str | None, configured: str | None) -> str | None:
+    if argument is not None and configured is not None:
+        raise ConfigError(f"{name} and config.http_options.{name} are both given: say it once")
+    return argument if argument is not None else configured
+
+
+def _version(given: _Given, v1alpha: bool, ephemeral: bool, environ: Mapping[str, str]) -> str:
+    usual = "v1beta1" if given.vertexai else "v1beta"
+    version = given.api_version
+    if version is None and not given.vertexai and (v1alpha or ephemeral):
+        version = "v1alpha"
+    if version is None:
+        version = environ.get("GOOGLE_GENAI_API_VERSION") or usual
+        version = usual if version == "beta" else version
+    if not re.fullmatch(r"[A-Za-z0-9]+", version):
+        raise ConfigError(
+            f"api_version={version!r} does not exist: expected v1beta, v1alpha or v1 (Vertex AI: v1beta1, v1)"
+        )
+    return version
+
+
+def _checked_headers(headers: Mapping[str, object]) -> dict[str, str]:
+    checked: dict[str, str] = {}
+    for name, value in headers.items():
+        if not re.fullmatch(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+", str(name)):
+            raise ConfigError(f"config.http_options.headers: {name!r} is not a header's name")
+        if not isinstance(value, str) or not value.isascii() or not value.isprintable():
+            raise ConfigError(f"config.http_options.headers: the value of {name} is not a header's value")
+        checked[name] = value
+    return checked
+
+
+# Who said it: a client, or the arguments and the environment
+
+
+def _with_client(own: _Given, client: object, vertexai: bool | None) -> _Given:
+    """What a ``google.genai.Client`` knows, under the base_url, version and headers given beside it.
+
+    The client shows only ``vertexai`` openly; the rest is read where google-genai 3.x keeps it.
+    """
+    doubled = [n for n in ("api_key", "credentials", "project", "location") if getattr(own, n) is not None]
+    if vertexai is not None:
+        doubled.append("vertexai")
+    if doubled:
+        raise ConfigError(f"client= and {doubled[0]}= are both given: the client has its own")
+    inner = getattr(client, "_api_client", None)
+    options = getattr(inner, "_http_options", None)
+    if inner is None or options is None or not hasattr(inner, "api_key"):
+        raise ConfigError(
+            f"client is a {type(client).__name__}, not a google.genai.Client of version 3: pass api_key= instead"
+        )
+    headers = dict(options.headers or {})
+    for name in list(headers):
+        if name.lower() in {"content-type", "x-goog-api-key", "user-agent", "x-goog-api-client"}:
+            del headers[name]
+    version = options.api_version
+    if not inner.vertexai and version == "v1":
+        version = None  # google-genai's own default, and not what Live is served best by
+    return _Given(
+        vertexai=bool(inner.vertexai),
+        api_key=inner.api_key or None,
+        credentials=getattr(inner, "_credentials", None),
+        project=inner.project if inner.vertexai else None,
+        location=inner.location if inner.vertexai else None,
+        base_url=own.base_url or options.base_url,
+        api_version=own.api_version or version,
+        headers={**headers, **own.headers},
+    )
+
+
+def _with_environment(own: _Given, vertexai: bool | None, environ: Mapping[str, str]) -> _Given:
+    given = replace(own, warnings=[])
+    if own.api_key is not None and own.credentials is not None:
+        raise ConfigError("api_key and credentials are both given: say one of them")
+    if vertexai is None:
+        given.vertexai = _wants_vertex(environ, given.warnings)
+    if not given.vertexai and (own.project or own.location or own.credentials is not None):
+        raise ConfigError("project, location and credentials are Vertex AI's: pass vertexai=True as well")
+    variable = "GOOGLE_VERTEX_BASE_URL" if given.vertexai else "GOOGLE_GEMINI_BASE_URL"
+    if own.base_url is None:
+        given.base_url = environ.get(variable) or None
+    key = environ.get(_KEYS[0]) or environ.get(_KEYS[1]) or None
+    if own.api_key is None and all(environ.get(name) for name in _KEYS):
+        given.warnings.append(f"{_KEYS[0]} and {_KEYS[1]} are both set; {_KEYS[0]} is used")
+    if not given.vertexai:
+        given.api_key = key if own.api_key is None else own.api_key
+        return given
+    return _with_project(given, key, environ)
+
+
+def _with_project(given: _Given, key: str | None, environ: Mapping[str, str]) -> _Given:
+    """Vertex AI: what is said outright goes before the environment, a project before a key (google-genai)."""
+    project, location = environ.get("GOOGLE_CLOUD_PROJECT"), environ.get("GOOGLE_CLOUD_LOCATION")
+    if given.api_key is not None and not (given.project or given.location):
+        return given
+    said = given.project or given.location or given.credentials is not None
+    if given.api_key is None and key and not said and not (project or location):
+        given.api_key = key
+        return given
+    if _is_google(given.base_url) or (given.project and given.location):
+        given.project = given.project or project or None
+        given.location = given.location or location or None
+    return given  # a gateway of one's own is told of no project that it was not meant to know
+
+
+def _wants_vertex(environ: Mapping[str, str], warnings: list[str]) -> bool:
+    said = {}
+    for name in ("GOOGLE_GENAI_USE_ENTERPRISE", "GOOGLE_GENAI_USE_VERTEXAI"):
+        if name in environ:
+            said[name] = environ[name].lower() in {"true", "1"}
+    if len(set(said.values())) > 1:
+        warnings.append(f"{' and '.join(said)} contradict each other; the first is used")
+    return next(iter(said.values()), False)
+
+
+# What it comes to
+
+
+def _gemini(given: _Given, allow_insecure: bool, environ: Mapping[str, str]) -> tuple[Identity, str]:
+    base, loopback = websocket_url(GEMINI if given.base_url is None else given.base_url, allow_insecure)
+    if given.api_key is not None:
+        return Key(given.api_key), base
+    if loopback:
+        return Key(PLACEHOLDER), base
+    if {name.lower() for name in given.headers} & {"authorization", "x-goog-api-key"}:
+        return Fixed(), base
+    raise ConfigError(_no_key(environ))
+
+
+def _no_key(environ: Mapping[str, str]) -> str:
+    text = f"no API key: pass api_key=, or set {_KEYS[1]} or {_KEYS[0]} (neither holds one)"
+    strays = [name for name in environ if _NO_KEYS.fullmatch(name) and name not in _KEYS and environ[name]]
+    if len(strays) == 1:
+        text += f". {strays[0]} is set, but nothing reads it: rename it to {_KEYS[1]}"
+    elif strays:
+        text += f". {', '.join(sorted(strays))} are set, but nothing reads them: rename one to {_KEYS[1]}"
+    return f"{text}. Keys are made at https://aistudio.google.com/apikey. `livetools serve` is a fake that needs none"
+
+
+def _vertex(
+    given: _Given, allow_insecure: bool, default: Callable[[], tuple[object, str | None]]
+) -> tuple[_Given, Identity, str]:
+    given = replace(given)
+    google = _is_google(given.base_url)
+    if google and not given.location and given.api_key is None:
+        given.location = "global"
+    if google and not given.project and given.api_key is None:
+        found, given.project = default()
+        given.credentials = given.credentials or found
+        if not given.project:
+            raise ConfigError("Vertex AI needs a project: pass project=, or set GOOGLE_CLOUD_PROJECT")
+    for name, value, shape in (
+        ("project", given.project, r"[a-z0-9.:-]+"),
+        ("location", given.location, r"[a-z0-9-]+"),
+    ):
+        if value is not None and not re.fullmatch(shape, value, re.I):
+            raise ConfigError(f"{name}={value!r} is not one of Google Cloud's")
+    host = _vertex_host(given.location) if given.base_url is None else given.base_url
+    base, loopback = websocket_url(host, allow_insecure)
+    return given, _vertex_identity(given, google, loopback), base
+
+
+def _vertex_identity(given: _Given, google: bool, loopback: bool) -> Identity:
+    if given.api_key is not None:
+        return Key(given.api_key)
+    if given.credentials is not None or google:
+        return GoogleCloud(given.credentials)
+    if loopback:
+        return Fixed({"Authorization": f"Bearer {PLACEHOLDER}"})
+    # A gateway that is told of no project has credentials of its own, in its headers (google-genai).
+    return GoogleCloud(None) if given.project and given.location else Fixed()
+
+
+def _is_google(base_url: str | None) -> bool:
+    return base_url is None or (urlsplit(base_url).hostname or "").endswith(".googleapis.com")
+
+
+def _vertex_host(location: str | None) -> str:
+    if location in (None, "global"):
+        return "https://aiplatform.googleapis.com"
+    if location in {"us", "eu"}:
+        return f"https://aiplatform.{location}.rep.googleapis.com"
+    return f"https://{location}-aiplatform.googleapis.com"
+
+
+def websocket_url(text: str, allow_insecure: bool = False) -> tuple[str, bool]:
+    """``base_url`` as a websocket's, without a slash at the end, and whether it is this machine.
+
+    Raises :class:`ConfigError` for what is not a URL, for secrets in it, and for ``ws://`` to another machine.
+    """
+    try:
+        parts = urlsplit(text.strip())
+    except ValueError:  # http://[::1 and the like
+        parts = urlsplit("")
+    scheme = _SCHEMES.get(parts.scheme.lower())
+    if scheme is None or not parts.hostname:
+        shown = text if re.fullmatch(r"[\w.:/-]*", text) else "what was passed"
+        raise ConfigError(
+            f"base_url: {shown!r} is not a URL; one is 'http://127.0.0.1:8080' or 'wss://host/prefix'"
+        )
+    if parts.username is not None or parts.password is not None:
+        raise ConfigError("base_url holds a user name or password: pass WebSocket(headers=...) instead")
+    if {name.lower() for name, _ in parse_qsl(parts.query)} & {"key", "api_key", "access_token", "token"}:
+        raise ConfigError("base_url holds a key, and URLs end up in logs: pass api_key= instead")
+    try:
+        loopback, _ = is_loopback(parts.hostname), parts.port
+    except ValueError:
+        raise ConfigError(
+            f"base_url: the port of {parts.hostname!r} is not a number from 0 to 65535"
+        ) from None
+    if scheme == "ws" and not loopback and not allow_insecure:
+        raise ConfigError(
+            f"base_url: ws:// would send the key to {parts.hostname} unencrypted; use wss://, "
+            "or transport=WebSocket(allow_insecure=True)"
+        )
+    path = parts.path.rstrip("/")
+    return urlunsplit((scheme, parts.netloc, path, parts.query, "")), loopback
+
+
+def is_loopback(host: str) -> bool:
+    """Whether ``host`` is this machine by its name: ``localhost``, 127.0.0.0/8, ``::1``. Nothing is resolved."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost" or host.lower().endswith(".localhost")

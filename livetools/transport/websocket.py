@@ -1,0 +1,165 @@
+"""``WebSocket``, the default transport: ``websockets`` on asyncio and trio, behind one thin adapter.
+
+What the defaults of ``websockets`` would do to a live session, and what is done instead:
+
+- a ping timeout of 20 s kills healthy sessions (pongs of 8 to 30 s were measured: sip-to-ai#14, 2026-09;
+  python-genai#2935): no pings for keepalive, unless asked for, and then a patience of 60 s. The pings that ask what
+  has arrived (``send_with_ping``) end no session, however late their pongs are;
+- messages above 1 MiB end the connection (1009): 64 MiB, so that no peer can fill the memory;
+- a redirect to another origin would carry ``x-goog-api-key`` along (of the headers only ``authorization`` and
+  the cookies are taken off): no redirects;
+- at DEBUG it logs the request's headers: its logger is kept at INFO;
+- a send that is cancelled on a full socket tears the frame on trio: it is shielded.
+"""
+
+from __future__ import annotations
+
+import logging
+import ssl as tls
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from livetools.errors import ConfigError
+from livetools.setup.secrecy import Sealed, Secrets
+from livetools.setup.unexpected_keyword import explains_keywords
+from livetools.transport.loop.wake import on_trio
+
+from .contract import Transport
+from .dialling import STAGGER, can_stagger, connected, is_address, named, reached
+from .endpoint import is_loopback
+
+PONG_TIMEOUT = 60.0  # seconds without a pong after which a line is dead
+
+
+@explains_keywords(
+    **dict.fromkeys(("ssl_context", "context", "tls", "verify", "cafile"), "ssl="),
+    **dict.fromkeys(("proxies", "http_proxy", "https_proxy"), "proxy="),
+    **dict.fromkeys(("additional_headers", "extra_headers", "http_headers"), "headers="),
+    **dict.fromkeys(("insecure", "allow_http"), "allow_insecure="),
+    **dict.fromkeys(("keepalive", "heartbeat", "ping"), "ping_interval="),
+    **dict.fromkeys(("max_size", "max_msg_size", "max_message_size", "limit"), "max_message="),
+    **dict.fromkeys(("timeout", "send_timeout"), "write_timeout="),
+    **dict.fromkeys(("open_timeout", "connect_timeout", "setup_timeout"), "connect(setup_timeout=...)"),
+    **dict.fromkeys(("url", "uri", "base_url"), "connect(base_url=...)"),
+)
+@dataclass(frozen=True)
+class WebSocket:
+    """Options of the connection: TLS, proxy, headers, limits. Pass it as ``connect(transport=WebSocket(...))``.
+
+    ``ssl``: a context for ``wss://`` (default: the system's). ``proxy``: ``True`` for the environment's, a URL, or
+    ``None`` for none; loopback is always reached directly. ``headers``: additional headers of every connection.
+    ``allow_insecure``: permit ``ws://`` to other hosts than loopback. ``ping_interval``: seconds between keepalive
+    pings, ``None`` for none. ``write_timeout``: seconds after which a frame that the peer does not accept breaks the
+    connection. ``max_message``: the size in bytes of a received message, ``None`` for no limit; a larger message ends
+    the session (1009).
+
+    Raises ``ConfigError`` for a ``max_message`` that is not a positive number.
+
+    ::
+
+        transport = WebSocket(proxy=None, ping_interval=20, max_message=2**20)
+        async with connect(MODEL, tools=[get_weather], transport=transport) as session:
+            print(await session.ask("Weather in Oslo?"))
+    """
+
+    ssl: tls.SSLContext | None = field(default=None, repr=False)
+    proxy: str | bool | None = field(default=True, repr=False)  # may hold a password
+    headers: Mapping[str, str] | None = field(default=None, repr=False)  # may hold a token
+    allow_insecure: bool = False
+    ping_interval: float | None = None
+    write_timeout: float = 30.0
+    max_message: int | None = 64 * 2**20
+
+    def __post_init__(self) -> None:
+        most = self.max_message
+        if most is not None and not (type(most) is int and most > 0):
+            raise ConfigError(f"max_message is {most!r:.40}: a number of bytes above 0, or None, is expected")
+
+    def dial(self, url: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Transport]:
+        """Connect to ``url``: TCP, TLS, proxy and upgrade. See :class:`~.transport.Dialer` for the contract.
+
+        Raises ``ConnectFailed`` when nobody answers, ``RemoteProtocolError`` when something other than a
+        websocket does, and what the HTTP status says when the upgrade is refused.
+        """
+        return self._dial(url, {**(self.headers or {}), **headers})
+
+    @asynccontextmanager
+    async def _dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
+        from websockets.uri import parse_uri
+
+        from .adapters import adapted, dial_error, opening
+
+        options, failure = Secrets(all={}, proxy=None), None
+        try:
+            with Sealed():
+                options.all = self._options(url, headers)
+                del headers
+                options.proxy = options.all["proxy"] = _way(url, options.all["proxy"])
+                target = parse_uri(url)
+                if options.proxy is None and not on_trio() and not is_address(target.host):
+                    options.all["sock"] = await connected(target.host, target.port)
+                elif options.proxy is not None and can_stagger():
+                    options.all["happy_eyeballs_delay"] = STAGGER  # of the proxy's addresses
+                client = opening(url, options.all)
+                connection = await client.__aenter__()
+        except Exception as error:
+            failure = dial_error(error, url, options.proxy)
+        if failure is not None:
+            raise failure  # out here, so that it does not lead to the foreign one, whose words may hold a password
+        if not on_trio():
+            client = connection  # either closes it, and the client holds what it was dialled with
+        connection.request = None  # the upgrade's, with the key: nobody asks for either any more
+        connection.response.headers.clear()
+        del options, target
+        transport = adapted(connection, self.write_timeout)
+        try:
+            yield transport
+        finally:
+            try:
+                await transport.aclose()
+            finally:
+                await client.__aexit__(None, None, None)
+
+    def _options(
+        self, url: str, headers: Mapping[str, str]
+    ) -> dict[str, Any]:  # what websockets.connect takes
+        host = urlsplit(url).hostname or ""
+        options: dict[str, Any] = {
+            "additional_headers": headers,
+            "proxy": None if is_loopback(host) or not self.proxy else self.proxy,
+            "compression": None,
+            "open_timeout": None,  # the setup's deadline covers it
+            "ping_interval": self.ping_interval,
+            "ping_timeout": PONG_TIMEOUT,
+            "max_size": self.max_message,
+            "logger": quiet_logger(),
+        }
+        if self.ssl is not None and url.startswith("wss:"):
+            options["ssl"] = self.ssl
+        return options
+
+
+def _way(url: str, proxy: str | bool | None) -> str | None:
+    """The proxy that this dial goes through, if any; where it stands is noted."""
+    from websockets.proxy import get_proxy
+    from websockets.uri import parse_uri
+
+    if proxy is True:
+        proxy = get_proxy(parse_uri(url))
+    way = proxy or None
+    if way is None:
+        reached("TCP", where=named(url))
+    else:
+        reached("proxy", where=named(url), proxy=named(str(way)))
+    return way if way is None else str(way)
+
+
+def quiet_logger() -> logging.Logger:
+    """The logger for ``websockets``: the headers of an upgrade, keys among them, stand in its DEBUG lines."""
+    logger = logging.getLogger("livetools.websocket")
+    if logger.level == logging.NOTSET:
+        logger.setLevel(logging.INFO)
+    return logger

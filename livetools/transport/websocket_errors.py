@@ -1,0 +1,159 @@
+"""Maps each exception of ``websockets`` to an error of livetools or to ``Gone``. No other module reads them.
+
+No text of a foreign exception that may hold a header is passed on.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import ssl
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from livetools.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
+
+from .contract import Gone
+from .dialling import named, stage
+
+if TYPE_CHECKING:
+    from websockets.exceptions import ConnectionClosed
+
+
+_FRAGMENTS = "too many fragments"  # so websockets closes
+_BROKE = "the connection to {} broke while it was made ({})"
+
+
+def gone(error: ConnectionClosed, closing: bool) -> Gone:
+    """How a connection ended. ``closing``: our ``aclose`` has been called."""
+    by_us = closing and error.rcvd_then_sent is not True
+    if error.rcvd is not None:
+        return Gone(error.rcvd.code, error.rcvd.reason, by_us)
+    if error.sent is not None and error.sent.code == 1009:
+        if error.sent.reason == _FRAGMENTS:  # on trio; on asyncio messages are put together by ourselves
+            return Gone(1009, f"{_FRAGMENTS}: {error.__cause__ or 'more than websockets takes'}")
+        return Gone(1009, f"the message exceeds max_message ({error.sent.reason})")
+    if error.sent is not None and not closing:
+        # websockets closed by itself: what came was no websocket traffic, or a pong did not come
+        return Gone(1006, error.sent.reason or str(error.__cause__ or ""))
+    return Gone(1006, _cause(error), by_us)
+
+
+def _cause(error: BaseException) -> str:
+    """What the operating system said, if it is known."""
+    cause = error.__cause__
+    return f"{type(cause).__name__}: {cause}" if isinstance(cause, OSError) else ""
+
+
+def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveToolsError:
+    """Why there is no connection, for everything that dialling may raise, through ``proxy`` if there was one."""
+    from websockets import exceptions as ws
+
+    parts = urlsplit(url)
+    where = f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'wss' else 80)}"
+    match error:
+        case LiveToolsError():
+            return error
+        case ws.InvalidStatus():
+            return _refused(error, where)
+        case ws.InvalidURI():
+            return ConfigError(f"the URL of the service is not valid (host {where}); see base_url")
+        case ws.InvalidProxy():
+            return ConfigError("the proxy's URL is not valid; see WebSocket(proxy=...) and HTTPS_PROXY")
+        case ws.InvalidProxyStatus():
+            status = error.response.status_code
+            return ConnectFailed(f"the proxy refused to connect to {where} (HTTP {status})")
+        case ws.ProxyError():
+            through = "the proxy" if proxy is None else f"the proxy {named(proxy)}"
+            return ConnectFailed(
+                f"{through} did not connect to {where}; see WebSocket(proxy=...) and HTTPS_PROXY"
+            )
+        case ws.InvalidMessage() if isinstance(error.__cause__, EOFError):
+            tls = (
+                "" if parts.scheme == "wss" else ". Does the port want TLS? Then base_url begins with wss://"
+            )
+            return ConnectFailed(f"{where} closed the connection before the websocket was open{tls}")
+        case ws.InvalidHandshake() | ws.ProtocolError() | ws.PayloadTooBig():
+            return RemoteProtocolError(
+                f"{where} answers, but not as a websocket ({type(error).__name__}). Check base_url,"
+                " and whether the port speaks TLS (wss) or not (ws)"
+            )
+        case ws.WebSocketException():
+            return ConnectFailed(_BROKE.format(where, type(error).__name__))
+        case ImportError():
+            return ConfigError("a SOCKS proxy is configured; it needs the package python-socks[asyncio]")
+    return _unreachable(error, where, proxy)
+
+
+def _refused(error: Exception, where: str) -> LiveToolsError:
+    from websockets.exceptions import InvalidStatus
+
+    from livetools.protocol.connection.close_codes import http_error
+
+    assert isinstance(error, InvalidStatus)
+    status, body = error.response.status_code, bytes(error.response.body or b"")
+    if status in range(300, 400):
+        return RemoteProtocolError(f"{where} redirects (HTTP {status}). Set base_url to where it leads")
+    return http_error(status, body.decode("utf-8", "replace"))
+
+
+def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsError:
+    """The operating system's and TLS's errors; trio wraps the latter."""
+    causes = _causes(error)
+    for cause in causes:
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return ConnectFailed(
+                f"the certificate of {where} is not accepted: {cause.verify_message}. {_authorities()}"
+            )
+        if isinstance(cause, ssl.SSLError):
+            return _no_tls(where, cause.reason or str(cause))
+    if isinstance(error, OSError) and stage() == "TLS":
+        return _no_tls(where, _told(error))
+    if proxy is not None and isinstance(error, OSError):
+        why = _told(error)
+        return ConnectFailed(
+            f"the proxy {named(proxy)} cannot be reached ({why}), so {where} cannot: see WebSocket(proxy=...) and"
+            " HTTPS_PROXY; proxy=None goes without"
+        )
+    if any(isinstance(cause, socket.gaierror) for cause in causes):
+        return ConnectFailed(
+            f"{where} has no address: check the name in base_url, and the DNS of this machine"
+        )
+    if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
+        return ConnectFailed(f"nobody listens on {where}")
+    if isinstance(error, OSError):
+        return ConnectFailed(f"{where} cannot be reached: {_told(error)}")
+    return ConnectFailed(_BROKE.format(where, type(error).__name__))
+
+
+def _no_tls(where: str, why: str) -> ConnectFailed:
+    return ConnectFailed(
+        f"TLS with {where} failed ({why}): is it a plain port (ws://), a proxy, or another service?"
+    )
+
+
+def _told(error: OSError) -> str:
+    return error.strerror or str(error) or type(error).__name__
+
+
+def _authorities() -> str:
+    """What to do about a certificate of an unknown authority."""
+    file = os.environ.get("SSL_CERT_FILE")
+    if file and not os.path.exists(file):
+        return f"SSL_CERT_FILE names {file}, which does not exist"
+    return "Pass WebSocket(ssl=context) for a private one, or set SSL_CERT_FILE"
+
+
+def _causes(error: BaseException) -> list[BaseException]:
+    """The error and everything that led to it; trio groups what went wrong with each address of a host."""
+    found: list[BaseException] = []
+    waiting: list[BaseException | None] = [error]
+    while waiting:
+        cause = waiting.pop()
+        if cause is None:
+            continue
+        found.append(cause)
+        waiting.append(cause.__cause__)
+        if isinstance(cause, BaseExceptionGroup):
+            waiting += cause.exceptions
+    return found

@@ -1,0 +1,273 @@
+"""What is written through google-genai's session, whose socket may be full."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from types import SimpleNamespace
+from typing import Any
+
+import anyio
+import pytest
+from support import virtual
+
+from livetools.attach.sdk_session import SDKTransport, calls_of, close_code
+from livetools.protocol.messages.frames import FunctionCall
+from livetools.transport.contract import Gone
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"  # google-genai runs on no other
+
+
+class Full:
+    """A session of google-genai's, whose socket takes a frame when it is told to. ``tasks``: who has sent."""
+
+    def __init__(self) -> None:
+        self.sent: list[Any] = []
+        self.tasks: set[object] = set()
+        self.gate = anyio.Event()
+        self.error: BaseException | None = None
+        self.patience: float | None = 5.0
+
+    async def _send(self, what: Any) -> None:
+        self.tasks.add(asyncio.current_task())
+        async with asyncio.timeout(self.patience):
+            if not self.gate.is_set():  # anyio's wait lets others run in any case
+                await self.gate.wait()
+        self.tasks.add(asyncio.current_task())
+        if self.error is not None:
+            raise self.error
+        self.sent.append(what)
+
+    async def send_tool_response(self, *, function_responses: Any) -> None:
+        await self._send(function_responses)
+
+    async def send_realtime_input(self, *, text: str) -> None:
+        await self._send(text)
+
+    async def send_client_content(self, *, turns: Any, turn_complete: bool) -> None:
+        await self._send((turns, turn_complete))
+
+    def receive(self) -> AsyncIterator[Any]:
+        raise NotImplementedError
+
+
+def text(number: int) -> bytes:
+    return json.dumps({"realtimeInput": {"text": str(number)}}).encode()
+
+
+@asynccontextmanager
+async def running(session: Full, as_content: bool = False) -> AsyncIterator[SDKTransport]:
+    transport = SDKTransport(session, as_content)
+    async with anyio.create_task_group() as group:
+        await group.start(transport.run)
+        yield transport
+        group.cancel_scope.cancel()
+
+
+async def test_what_need_not_wait_is_sent_at_once() -> None:
+    session = Full()
+    session.gate.set()
+    answers: list[Any] = [{"id": "c1", "name": "f", "response": {"output": 1}}]
+    async with running(session) as transport:
+        assert transport.writable
+        assert transport.answer(answers)
+        assert transport.put(json.dumps({"clientContent": {"turns": [], "turnComplete": True}}).encode())
+    async with running(session, as_content=True) as transport:
+        assert transport.answer(answers)
+    as_content = {"role": "user", "parts": [{"functionResponse": answers[0]}]}
+    assert session.sent == [answers, ([], True), ([as_content], True)]
+    assert session.sent[0] is answers  # nobody has encoded them
+
+
+async def test_frames_keep_their_order_and_all_are_sent_by_one_task_that_is_not_the_users() -> None:
+    session = Full()
+    async with running(session) as transport:
+        transport.put(text(1))
+        assert not transport.writable
+        async with anyio.create_task_group() as group:
+            group.start_soon(transport.send, text(2))
+            await anyio.wait_all_tasks_blocked()
+            assert session.sent == []
+            session.gate.set()
+        assert transport.writable
+        transport.put(text(3))
+    assert session.sent == ["1", "2", "3"]
+    assert len(session.tasks) == 1
+    assert asyncio.current_task() not in session.tasks
+
+
+async def test_what_was_taken_is_sent_though_whoever_waits_and_the_group_are_cancelled() -> None:
+    session = Full()
+
+    async def opens() -> None:
+        await anyio.wait_all_tasks_blocked()
+        session.gate.set()
+
+    async with anyio.create_task_group() as outside:
+        async with running(session) as transport:
+            with anyio.CancelScope() as scope:
+                transport.put(text(1))
+                scope.cancel()
+                outside.start_soon(opens)
+                await transport.send(text(2))
+            transport.put(text(3))
+            session.gate = anyio.Event()
+            transport.put(text(4))
+            outside.start_soon(opens)  # while the group ends
+    assert session.sent == ["1", "2", "3", "4"]
+
+
+class Secret(Exception):
+    """Of the SDK's, or of what it stands on."""
+
+
+@pytest.mark.parametrize("error", [Secret("secret"), asyncio.CancelledError("secret")])
+@pytest.mark.parametrize("when", ["at once", "after a wait"])
+async def test_what_cannot_be_sent_is_logged_and_holds_nothing_up(
+    when: str, error: BaseException, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A future of the SDK's that somebody has cancelled is not our own cancellation."""
+    session = Full()
+    session.error = error
+    if when == "at once":
+        session.gate.set()
+    async with running(session) as transport:
+        transport.put(text(1))
+        session.gate.set()
+        await anyio.wait_all_tasks_blocked()
+        assert transport.writable
+        session.error = None
+        for number in (2, 3):  # at once, and after a wait
+            transport.put(text(number))
+            await anyio.wait_all_tasks_blocked()
+            session.gate = anyio.Event()
+            asyncio.get_running_loop().call_soon(session.gate.set)
+    assert session.sent == ["2", "3"]
+    assert f"could not be sent ({type(error).__name__})" in caplog.text
+    assert "secret" not in caplog.text
+
+
+async def test_a_send_whose_own_time_is_up_before_it_is_gone_on_with_is_told_so(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Hasty(Full):
+        async def _send(self, what: Any) -> None:
+            async with asyncio.timeout(0):
+                await super()._send(what)
+
+    session = Hasty()
+    async with running(session) as transport:
+        transport.put(text(1))
+        await anyio.wait_all_tasks_blocked()
+        assert transport.writable
+        (task,) = session.tasks
+        assert isinstance(task, asyncio.Task)
+        assert not task.cancelling()
+    assert "could not be sent (TimeoutError)" in caplog.text
+
+
+async def test_a_session_whose_sends_are_not_what_they_should_be_holds_nothing_up(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    class Plain(Full):
+        def send_realtime_input(self, *, text: str) -> None:  # type: ignore[override]
+            self.sent.append(text)
+
+    session = Plain()
+    async with running(session) as transport:
+        assert transport.put(text(1))
+        assert transport.writable
+    assert session.sent == ["1"]
+    assert "could not be sent (AttributeError)" in caplog.text
+
+
+def test_a_send_that_does_not_return_is_cut_off_some_time_after_leaving_and_nothing_is_sent_then() -> None:
+    async def main() -> None:
+        session = Full()
+        session.patience = None
+        async with anyio.create_task_group() as group:
+            transport = SDKTransport(session)
+            await group.start(transport.run)
+            transport.put(text(1))
+            group.start_soon(gone, transport)  # it waits for its turn
+            await anyio.wait_all_tasks_blocked()
+            group.cancel_scope.cancel()
+            began = anyio.current_time()
+            transport.leave(5.0)
+        assert anyio.current_time() - began == pytest.approx(5.0)
+        assert not transport.put(text(3))
+        assert session.sent == []
+
+    async def gone(transport: SDKTransport) -> None:
+        with pytest.raises(Gone):
+            await transport.send(text(2))
+
+    virtual.run("asyncio", main)
+
+
+async def test_the_cancellation_of_its_task_ends_it_whatever_it_sends() -> None:
+    """As ``asyncio.run`` does at the end of a program: it is not mistaken for a future of the SDK's."""
+    session = Full()
+    transport = SDKTransport(session)
+
+    async def run() -> None:
+        await transport.run(task_status=anyio.TASK_STATUS_IGNORED)
+
+    for wait in (False, True):
+        task = asyncio.create_task(run())
+        await asyncio.sleep(0)
+        transport.put(text(1))
+        if wait:
+            await anyio.wait_all_tasks_blocked()
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(task, 5)
+        assert not transport.put(text(2))
+        transport = SDKTransport(session)
+    assert session.sent == []
+
+
+def asked(**fields: Any) -> SimpleNamespace:
+    return SimpleNamespace(
+        **{"id": "c1", "args": None, "partial_args": None, "will_continue": None, **fields}
+    )
+
+
+def message(in_turn: Iterable[Any] = (), **fields: Any) -> SimpleNamespace:
+    parts = [SimpleNamespace(function_call=call) for call in in_turn]
+    content = SimpleNamespace(model_turn=SimpleNamespace(parts=parts))
+    return SimpleNamespace(server_content=content, **fields)
+
+
+def test_calls_are_read_from_both_channels_as_far_as_they_are_told() -> None:
+    one, two = asked(name=None), asked(id=None, name="g", args={"a": 1}, will_continue=True)
+    told = message([None, two], tool_call=SimpleNamespace(function_calls=[one]))
+    assert calls_of(told) == [
+        FunctionCall("c1", "", {}, [], False),
+        FunctionCall(None, "g", {"a": 1}, [], True),
+    ]
+
+
+def test_a_message_without_calls_has_none() -> None:
+    for empty in (
+        SimpleNamespace(),
+        SimpleNamespace(tool_call=None, server_content=None),
+        SimpleNamespace(tool_call=SimpleNamespace(function_calls=None), server_content=None),
+        message([None], tool_call=None),
+    ):
+        assert calls_of(empty) == []
+
+
+@pytest.mark.parametrize(("code", "closed"), [(1000, 1000), (1008, 1008), (429, None), (None, None)])
+def test_only_a_close_code_of_a_websocket_ends_the_connection(code: int | None, closed: int | None) -> None:
+    from google.genai.errors import APIError
+
+    assert close_code(APIError(code, {})) == closed  # type: ignore[arg-type]  # the SDK passes on what it got
+    assert close_code(ValueError("a message that it could not parse")) is None

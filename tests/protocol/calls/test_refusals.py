@@ -1,0 +1,89 @@
+"""What a call is answered when nothing else answers it: in words that a model can act on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from support.driver import plan
+
+from livetools.errors import ToolError, ToolTimeout
+from livetools.events import Call
+from livetools.protocol.calls import refusals
+from livetools.protocol.calls.actions import Outcome
+from livetools.protocol.calls.ledger import Phase, Record
+from livetools.setup.plan_types import CallPolicy
+
+WEATHER, TIME = CallPolicy("get_weather", timeout=2.5, approval_timeout=9.0), CallPolicy("get_time")
+
+
+def record(
+    name: str, run: int = 1, policy: CallPolicy | None = WEATHER, phase: Phase = Phase.NOTHING
+) -> Record:
+    made = Record(run, Call("c", name), True, policy, 1, 0.0)
+    made.phase = phase
+    return made
+
+
+def said(outcome: Outcome | None) -> str:
+    assert outcome is not None
+    assert isinstance(outcome.error, ToolError)
+    assert str(outcome.error) == outcome.response["error"]
+    return str(outcome.response["error"])
+
+
+def test_what_the_plan_allows_is_not_refused() -> None:
+    assert refusals.by_plan(plan(WEATHER), record("get_weather")) is None
+
+
+def test_an_unknown_name_is_told_the_real_ones_near_misses_first() -> None:
+    text = said(refusals.by_plan(plan(TIME, WEATHER), record("weather_get", policy=None)))
+    assert text == "there is no function 'weather_get'; available: get_weather, get_time"
+
+
+def test_without_any_function_that_is_said() -> None:
+    assert said(refusals.by_plan(plan(), record("f", policy=None))).endswith("none is available")
+
+
+def test_what_may_not_be_called_now_is_told_what_may() -> None:
+    narrow = plan(WEATHER, TIME, allowed=frozenset({"get_time"}))
+    assert "allowed: get_time" in said(refusals.by_plan(narrow, record("get_weather")))
+    assert refusals.by_plan(narrow, record("get_time", policy=TIME)) is None
+
+
+def test_past_the_last_call_the_model_is_told_to_do_without() -> None:
+    few = plan(WEATHER, max_calls=2)
+    assert refusals.by_plan(few, record("get_weather", run=2)) is None
+    assert "allows 2. Answer with what you know" in said(refusals.by_plan(few, record("get_weather", run=3)))
+
+
+def test_a_refusal_carries_its_reason() -> None:
+    assert said(refusals.not_approved("too dear")) == "the call was not approved: too dear"
+    assert said(refusals.not_approved("")) == "the call was not approved"
+
+
+def test_a_timeout_says_how_long_and_of_what() -> None:
+    late = refusals.expired(record("get_weather", phase=Phase.HANDLER))
+    assert said(late) == "timed out after 2.5 s"
+    assert isinstance(late.error, ToolTimeout)
+    assert "nobody decided within 9 s" in said(refusals.expired(record("get_weather", phase=Phase.APPROVAL)))
+
+
+@pytest.mark.parametrize(
+    ("parts", "unread"),
+    [
+        ((), ""),
+        (({"inlineData": {"mimeType": "image/png"}},), ""),
+        (({"inlineData": {"mimeType": "application/pdf"}},), "application/pdf"),
+        (({"fileData": {"mimeType": "video/mp4"}}, {"inlineData": {"mimeType": "image/png"}}), "video/mp4"),
+    ],
+)
+def test_media_that_the_model_does_not_read_is_named(parts: Any, unread: str) -> None:
+    policy = CallPolicy("shot", media=frozenset({"image/png"}))
+    found = refusals.unread_media(record("shot", policy=policy), Outcome({}, parts=parts, result=7))
+    if not unread:
+        assert found is None
+    else:
+        assert unread in said(found)
+        assert found is not None
+        assert found.result == 7, "undo still gets what was done"

@@ -1,0 +1,116 @@
+"""Every word we write."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from livetools.protocol.messages import outgoing
+
+ANSWER = {"name": "f", "response": {"output": 1}, "id": "c1"}
+
+
+def read(frame: bytes) -> Any:
+    return json.loads(frame.decode())
+
+
+@pytest.mark.parametrize(
+    ("frame", "message"),
+    [
+        (outgoing.realtime_text("hé"), {"realtimeInput": {"text": "hé"}}),
+        (
+            outgoing.user_turn("hi"),
+            {"clientContent": {"turns": [{"role": "user", "parts": [{"text": "hi"}]}], "turnComplete": True}},
+        ),
+        (outgoing.client_content([], False), {"clientContent": {"turns": [], "turnComplete": False}}),
+        (outgoing.cut_off(), {"clientContent": {"turnComplete": False}}),
+        (outgoing.activity(True), {"realtimeInput": {"activityStart": {}}}),
+        (outgoing.activity(False), {"realtimeInput": {"activityEnd": {}}}),
+        (outgoing.audio_stream_end(), {"realtimeInput": {"audioStreamEnd": True}}),
+        (outgoing.tool_response([ANSWER]), {"toolResponse": {"functionResponses": [ANSWER]}}),
+        (
+            outgoing.content_response([ANSWER, ANSWER]),
+            {
+                "clientContent": {
+                    "turns": [{"role": "user", "parts": [{"functionResponse": ANSWER}] * 2}],
+                    "turnComplete": True,
+                }
+            },
+        ),
+    ],
+)
+def test_each_frame_is_what_the_service_reads(frame: bytes, message: object) -> None:
+    assert read(frame) == message
+
+
+def test_audio_and_video_say_what_they_are_and_carry_every_byte() -> None:
+    heard = read(outgoing.audio(b"\0\xff\x10", 8000))["realtimeInput"]["audio"]
+    assert (heard["mimeType"], b64decode(heard["data"])) == ("audio/pcm;rate=8000", b"\0\xff\x10")
+    seen = read(outgoing.video(b"\xff\xd8"))["realtimeInput"]["video"]
+    assert (seen["mimeType"], b64decode(seen["data"])) == ("image/jpeg", b"\xff\xd8")
+
+
+@pytest.mark.parametrize(
+    ("instructions", "tools", "update"),
+    [
+        ({"parts": [{"text": "be brief"}]}, None, {"systemInstruction": {"parts": [{"text": "be brief"}]}}),
+        (None, [{"googleSearch": {}}], {"tools": {"tools": [{"googleSearch": {}}]}}),
+        (None, [], {"tools": {"tools": []}}),
+        (None, None, {}),
+    ],
+)
+def test_an_update_says_what_changes_and_nothing_else(
+    instructions: dict[str, Any] | None, tools: list[Any] | None, update: object
+) -> None:
+    assert read(outgoing.context_update(instructions, tools)) == {"contextUpdate": update}
+
+
+def test_a_response_says_no_more_than_it_must() -> None:
+    assert outgoing.function_response(None, "f", {}) == {"name": "f", "response": {}}
+
+
+def test_scheduling_and_the_rest_stand_beside_the_response() -> None:
+    part = {"inlineData": {"mimeType": "image/png", "data": "AA=="}}
+    answer = outgoing.function_response(
+        "c1", "f", {"output": 1}, scheduling="SILENT", will_continue=False, parts=(part,)
+    )
+    assert answer == {
+        "id": "c1",
+        "name": "f",
+        "response": {"output": 1},
+        "scheduling": "SILENT",
+        "willContinue": False,
+        "parts": [part],
+    }
+
+
+@pytest.mark.parametrize("number", [float("nan"), float("inf"), -float("inf")])
+def test_a_number_that_is_no_json_goes_out_as_null(number: float) -> None:
+    assert read(outgoing.encode({"output": [number, 1.5]})) == {"output": [None, 1.5]}
+    assert read(outgoing.encode({"output": [number, "\ud800"]})) == {"output": [None, "\ufffd"]}
+
+
+@given(st.text(st.characters()))
+@settings(derandomize=True, max_examples=100, deadline=None)
+def test_any_text_goes_out_as_utf8_lone_surrogates_replaced(text: str) -> None:
+    written = read(outgoing.realtime_text(text))["realtimeInput"]["text"]
+    whole = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    assert written == whole
+
+
+def test_a_late_result_says_what_was_asked_and_why_it_comes_now() -> None:
+    late = outgoing.late_result("book", {"day": "Freitag"}, {"output": "für zwei"}, background=False)
+    assert late == (
+        '[Result of book({"day": "Freitag"}), asked for before the connection was replaced: '
+        '{"output": "für zwei"}]'
+    )
+    assert "replaced" not in outgoing.late_result("book", {}, {}, background=True)
+
+
+def test_the_word_that_a_call_is_under_way_asks_not_to_call_again() -> None:
+    assert "Do not call it again" in outgoing.under_way("job")

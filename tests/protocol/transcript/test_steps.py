@@ -1,0 +1,58 @@
+"""Steps become contents."""
+
+from __future__ import annotations
+
+from livetools.events import Call
+from livetools.protocol.transcript.steps import UNHEARD, Batch, Slot, Utterance, render, without_functions
+
+
+def batch(*names: str) -> Batch:
+    made = Batch(0)
+    made.slots = [Slot(name, name, name, Call(name, name, {"x": 1})) for name in names]
+    return made
+
+
+def test_a_batch_is_a_content_of_calls_and_one_of_responses():
+    calls, made = batch("a", "b"), [Utterance(0, "user", text="Go")]
+    calls.slots[1].response = {"output": 1}
+    user, model, answers = render([*made, calls])
+    assert user == {"role": "user", "parts": [{"text": "Go"}]}
+    assert model["parts"][0] == {"functionCall": {"id": "a", "name": "a", "args": {"x": 1}}}
+    assert [part["functionResponse"]["response"] for part in answers["parts"]] == [
+        {"error": "no result yet"},
+        {"output": 1},
+    ]
+
+
+def test_a_call_without_an_id_is_rendered_without_one():
+    made = Batch(0)
+    made.slots = [Slot("key", "f", None, {"functionCall": {"name": "f"}}, {"output": 1}, {"parts": []})]
+    contents = render([made])
+    assert contents[0]["parts"] == [{"text": UNHEARD}]
+    assert contents[1]["parts"] == [{"functionCall": {"name": "f"}}]
+    assert contents[2]["parts"] == [
+        {"functionResponse": {"parts": [], "name": "f", "response": {"output": 1}}}
+    ]
+
+
+def test_what_the_model_says_in_a_row_shares_a_content_and_the_users_turns_do_not():
+    steps = [Utterance(0, side, text="x") for side in ("user", "user", "model", "model")]
+    assert [len(content["parts"]) for content in render(steps)] == [1, 1, 2]
+
+
+def test_nothing_said_is_no_content():
+    assert render([Utterance(0, "user"), Utterance(0, "model")]) == []
+
+
+def test_texts_alone_are_joined_where_functions_stood_between_them():
+    steps = [
+        Utterance(0, "user", text="a"),
+        Utterance(0, "model", text="b"),
+        batch("f"),
+        Utterance(0, "model", text="c"),
+    ]
+    thought = {"role": "model", "parts": [{"text": "hm", "thought": True}]}
+    assert without_functions([*render(steps), thought]) == [
+        {"role": "user", "parts": [{"text": "a"}]},
+        {"role": "model", "parts": [{"text": "b"}, {"text": "c"}]},
+    ]

@@ -1,0 +1,116 @@
+"""A session is woken when its machine wants to be, on either loop and by any clock."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import anyio
+import pytest
+
+from livetools.session.running.alarm import make_alarm
+from livetools.session.running.clock import Clock, SystemClock
+from livetools.testing import FakeClock
+from livetools.transport.loop.wake import this_task
+
+pytestmark = pytest.mark.anyio
+
+
+class OwnClock(SystemClock):
+    """As a user's own, which the loop's timers know nothing of."""
+
+
+@pytest.fixture(params=[SystemClock, OwnClock])
+def clock(request: pytest.FixtureRequest) -> Clock:
+    make: Callable[[], Clock] = request.param
+    return make()
+
+
+async def test_it_rings_at_the_earliest_time_that_was_set_and_once(clock: Clock) -> None:
+    rung: list[float] = []
+    async with anyio.create_task_group() as group:
+        alarm = make_alarm(clock, lambda: rung.append(clock.now()), group)
+        began = clock.now()
+        alarm.set(began + 30)
+        await anyio.sleep(0)
+        alarm.set(began + 0.02)
+        alarm.set(began + 10)
+        with anyio.fail_after(5):
+            while not rung:
+                await anyio.sleep(0.001)
+        alarm.close()
+        group.cancel_scope.cancel()
+    assert len(rung) == 1
+    assert rung[0] >= began + 0.02
+
+
+async def test_it_rings_again_where_it_is_set_again(clock: Clock) -> None:
+    rung = 0
+
+    def ring() -> None:
+        nonlocal rung
+        rung += 1
+        if rung < 3:
+            alarm.set(clock.now() + 0.001)
+
+    with anyio.fail_after(5):
+        async with anyio.create_task_group() as group:
+            alarm = make_alarm(clock, ring, group)
+            alarm.set(clock.now())
+            while rung < 3:
+                await anyio.sleep(0.001)
+            alarm.close()
+            group.cancel_scope.cancel()
+
+
+async def test_one_that_is_closed_rings_no_more(clock: Clock) -> None:
+    rung: list[int] = []
+    async with anyio.create_task_group() as group:
+        alarm = make_alarm(clock, lambda: rung.append(1), group)
+        alarm.set(clock.now() + 0.01)
+        await anyio.sleep(0)
+        alarm.close()
+        group.cancel_scope.cancel()
+        with anyio.CancelScope(shield=True):
+            await anyio.sleep(0.03)
+    assert not rung
+
+
+async def test_what_it_calls_runs_as_the_task_that_made_it(clock: Clock, anyio_backend: str) -> None:
+    tasks = []
+    async with anyio.create_task_group() as group:
+        alarm = make_alarm(clock, lambda: tasks.append(this_task()), group)
+        alarm.set(clock.now())
+        with anyio.fail_after(5):
+            while not tasks:
+                await anyio.sleep(0.001)
+        alarm.close()
+        group.cancel_scope.cancel()
+    assert len(tasks) == 1
+    if anyio_backend == "asyncio" and type(clock) is SystemClock:
+        assert tasks == [this_task()]
+
+
+async def test_a_clock_that_stands_still_is_waited_for() -> None:
+    clock = FakeClock()
+    rung: list[float] = []
+    async with anyio.create_task_group() as group:
+        alarm = make_alarm(clock, lambda: rung.append(clock.now()), group)
+        alarm.set(clock.now() + 30)
+        await anyio.wait_all_tasks_blocked()
+        assert not rung
+        clock.advance(31)
+        await anyio.wait_all_tasks_blocked()
+        group.cancel_scope.cancel()
+    assert rung
+
+
+async def test_what_may_be_done_at_any_time_rings_at_once(clock: Clock) -> None:
+    rung = anyio.Event()
+    async with anyio.create_task_group() as group:
+        alarm = make_alarm(clock, rung.set, group)
+        alarm.set(-math.inf)
+        with anyio.fail_after(5):
+            await rung.wait()
+        alarm.close()
+        group.cancel_scope.cancel()

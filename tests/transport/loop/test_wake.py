@@ -1,0 +1,148 @@
+"""The cheapest way to wake a task, on either loop and from any thread."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+
+import anyio
+import pytest
+
+from livetools.transport.loop.wake import (
+    Latch,
+    act_as,
+    act_no_longer,
+    make_wake,
+    on_trio,
+    poster,
+    this_loop,
+    this_task,
+)
+
+pytestmark = pytest.mark.anyio
+
+
+async def test_the_loop_is_known(anyio_backend: str) -> None:
+    assert on_trio() == (anyio_backend == "trio")
+
+
+async def test_a_wake_that_came_before_the_wait_is_not_lost() -> None:
+    wake = make_wake()
+    wake.set()
+    wake.set()
+    with anyio.fail_after(1):
+        await wake.wait()
+    with anyio.move_on_after(0.01) as scope:
+        await wake.wait()
+    assert scope.cancelled_caught
+
+
+async def test_a_wake_that_somebody_waited_for_is_taken() -> None:
+    wake = make_wake()
+
+    async def wait() -> None:
+        await wake.wait()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(wait)
+        await anyio.wait_all_tasks_blocked()
+        wake.set()
+    with anyio.move_on_after(0.01) as scope:
+        await wake.wait()
+    assert scope.cancelled_caught
+
+
+async def test_a_wait_that_was_cancelled_is_known_before_its_task_has_learned_it(anyio_backend: str) -> None:
+    if anyio_backend == "trio":  # there a task is woken with its cancellation
+        assert not make_wake().cancelled
+        return
+    wake = make_wake()
+    assert not wake.cancelled
+
+    async def wait() -> None:
+        await wake.wait()
+
+    task = asyncio.create_task(wait())
+    await asyncio.sleep(0)
+    assert not wake.cancelled
+    task.cancel()
+    task.uncancel()
+    assert wake.cancelled
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+async def test_a_wake_after_a_cancelled_wait_reaches_the_next() -> None:
+    wake = make_wake()
+    with anyio.move_on_after(0.001):
+        await wake.wait()
+    wake.set()
+    with anyio.fail_after(1):
+        await wake.wait()
+
+
+async def test_a_waiting_task_is_woken_by_another_thread() -> None:
+    wake = make_wake()
+    post = poster()
+    threading.Thread(target=post, args=(wake.set,)).start()
+    with anyio.fail_after(5):
+        await wake.wait()
+
+
+async def test_a_post_from_the_loops_own_thread_runs_at_once() -> None:
+    ran: list[int] = []
+    poster()(lambda: ran.append(1))
+    assert ran == [1]
+
+
+async def test_a_latch_lets_all_go_and_stays_open() -> None:
+    latch = Latch()
+    gone: list[int] = []
+
+    async def wait(n: int) -> None:
+        await latch.wait()
+        gone.append(n)
+
+    async with anyio.create_task_group() as group:
+        for n in range(3):
+            group.start_soon(wait, n)
+        with anyio.move_on_after(0.001):
+            await latch.wait()
+        assert not gone
+        latch.set()
+    with anyio.fail_after(1):
+        await latch.wait()
+    assert sorted(gone) == [0, 1, 2]
+    assert latch.is_set
+
+
+async def test_the_loop_that_runs_is_told_from_another() -> None:
+    here = this_loop()
+    assert here is not None
+    assert here is this_loop()
+    elsewhere: list[object] = []
+    thread = threading.Thread(target=lambda: elsewhere.append(this_loop()))
+    thread.start()
+    thread.join()
+    assert elsewhere == [None]
+
+
+async def test_a_callback_acts_for_a_task_that_waits() -> None:
+    mine = this_task()
+    if mine is None:
+        return  # trio has no callbacks
+    seen: list[object] = []
+
+    def callback() -> None:
+        seen.append(this_task())
+        acting = act_as(mine)
+        seen.append(this_task())
+        act_no_longer(acting)
+        seen.append(this_task())
+
+    mine.get_loop().call_soon(callback)
+    await anyio.sleep(0.001)
+    assert seen == [None, mine, None]
+    assert act_as(mine) is None  # a task runs already
+    act_no_longer(None)
+    assert this_task() is mine

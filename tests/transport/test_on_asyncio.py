@@ -1,0 +1,262 @@
+"""The connection on asyncio: each message is given away as it comes, and a frame is written at once."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import threading
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from support.raw import Raw, raw_server
+
+from livetools.transport.contract import Gone
+from livetools.transport.on_asyncio import AsyncioAdapter
+from livetools.transport.websocket import WebSocket
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+def anyio_backend() -> str:
+    return "asyncio"
+
+
+@asynccontextmanager
+async def dialled(script: Callable[[Raw], None], **options: Any) -> AsyncIterator[AsyncioAdapter]:
+    with raw_server(script) as url:
+        async with asyncio.timeout(20), WebSocket(**options).dial(url, {}) as transport:
+            assert isinstance(transport, AsyncioAdapter)
+            yield transport
+
+
+def sends(*pieces: bytes) -> Callable[[Raw], None]:
+    """A server that upgrades and writes this, each piece by itself."""
+
+    def script(line: Raw) -> None:
+        line.upgrade()
+        for piece in pieces:
+            line.sock.sendall(piece)
+            time.sleep(0.01)
+        line.close(1000, "bye")
+        line.receive()
+
+    return script
+
+
+def frames(*texts: str) -> bytes:
+    return b"".join(Raw.frame(text.encode()) for text in texts)
+
+
+async def test_messages_pings_and_fragments_come_in_their_order_to_whoever_listens() -> None:
+    stream = (
+        frames("1", "2") + Raw.frame(b"ping", 9) + Raw.frame(b"thr", 1, fin=False)
+        + Raw.frame(b"pong", 10) + Raw.frame(b"ee", 0) + frames("4")
+    )  # fmt: skip
+    for cut in range(0, len(stream), 3):
+        heard: list[bytes] = []
+        async with dialled(sends(stream[:cut], stream[cut:])) as transport:
+            end = await transport.listen(heard.append)
+        assert heard == [b"1", b"2", b"three", b"4"]
+        assert (end.code, end.reason, end.by_us) == (1000, "bye", False)
+
+
+async def test_what_comes_in_one_read_with_the_response_is_not_lost() -> None:
+    def script(line: Raw) -> None:
+        send = line.sock.sendall
+
+        class Together:
+            """Keeps back what is sent, until the upgrade has been answered."""
+
+            def sendall(self, data: bytes) -> None:
+                send(data + frames("early"))
+
+        line.sock, sock = Together(), line.sock  # type: ignore[assignment]  # the part of a socket that is used
+        line.sock.recv = sock.recv  # type: ignore[method-assign]  # the same
+        line.upgrade()
+        line.sock = sock
+        line.close(1000)
+        line.receive()
+
+    async with dialled(script) as transport:
+        assert await transport.receive() == b"early"
+        with pytest.raises(Gone):
+            await transport.receive()
+
+
+async def test_a_listener_that_is_cancelled_loses_nothing_to_the_next() -> None:
+    heard: list[bytes] = []
+    more, first = threading.Event(), asyncio.Event()
+
+    def script(line: Raw) -> None:
+        line.upgrade()
+        line.sock.sendall(frames("1"))
+        more.wait(10)
+        line.sock.sendall(frames(*map(str, range(2, 100))))
+        line.close(1000)
+        line.receive()
+
+    def feed(message: bytes) -> None:
+        heard.append(message)
+        first.set()
+
+    async with dialled(script) as transport:
+        task = asyncio.create_task(transport.listen(feed))
+        await first.wait()
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+        more.set()
+        heard.append(await transport.receive())
+        await transport.listen(heard.append)
+    assert heard == [str(n).encode() for n in range(1, 100)]
+
+
+async def test_what_is_fed_belongs_to_the_task_that_listens() -> None:
+    tasks: list[asyncio.Task[Any] | None] = []
+    async with dialled(sends(frames("1"))) as transport:
+        await transport.listen(lambda message: tasks.append(asyncio.current_task()))
+    assert tasks == [asyncio.current_task()]
+
+
+async def test_what_a_listener_raises_is_raised_to_it_and_ends_the_line() -> None:
+    def feed(message: bytes) -> None:
+        raise ZeroDivisionError
+
+    async with dialled(sends(frames("1"))) as transport:
+        with pytest.raises(ZeroDivisionError):
+            await transport.listen(feed)
+        assert not transport.writable
+
+
+async def test_fifty_thousand_frames_of_one_read_leave_the_loop_to_others() -> None:
+    count, turns = 0, 0
+
+    def feed(message: bytes) -> None:
+        nonlocal count
+        count += 1
+
+    async def other() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    async with dialled(sends(Raw.frame(b"{}") * 50_000)) as transport:
+        task = asyncio.create_task(other())
+        heard = asyncio.create_task(transport.listen(feed))
+        worst = 0
+        while not heard.done():
+            before = count
+            await asyncio.sleep(0)
+            worst = max(worst, count - before)
+        task.cancel()
+    assert count == 50_000
+    assert worst < 40_000  # a slice of five milliseconds holds a few thousand
+    assert turns > 5
+
+
+async def test_what_came_before_a_reset_is_still_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("livetools.transport.on_asyncio.SLICE", 0.0)  # every frame in a turn of its own
+    count = 0
+
+    def feed(message: bytes) -> None:
+        nonlocal count
+        count += 1
+
+    def script(line: Raw) -> None:
+        line.upgrade()
+        line.sock.sendall(frames("x") * 300)
+        line.close(1011, "over")
+        line.sock.close()
+
+    async with dialled(script) as transport:
+        end = await transport.listen(feed)
+    assert count == 300
+    assert (end.code, end.reason) == (1011, "over")
+
+
+UNLAWFUL = {b"\xc1": 1002, b"\x83": 1002, b"\x82\x7f" + (2**50).to_bytes(8, "big"): 1009}
+
+
+@pytest.mark.parametrize("begins", UNLAWFUL)
+async def test_a_frame_that_may_not_be_is_refused_before_it_is_whole(begins: bytes) -> None:
+    closes: list[int] = []
+
+    def script(line: Raw) -> None:
+        line.upgrade()
+        line.sock.sendall(frames("1") + begins)
+        first, second = line.exactly(2)
+        assert first == 0x88
+        mask = line.exactly(4)
+        data = line.exactly(second & 127)
+        closes.append(int.from_bytes(bytes(b ^ mask[n % 4] for n, b in enumerate(data[:2])), "big"))
+
+    heard: list[bytes] = []
+    async with dialled(script) as transport:
+        end = await transport.listen(heard.append)
+    assert heard == [b"1"]
+    assert closes == [UNLAWFUL[begins]]
+    assert end.code == (1009 if closes == [1009] else 1006)
+
+
+def reads(seen: list[bytes], wanted: int, begin: threading.Event) -> Callable[[Raw], None]:
+    """A server that begins to read when it is told, until it has so many messages."""
+
+    def script(line: Raw) -> None:
+        line.upgrade()
+        begin.wait(10)
+        while len(seen) < wanted:
+            seen.append(b"%d" % line.receive()["n"])
+        line.close(1000)
+        line.receive()
+
+    return script
+
+
+async def test_what_is_put_and_what_is_sent_goes_out_in_one_order() -> None:
+    seen: list[bytes] = []
+    begin = threading.Event()
+    begin.set()
+    async with dialled(reads(seen, 40, begin)) as transport:
+        for n in range(0, 40, 2):
+            assert transport.put(b'{"n": %d}' % n)
+            await transport.send(b'{"n": %d}' % (n + 1))
+        await transport.listen(lambda message: None)
+    assert seen == [b"%d" % n for n in range(40)]
+    assert not transport.writable
+
+
+async def test_nothing_is_put_behind_a_frame_that_waits_for_the_kernel() -> None:
+    seen: list[bytes] = []
+    begin = threading.Event()
+    async with dialled(reads(seen, 50, begin)) as transport:
+        taken = 0
+        while transport.writable:
+            assert transport.put(b'{"n": %d, "pad": "%s"}' % (taken, b"x" * 500_000))
+            taken += 1
+        assert 0 < taken < 50
+        begin.set()
+        for n in range(taken, 50):
+            await transport.send(b'{"n": %d}' % n)
+        await transport.listen(lambda message: None)  # until the server has read them all
+    assert seen == [b"%d" % n for n in range(50)]
+
+
+async def test_a_frame_that_was_put_and_that_nobody_takes_ends_the_line() -> None:
+    begin = threading.Event()
+    async with dialled(reads([], 1, begin), write_timeout=0.05) as transport:
+        while transport.writable:
+            assert transport.put(b"x" * 500_000)
+        end = await transport.listen(lambda message: None)
+        begin.set()
+    assert end.code == 1006
+    assert "no frame was taken for 0.05 s" in end.reason
+
+
+@pytest.fixture(autouse=True)
+def short(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("livetools.transport.adapter.LINGER", 0.1)
