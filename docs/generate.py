@@ -24,6 +24,12 @@ import generate_tables  # noqa: E402
 MARK = re.compile(r"(<!-- generated: (?P<name>[\w.-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
+TABLES: Mapping[str, Callable[[], str]] = {
+    **generate_tables.TABLES,
+    "behavior-by-model": generate_models.behavior_table,
+}
+
+
 def wanted() -> dict[Path, str]:
     """Every page that holds something generated, and every picture, as it should be."""
     pages = {DOCS / name: text for name, text in generate_models.pages().items()}
@@ -31,7 +37,7 @@ def wanted() -> dict[Path, str]:
     for path in sorted(DOCS.rglob("*.md")):
         text = path.read_text(encoding="utf-8")
         if path not in pages and MARK.search(text):
-            pages[path] = filled(text, generate_tables.TABLES)
+            pages[path] = filled(text, TABLES)
     return pages
 
 

@@ -106,7 +106,10 @@ def _arrow(arrow: Arrow, at: Mapping[str, float], y: int) -> Iterator[str]:
 def state_pictures() -> dict[str, str]:
     """A picture for each table of states, by its file's name."""
     found = {name: _moves(module) for name, module in generate_tables.machines().items()}
-    found["outbox"] = outbox.State, [(of, on, outbox.State.READ) for of, on in sorted_by_table(outbox)]
+    found["outbox"] = (
+        outbox.EntryState,
+        [(of, on, outbox.EntryState.READ) for of, on in sorted_by_table(outbox)],
+    )
     return {f"states-{name}.svg": _states(name, *table) for name, table in found.items()}
 
 
@@ -115,7 +118,7 @@ Move = tuple[Enum, Enum, Enum | None]
 
 def sorted_by_table(module: types.ModuleType) -> list[tuple[Enum, Enum]]:
     """What makes an entry of the outbox read, in the order of its enums."""
-    pairs = [(state, on) for on in module.Evidence for state in module.State]
+    pairs = [(state, on) for on in module.Evidence for state in module.EntryState]
     return [pair for pair in pairs if pair in module.READ_BY]
 
 

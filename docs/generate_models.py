@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 
+import livetools
 from livetools.setup import profiles
 from livetools.setup.profiles import ModelProfile
 
@@ -169,14 +170,14 @@ def sentences(p: ModelProfile) -> Iterator[str]:
     if not p.functions:
         yield "It takes no function declarations: `connect(tools=[...])` raises `ConfigError`."
         return
-    waits = p.default_behavior == "BLOCKING"
-    yield "Unless told otherwise it " + (
-        "waits for the answer to a call (blocking)."
-        if waits
-        else "keeps talking while a call runs (non-blocking)."
+    name = names(p.family)[0]
+    yield f"A tool without `behavior`: {declared(name, None)}. A generator: {declared(name, None, generator=True)}."
+    for behavior in ("blocking", "non_blocking", "background"):
+        yield f'`behavior="{behavior}"`: {declared(name, behavior)}.'
+    yield (
+        f"The service's own default, for a declaration without `behavior`, is {p.default_behavior}. livetools "
+        + ("always says which one it wants." if p.states_behavior else "relies on it.")
     )
-    for behavior, verdict in (("blocking", p.blocking), ("non_blocking", p.non_blocking)):
-        yield f'`behavior="{behavior}"` is {verdict}.'
     if p.input_block:
         yield "Audio and video are dropped while a blocking call is open: they would disturb it (`input_gate`)."
     if p.content_mid_session == "refused":
@@ -184,6 +185,50 @@ def sentences(p: ModelProfile) -> Iterator[str]:
     yield (
         "A dropped connection can be resumed." if p.resumption else "A dropped connection cannot be resumed."
     )
+
+
+#: What the model does while a tool runs, by what livetools declares.
+WAITS, TALKS = "the model waits for the answer", "the model keeps talking"
+
+
+def declared(model: str, behavior: str | None, *, generator: bool = False) -> str:
+    """What livetools makes of a tool's ``behavior`` on this model, by the plan that a session would follow."""
+
+    def function() -> str:
+        return ""
+
+    def parts() -> Iterator[str]:
+        yield ""
+
+    options = {} if behavior is None else {"behavior": behavior}
+    tool = livetools.Tool(parts if generator else function, name="f", **options)
+    needs_level = profiles.find(model).thinking_level == "required"
+    config = {"thinking_config": {"thinking_level": "LOW"}} if needs_level else None
+    try:
+        session = livetools.connect(model, tools=[tool], config=config, api_key="none")
+    except livetools.ConfigError:
+        return "raises `ConfigError`"
+    policy = session.plan.policies["f"]
+    if policy.background:
+        return "answered at once that it is under way; the result follows as text"
+    if behavior == "non_blocking" and policy.behavior == "BLOCKING":
+        return f"left out with a warning; {WAITS}"
+    return WAITS if policy.behavior == "BLOCKING" else TALKS
+
+
+def behavior_table() -> str:
+    """What each ``behavior`` becomes on each family that takes functions."""
+    lines = []
+    for family in families().values():
+        name = names(family.profile.family)[0]
+        if profiles.find(name).functions:
+            cells = [declared(name, b) for b in (None, "blocking", "non_blocking", "background")]
+            cells.insert(1, declared(name, None, generator=True))
+            lines.append(
+                row(f"[{family.profile.family}](../models/{slug(family.profile.family)}.md)", *cells)
+            )
+    headings = ["Model", "not given", "not given, a generator"]
+    return table([*headings, '`"blocking"`', '`"non_blocking"`', '`"background"`'], lines)
 
 
 def overview(found: list[Family]) -> str:
@@ -195,7 +240,7 @@ def overview(found: list[Family]) -> str:
             row(
                 f"[{p.family}]({slug(p.family)}.md)",
                 ", ".join(sorted(p.modalities)).lower(),
-                p.default_behavior.lower() if p.functions else "no functions",
+                declared(names(p.family)[0], None) if p.functions else "no functions",
                 p.non_blocking if p.functions else "–",
                 p.scheduling if p.functions else "–",
                 written(p.input_block),
@@ -206,7 +251,7 @@ def overview(found: list[Family]) -> str:
     headings = [
         "Family",
         "Answers with",
-        "A call is",
+        "While a tool runs, unless told otherwise",
         "Non-blocking",
         "Scheduling",
         "Input block",

@@ -286,7 +286,7 @@ def is_number(value: ast.expr) -> bool:
 
 def outbox_tables() -> str:
     """What makes an entry of the outbox read, and what becomes of one that was not."""
-    states, events_ = list(outbox.State), list(outbox.Evidence)
+    states, events_ = list(outbox.EntryState), list(outbox.Evidence)
     marks = [
         row(f"**{on.name}**", *("READ" if (state, on) in outbox.READ_BY else "" for state in states))
         for on in events_

@@ -27,6 +27,8 @@ No error text holds an API key, a token or a header.
 
 from __future__ import annotations
 
+import functools
+
 
 class LiveToolsError(Exception):
     """The root of every exception in livetools.
@@ -39,6 +41,9 @@ class LiveToolsError(Exception):
         except LiveToolsError as error:
             print("no answer:", error)
     """
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _remade, (type(self), self.args, vars(self))
 
 
 class ConfigError(LiveToolsError, ValueError):
@@ -268,6 +273,8 @@ class RemoteProtocolError(LiveToolsError):
 class ToolError(LiveToolsError):
     """Raise it in a tool to tell the model what went wrong. The text of any other exception does not reach the model.
 
+    ``retry=False`` tells the model to stop trying: nothing that it could change would help.
+
     ::
 
         def get_price(item: str) -> str:
@@ -278,6 +285,13 @@ class ToolError(LiveToolsError):
 
         print(await Tool(get_price).call({"item": "sushi"}))  # {'error': 'there is no sushi; ask for pizza'}
     """
+
+    retry = True
+
+    def __init__(self, *args: object, retry: bool = True) -> None:
+        super().__init__(*args)
+        if not retry:
+            self.retry = False
 
 
 class ToolTimeout(ToolError):
@@ -308,3 +322,71 @@ class ConcurrencyError(LiveToolsError, RuntimeError):
             print(error)
         print([text async for text in answer])
     """
+
+
+# Copies of errors: in an event that is pickled or copied
+
+_OWN = ("code", "reason", "phase", "retryable", "advice", "limit", "retry")  # attributes of the classes above
+
+
+def _remade(kind: type[Exception], args: tuple[object, ...], attributes: dict[str, object]) -> Exception:
+    made = kind.__new__(kind, *args)
+    vars(made).update(attributes)
+    return made
+
+
+def described(error: BaseException | None) -> tuple[str, str] | None:
+    """The class and the text of an error: what events are compared by, and what their copies keep."""
+    if error is None:
+        return None
+    try:
+        return type(error).__name__, str(error)
+    except Exception:  # an error of somebody's that cannot even say what it is
+        return type(error).__name__, ""
+
+
+def detached(error: Exception | None) -> Exception | None:
+    """An error of the same class name and text that can be pickled, and holds nothing else.
+
+    An exception may hold a client, a request or a key, and many cannot be made again from what they hold. One of
+    livetools' and of Python's own is of its class; of any other the class is made, below the nearest of those.
+    """
+    if (told := described(error)) is None or error is None:
+        return None
+    name, text = told
+    kind: type[Exception] = next(
+        base for base in type(error).__mro__ if base.__module__ in ("builtins", __name__)
+    )
+    if kind is type(error):
+        try:
+            made: Exception = (
+                _remade(kind, (text,), _own(error)) if kind.__module__ == __name__ else kind(text)
+            )
+            if str(made) == text:
+                return made
+        except Exception:  # it is made of something else than a text
+            kind = Exception
+    return _named(name, kind, text)
+
+
+def _own(error: Exception) -> dict[str, object]:
+    return {name: value for name, value in vars(error).items() if name in _OWN}
+
+
+def _named(name: str, base: type[Exception], text: str) -> Exception:
+    kind = _kind(name, base)  # type: ignore[arg-type]  # a class can be hashed
+    try:
+        return kind.__new__(kind, text)
+    except TypeError:  # an exception group, which must hold something
+        return _named(name, Exception, text)
+
+
+@functools.cache
+def _kind(name: str, base: type[Exception]) -> type[Exception]:
+    """A class that stands for one that cannot be imported where the copy is read, or has to be made otherwise."""
+    members = {
+        "__doc__": "A copy of an error: its class's name and its text.",
+        "__str__": lambda self: self.args[0],
+        "__reduce__": lambda self: (_named, (name, base, self.args[0])),
+    }
+    return type(name, (base,), members)

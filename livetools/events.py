@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import field
 from typing import Any, TypeAlias
 
+from .errors import described, detached
 from .setup.frozen import frozen
 from .setup.price import dollars
 
@@ -187,8 +188,8 @@ class InputTranscript:
     often never true.
 
     An ``interim`` piece (transcribe-live) is a guess: it replaces the guess before it, and the next piece that is not
-    ``interim`` replaces it. ``language`` (BCP-47), ``speaker`` and ``words`` are set if the config asks for them and
-    the service sends them.
+    ``interim`` replaces it. ``language`` (BCP-47), ``speaker``, ``words``, and ``start`` and ``end`` (seconds into the
+    audio) are set if the config asks for them and the service sends them.
 
     ::
 
@@ -202,11 +203,13 @@ class InputTranscript:
     speaker: str | None = None
     words: tuple[Word, ...] = ()
     interim: bool = False
+    start: float | None = None
+    end: float | None = None
 
 
 @frozen
 class OutputTranscript:
-    """A piece of the transcript of what the model says.
+    """A piece of the transcript of what the model says. ``start`` and ``end`` are seconds into the audio, where told.
 
     ::
 
@@ -218,6 +221,9 @@ class OutputTranscript:
     finished: bool = False
     language: str | None = None
     words: tuple[Word, ...] = ()
+    start: float | None = None
+    end: float | None = None
+    speaker: str | None = None
 
 
 @frozen
@@ -253,6 +259,8 @@ class ToolFinished:
     """A tool ended. ``response`` is the JSON object that the model gets, ``elapsed`` the seconds since the call came.
 
     ``ran`` is false if the tool's function never began: the call was refused, or its arguments were invalid.
+    ``error``: what was raised. Of it a copy of this event, or a pickle, keeps the class's name and the text, and two
+    events are equal if these are.
 
     ::
 
@@ -265,6 +273,20 @@ class ToolFinished:
     error: Exception | None
     elapsed: float
     ran: bool = True
+
+    def __eq__(self, other: object) -> bool:
+        if type(other) is not type(self):
+            return NotImplemented
+        return self._compared() == other._compared()
+
+    def __hash__(self) -> int:
+        return hash(self._compared())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.call, self.response, detached(self.error), self.elapsed, self.ran)
+
+    def _compared(self) -> tuple[object, ...]:
+        return self.call, self.response, described(self.error), self.elapsed, self.ran
 
 
 @frozen
@@ -395,7 +417,8 @@ class VoiceActivity:
 class CodeChunk:
     """Code that the model runs, or its result (``language`` is then the outcome, such as ``OUTCOME_OK``).
 
-    If the code is really a function call, ``tool`` names the function.
+    If the code is really a function call, ``tool`` names the function. ``id``: the service gives code and its result
+    the same one, if any.
 
     ::
 
@@ -408,11 +431,15 @@ class CodeChunk:
     code: str
     language: str
     tool: str | None = None
+    id: str | None = None
 
 
 @frozen
 class Grounding:
     """The sources of the answer, search results and URLs, as the service sent them.
+
+    A tool that the service runs itself, such as a search, is told here as well: its call as ``{"toolCall": {...}}``,
+    then what it found as ``{"toolResponse": {...}}``, each with ``id`` and ``toolType``.
 
     ::
 

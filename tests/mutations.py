@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).parent / "protocol" / "input"))
 sys.path.insert(0, str(Path(__file__).parent / "protocol" / "turns"))
 
 import test_outbox
-import test_table as test_turns
+import test_queue as test_turns
 from support import asking, line, reading, world
 from support.driver import plan
 from support.search import search
@@ -67,7 +67,8 @@ def prove_link() -> None:
 def prove_turns() -> None:
     """Play every order of frames that was seen, and search the orders of questions and answers."""
     for order in test_turns.ORDERS:
-        test_turns.test_an_exchange_ends_with_the_last_frame_that_is_due_and_not_before(order)
+        for microphone in ("", "on", "off and on"):
+            test_turns.test_an_exchange_ends_with_the_last_frame_that_is_due_and_not_before(order, microphone)
         test_turns.test_wherever_the_model_falls_silent_a_stall_ends_the_exchange(order)
         test_turns.test_wherever_the_line_is_cut_the_exchange_ends_or_goes_on(order)
     for order in test_turns.UNDER_WAY:
@@ -83,7 +84,7 @@ def prove_turns() -> None:
         test_turns.test_after_a_call_without_a_word_on_it_the_next_turn_is_the_questions(end)
     for steps, due in test_turns.ANSWERS:
         test_turns.test_an_answer_is_spoken_of_in_the_turn_behind_the_calls_own(steps, due)
-    for inputs in (asking.World.INPUTS, asking.World.SPEECH, asking.World.CALLS):
+    for inputs, *_ in test_turns.PLAYED.values():
         search(asking.World, inputs, 4, last=asking.World.calm)
 
 
@@ -94,7 +95,7 @@ def prove_outbox() -> None:
     for loss in test_outbox.LOSSES:
         test_outbox.test_at_a_loss_the_end_of_its_answer_counts_with_a_pong(*loss)
     test_outbox.test_what_no_socket_has_been_handed_was_read_by_nobody()
-    for policy in (reading.ASYNC, reading.BLOCKING):
+    for policy in reading.POLICIES.values():
         search(partial(reading.World, policy), reading.World.INPUTS, 4, last=reading.World.breaks)
     for kind, fate in test_outbox.FOLLOWED.items():
         test_outbox.test_what_was_swallowed_meets_the_fate_of_its_kind(kind, fate)
@@ -105,8 +106,8 @@ def prove_outbox() -> None:
 
 def changed_outbox() -> Iterator[tuple[str, str, Any]]:
     """What is changed, in which table of the outbox, and to what."""
-    for state, on in product(outbox.State, outbox.Evidence):
-        if state is not outbox.State.READ:  # it stays read
+    for state, on in product(outbox.EntryState, outbox.Evidence):
+        if state is not outbox.EntryState.READ:  # it stays read
             yield f"{state.name} {on.name} the other way round", "READ_BY", outbox.READ_BY ^ {(state, on)}
     for kind, fate in outbox.FATES.items():
         rest = {other: was for other, was in outbox.FATES.items() if other != kind}
@@ -183,7 +184,7 @@ def mutate_tables() -> Iterator[tuple[str, str | None]]:
 
 def mutate_decisions() -> Iterator[tuple[str, str | None]]:
     """Each effect of the connection that decides, always for the same event; and its failure."""
-    deciding: Any = connection.DO
+    deciding: Any = connection.LINK_EFFECTS
     for effect, events in DECISIONS.items():
         original = deciding[effect]
         for event in events:

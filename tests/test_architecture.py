@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
 from itertools import chain
@@ -14,20 +15,21 @@ ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "livetools"
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 ROOMS = [
-    "errors", "setup", "events", "protocol", "tools", "formats", "transport", "session", "attach",
+    "log", "errors", "setup", "events", "protocol", "tools", "formats", "transport", "session", "attach",
     "audio", "integrations", "testing", "evals", "cli",
 ]  # fmt: skip
 _PROTOCOL = {"errors", "setup", "events", "protocol"}
-_SESSION = {*_PROTOCOL, "tools", "formats", "transport", "session"}
+_SESSION = {*_PROTOCOL, "log", "tools", "formats", "transport", "session"}
 _AUDIO = {*_SESSION, "attach", "audio"}
 ALLOWED = {
+    "log": {"log"},
     "errors": {"errors"},
     "setup": {"errors", "setup"},
     "events": {"errors", "setup", "events"},
     "protocol": _PROTOCOL,
-    "tools": {*_PROTOCOL, "tools"},
-    "formats": {*_PROTOCOL, "tools", "formats"},
-    "transport": {*_PROTOCOL, "transport"},
+    "tools": {*_PROTOCOL, "log", "tools"},
+    "formats": {*_PROTOCOL, "log", "tools", "formats"},
+    "transport": {*_PROTOCOL, "log", "transport"},
     "session": _SESSION,
     "attach": {*_SESSION, "attach"},
     "audio": _AUDIO,
@@ -44,6 +46,7 @@ MODULES_OF_THE_PURE = [
     if path.relative_to(PACKAGE).parts[0] in ("errors.py", "setup", "events.py", "protocol")
     or path == PACKAGE / "attach/machine.py"
 ]
+CONSTANT = re.compile("[A-Z][A-Z0-9_]+")
 PURE = ["asyncio", "anyio", "trio", "socket", "time", "threading", "websockets"]
 
 
@@ -179,6 +182,31 @@ def test_no_module_imports_the_private_name_of_another(path: Path) -> None:
     assert not private
 
 
+def named_in(path: Path) -> Iterator[str]:
+    """The classes and the public constants that a module defines."""
+    [module] = [node for node in nodes(path) if isinstance(node, ast.Module)]
+    for node in module.body:
+        match node:
+            case ast.ClassDef(name=name):
+                yield name
+            case ast.AnnAssign(target=target) | ast.Assign(targets=[target]):
+                names = target.elts if isinstance(target, ast.Tuple) else [target]
+                yield from (n.id for n in names if isinstance(n, ast.Name) and CONSTANT.fullmatch(n.id))
+
+
+def test_a_class_and_a_constant_of_the_core_have_a_name_of_their_own() -> None:
+    """But for ``TABLE``: each of those modules owns one table of states."""
+    core = [
+        path for path in MODULES if path.relative_to(PACKAGE).parts[0] in [*CORE, "errors.py", "events.py"]
+    ]
+    found: dict[str, list[str]] = {}
+    for path in core:
+        for name in named_in(path):
+            found.setdefault(name, []).append(name_of(path))
+    assert len(found["TABLE"]) == 3
+    assert not {name: places for name, places in found.items() if len(places) > 1 and name != "TABLE"}
+
+
 def held_by(node: ast.ClassDef) -> set[str]:
     """The names in the annotations of what a class is handed, or keeps."""
     kept: list[ast.expr] = []
@@ -243,7 +271,7 @@ def test_the_default_of_an_option_stands_once() -> None:
     assert {"max_concurrency", "max_history", "approval_timeout"} <= options
     found: dict[str, list[str]] = {name: [] for name in options}
     for path in MODULES:
-        if {*CORE, "tools"} & set(path.parts):
+        if {*CORE, "tools"} & set(path.relative_to(PACKAGE).parts):
             for name, value in chain.from_iterable(map(defaults, nodes(path))):
                 if name in options and is_number_or_word(value):
                     found[name].append(f"{name_of(path)}: {name} = {ast.unparse(value)}")

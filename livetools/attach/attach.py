@@ -12,7 +12,6 @@ The dispatcher alone, without a connection of its own. Cancellations are honoure
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from types import TracebackType
 from typing import Any, Never, Self
@@ -22,6 +21,7 @@ from anyio.abc import TaskGroup
 
 from livetools.errors import ConcurrencyError, LocalProtocolError
 from livetools.events import Event
+from livetools.log import get_logger
 from livetools.protocol.calls.actions import Outcome
 from livetools.session.assembly import specs_of
 from livetools.session.handlers.first_step import FirstStep
@@ -50,9 +50,9 @@ from .machine import AttachedMachine
 from .sdk_session import SDKSession, SDKTransport, SDKWriter, calls_of, close_code
 
 _SDK = "the session itself is google-genai's: set it in client.aio.live.connect(model=..., config={...})"
-GRACE = 5.0  # seconds for the handlers at the end
+HANDLERS_GRACE = 5.0  # seconds for the handlers at the end
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 
 def attach(
@@ -211,8 +211,8 @@ class Attached:
         driver = self._driver
         driver.machine.close(driver.clock.now())
         driver.step()
-        driver.leave(GRACE)
-        await self._host.stop(GRACE)
+        driver.leave(HANDLERS_GRACE)
+        await self._host.stop(HANDLERS_GRACE)
 
     def __aiter__(self) -> Self:
         return self

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextvars import copy_context
@@ -14,7 +13,8 @@ import anyio
 from anyio.abc import TaskStatus
 from pydantic_core import from_json
 
-from livetools.protocol.calls.replies import Reply
+from livetools.log import get_logger
+from livetools.protocol.calls.replies import AnswerFrame
 from livetools.protocol.input.outbox import Frame
 from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.frames import FunctionCall
@@ -27,7 +27,7 @@ from livetools.setup.configuration import plain
 from livetools.transport.contract import Gone
 from livetools.transport.loop.wake import make_wake, this_task, was_cancelled
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 
 class SDKSession(Protocol):
@@ -185,17 +185,17 @@ class SDKWriter(Writer):
         self._transport = transport
 
     def _put(self, frame: Frame) -> bool:
-        if not isinstance(frame, Reply):
+        if not isinstance(frame, AnswerFrame):
             return super()._put(frame)
         return writer.PUT and self._transport.writable and self._answer(frame)
 
     async def _send(self, frame: Frame) -> None:
-        if isinstance(frame, Reply):
+        if isinstance(frame, AnswerFrame):
             await self._transport.in_turn(partial(self._answer, frame))
         else:
             await super()._send(frame)
 
-    def _answer(self, reply: Reply) -> bool:
+    def _answer(self, reply: AnswerFrame) -> bool:
         """Always true: of an answer that cannot be sent nobody needs to know."""
         bodies = _lawful(reply.bodies())
         if bodies:

@@ -12,7 +12,6 @@ tuned to a loud room. The config must turn the service's detection off::
 from __future__ import annotations
 
 import enum
-import logging
 import math
 from array import array
 from collections import deque
@@ -21,6 +20,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from livetools.errors import ConfigError
+from livetools.log import get_logger
 from livetools.setup.extras import install
 
 from .pcm import INPUT_RATE, SAMPLE, seconds_of
@@ -28,7 +28,7 @@ from .pcm import INPUT_RATE, SAMPLE, seconds_of
 if TYPE_CHECKING:
     from livetools.session.session import Session
 
-log = logging.getLogger("livetools.audio")
+log = get_logger("livetools.audio")
 
 #: Bytes that a detector is given at once: 32 ms at 16 kHz, what Silero wants.
 CHUNK = 1024

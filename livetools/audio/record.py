@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import os
 import struct
 import wave
@@ -12,6 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, BinaryIO, Self, TypeAlias
 
 from livetools.events import AudioChunk, Event, Interrupted
+from livetools.log import get_logger
 from livetools.session.listening.tap import listen
 from livetools.session.running.clock import Clock, SystemClock
 
@@ -20,7 +20,7 @@ from .pcm import INPUT_RATE, OUTPUT_RATE, SAMPLE, Resampler, seconds_of
 if TYPE_CHECKING:
     from livetools.session.session import Session
 
-log = logging.getLogger("livetools.audio")
+log = get_logger("livetools.audio")
 
 Path: TypeAlias = str | os.PathLike[str]
 

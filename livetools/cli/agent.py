@@ -42,7 +42,7 @@ def sessions(
     """
     loaded = Loaded() if target is None else load(target)
     loaded.tell()
-    config = {} if loaded.agent is not None else _config(choices)
+    config = {} if loaded.agent is not None else config_of(choices)
     if loaded.agent is not None:
         _refuse(choices, target)
 
@@ -72,7 +72,7 @@ def _refuse(choices: Choices, target: str | None) -> None:
             )
 
 
-def _config(choices: Choices) -> dict[str, Any]:
+def config_of(choices: Choices) -> dict[str, Any]:
     """``connect``'s config: the file's, with the thinking level in it."""
     config: dict[str, Any] = {}
     if choices.config is not None:
@@ -82,5 +82,7 @@ def _config(choices: Choices) -> dict[str, Any]:
             raise ConfigError(f"{choices.config} is not TOML: {error}") from None
     thinking = thinking_config(choices.thinking)
     if thinking and config.keys() & {"thinking_config", "thinkingConfig"}:
-        raise ConfigError(f"--thinking and thinking_config in {choices.config} are both given: say it once")
+        raise ConfigError(
+            f"--thinking and thinking_config in {choices.config} are both set: pass only one of them"
+        )
     return {**config, **thinking}

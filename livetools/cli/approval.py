@@ -6,8 +6,9 @@ import json
 from collections.abc import Callable
 
 from livetools.events import Call
+from livetools.log import escaped
 
-from .view import CUT, visible
+from .view import CUT
 
 #: Arguments that are shown before the rest is left out.
 MAX_LINES = 30
@@ -26,14 +27,14 @@ def decision(call: Call, notice: Notice, reply: Reply) -> str | None:
     try:
         brief, whole = written(call)
     except (ValueError, RecursionError):
-        notice(f"  ? {visible(call.name)}: refused, for its arguments cannot be shown", "yellow")
+        notice(f"  ? {escaped(call.name)}: refused, for its arguments cannot be shown", "yellow")
         return "its arguments cannot be shown to the user"
     notice(f"  ? {brief}", "yellow")
     choices = "[y/N]" if brief == whole else "[y/N/a] (a: show all of it)"
     while True:
         said = reply(f"    run it? {choices} ")
         if said is None:
-            notice("    refused: approvals are given at a terminal, and nobody is at one", "yellow")
+            notice("    refused: approval needs an interactive terminal", "yellow")
             return "nobody was there to be asked"
         match said.strip().lower():
             case "y" | "yes":
@@ -50,9 +51,9 @@ def written(call: Call) -> tuple[str, str]:
     Raises ``ValueError`` or ``RecursionError`` for values that JSON cannot hold.
     """
     values = {
-        visible(name): visible(json.dumps(value, ensure_ascii=False)) for name, value in call.args.items()
+        escaped(name): escaped(json.dumps(value, ensure_ascii=False)) for name, value in call.args.items()
     }
-    name = visible(call.name)
+    name = escaped(call.name)
     line = f"{name}({', '.join(f'{each}={value}' for each, value in values.items())})"
     if len(line) <= CUT:
         return line, line

@@ -39,6 +39,8 @@ PLAIN = (
     "GOOGLE_GENAI_API_VERSION",
     "SSL_CERT_FILE",
     "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
 )
 QUESTION = "Call the function get_code now, and tell me the code that it returns."
 
@@ -139,7 +141,7 @@ def _place(endpoint: Endpoint) -> str:
 
 async def _opening(model: str, options: Mapping[str, Any]) -> AsyncIterator[Finding]:
     """Whether a session can be opened; if not, how far it came."""
-    endpoint, key, live = "the endpoint answers", "the key is accepted", f"{model} is there, and is live"
+    endpoint, key, live = "the endpoint answers", "the key is accepted", f"{model} exists and is a Live model"
     try:
         async with connect(model, reconnect=False, **options):
             pass

@@ -40,7 +40,7 @@ def service_or_fake(fake: bool, base_url: str | None = None, rules: Path | None 
         yield Endpoint(False, {} if base_url is None else {"base_url": base_url})
         return
     if fake and base_url is not None:
-        raise ConfigError("--fake and --base-url are both given: say one of them")
+        raise ConfigError("--fake and --base-url cannot be combined: pass only one of them")
     from livetools.testing import FakeLiveServer
     from livetools.testing.rules import Rules
 
@@ -58,5 +58,5 @@ def _no_way(base_url: str | None) -> str | None:
     try:
         resolve()
     except ConfigError as error:
-        return f"The real one is out of reach: {error}"
+        return f"The service cannot be reached, so a pretend model answers: {error}"
     return None

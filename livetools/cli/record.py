@@ -17,7 +17,7 @@ from .saving import opened, test_of
 from .serve import announcement, authority_place
 from .waiting import explained, refuse, until_stopped, usable
 
-EXISTS = "--force overwrites it, --append goes on with it"
+EXISTS = "--force overwrites it, --append adds to it"
 TLS = typer.Option("--tls", help="Serve wss:// with a self-made certificate; google-genai's client needs it.")
 
 
@@ -42,7 +42,7 @@ def record(
     with usable("--upstream"):
         _upstream(upstream)
     if force and append:
-        refuse("--force overwrites the file, --append goes on with it: say one of them")
+        refuse("--force overwrites the file and --append adds to it: pass only one of them")
     recording = Recording(file, media=media, mode="w" if force else "a" if append else "x")
 
     async def main() -> None:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from livetools import events
 from livetools.events import Call, Event
+from livetools.log import escaped
 
 CUT = 300  # characters of a call's arguments, or of its result
 
@@ -109,7 +110,7 @@ def short(model: str) -> str:
 def json_text(value: object) -> str:
     """A value in a line, cut to ``CUT`` characters."""
     try:
-        return cut(visible(json.dumps(value, ensure_ascii=False, default=str)))
+        return cut(escaped(json.dumps(value, ensure_ascii=False, default=str)))
     except (ValueError, RecursionError):
         return f"<{type(value).__name__} that JSON cannot hold>"
 
@@ -129,14 +130,3 @@ def harmless(text: str) -> str:
 
 #: Control characters, and those that turn the direction of what follows.
 _DISORDER = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-
-
-def visible(text: str) -> str:
-    """With every character that shows nothing, or moves others, as its escape: ``\\u202e``."""
-    if text.isprintable():
-        return text
-    return "".join(each if each.isprintable() else _escape(ord(each)) for each in text)
-
-
-def _escape(code: int) -> str:
-    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"

@@ -102,7 +102,7 @@ def _check_declaration(item: Json, spot: Spot, todo: Checklist, names: dict[str,
     _check_name(item, spot, todo, names)
     key, schema = member(item, "parameters")
     both = schema is not None and member(item, "parametersJsonSchema")[1] is not None
-    todo.expect(not both, "tool-one-schema", spot, "parameters and parametersJsonSchema are both given")
+    todo.expect(not both, "tool-one-schema", spot, "parameters and parametersJsonSchema are both set")
     if schema is not None:
         at = spot / key
         is_object = isinstance(schema, Mapping) and str(schema.get("type", "OBJECT")).upper() == "OBJECT"

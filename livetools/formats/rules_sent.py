@@ -113,12 +113,12 @@ RESPONSES = (
         "the response reports an error",
         "What stands under error is told to the model as a failure of the function. The shape is right.",
         "",
-        "Nothing, if the function failed; else use output.",
+        "Ignore this if the function failed; otherwise use `output`.",
         "note",
     ),
     Rule(
         "scheduling-place",
-        "scheduling stands beside response",
+        "`scheduling` is a sibling of `response`",
         "Inside it the model may read it as a part of the result. Samples of both kinds are "
         "about; the types of the API have it beside.",
         "",
@@ -240,7 +240,7 @@ CONVERSATION = (
     ),
     Rule(
         "content-parts",
-        "what a content says stands in its parts",
+        "a content's text is inside `parts`",
         "Text, calls and responses are parts; the content itself has only role and parts.",
         UNKNOWN,
         '{"role": "user", "parts": [{"functionResponse": {…}}]}',

@@ -13,7 +13,6 @@ check (``/live/ready``) fails, conversations are parked at their next quiet mome
 
 from __future__ import annotations
 
-import logging
 import signal
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -24,11 +23,12 @@ from typing import Protocol
 import anyio
 from anyio.abc import TaskGroup
 
+from livetools.log import get_logger
 from livetools.session.running.host import Host
 
 from .relay.race import race
 
-log = logging.getLogger("livetools.relay")
+log = get_logger("livetools.relay")
 
 
 class Parkable(Protocol):

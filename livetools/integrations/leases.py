@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import threading
 import time
 from collections.abc import Callable
 
 import sqlalchemy as sa
 
-log = logging.getLogger("livetools.calls")
+from livetools.log import get_logger
+
+log = get_logger("livetools.calls")
 
 _TABLE = sa.Table(
     "livetools_leases",

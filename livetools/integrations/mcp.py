@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from livetools.errors import ConfigError, ToolError
-from livetools.setup.profiles import MEDIA
+from livetools.setup.profiles import MEDIA_TYPES
 from livetools.tools import Tool, ToolContext, ToolResult, Toolset
 
 LONGEST = 64  # characters in the name of a function; MCP takes 128
@@ -155,7 +155,7 @@ def _plain(model: Any) -> Json:
 def _media(context: ToolContext) -> frozenset[str]:
     """The types that the session's model reads in a response; offline and in ``attach``, those that most models do."""
     profile = getattr(context.session, "profile", None)
-    media: frozenset[str] = getattr(profile, "media", MEDIA)
+    media: frozenset[str] = getattr(profile, "media", MEDIA_TYPES)
     return media
 
 

@@ -61,7 +61,7 @@ class RedisHandleStore:
             handle = await client.get(self.key)
         else:
             handle = await anyio.to_thread.run_sync(client.get, self.key)
-        return handle.decode() if isinstance(handle, bytes) else handle
+        return handle.decode(errors="replace") if isinstance(handle, bytes) else handle
 
     async def save(self, handle: str) -> None:
         """Keep this one, in place of the last. Raises ``redis.RedisError``; cancelling as in :meth:`load`."""

@@ -44,7 +44,6 @@ from __future__ import annotations
 import hashlib
 import hmac
 import inspect
-import logging
 import secrets
 from collections.abc import Callable, Collection
 from dataclasses import replace
@@ -52,13 +51,15 @@ from typing import TypeAlias
 
 import anyio
 
+from livetools.log import get_logger
 from livetools.setup.extras import install
 
 try:
+    from starlette.datastructures import MutableHeaders
     from starlette.requests import Request
     from starlette.responses import JSONResponse, Response
     from starlette.staticfiles import StaticFiles
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
     from starlette.websockets import WebSocket
 except ImportError as error:
     raise ImportError(f"relay needs starlette: {install('web')}") from error
@@ -74,19 +75,21 @@ from livetools.web import BUILT
 
 from .drain import Drain
 from .relay.conversation import Conversation, Options
-from .relay.limits import RESUME_TIMEOUT
+from .relay.limits import MAX_PER_CALLER, MAX_SESSIONS, RESUME_TIMEOUT, close_reason
 from .relay.log import EventLog
 from .relay.messages import PROTOCOL, RESUME, Resume, read_command
-from .relay.origin import refusal
+from .relay.origin import Origin, is_one_of, known_origins, refusal
 from .relay.page import NOT_A_RESUME, TRY_AGAIN, Page
+from .relay.places import Place, Places
+from .relay.secret import checked_secret
 
-log = logging.getLogger("livetools.relay")
+log = get_logger("livetools.relay")
 
 #: Seconds that a conversation may still stand in another process before its page is told that it cannot go on, and
 #: seconds between two looks: the service resumes no session that stands.
 TAKE_OVER, LOOK = 30.0, 0.25
 
-#: Who calls: the dependencies of this caller's tools (``None``: the agent's own).
+#: Returns the dependencies of this caller's tools (``None``: the agent's own).
 Authorize: TypeAlias = Callable[[WebSocket], object]
 Stores: TypeAlias = Callable[[str], HandleStore]
 
@@ -111,6 +114,8 @@ def relay(
     origins: Collection[str] | None = None,
     drain: Drain | None = None,
     drain_token: str | None = None,
+    max_sessions: int | None = MAX_SESSIONS,
+    max_per_caller: int | None = MAX_PER_CALLER,
     clock: Clock | None = None,
 ) -> Relay:
     """An ASGI app that connects each web page to a session of ``agent``. Mount it in FastAPI or Starlette.
@@ -122,25 +127,31 @@ def relay(
     only if ``repr(deps)`` is the same, so return a value whose ``repr`` identifies the user (a dataclass, a dict, a
     string).
 
-    ``linger``: seconds that a session is kept for a page that has disconnected. ``stores(token)``: returns the store
-    for the handle of this ``token``'s session, so that a page finds its conversation in another process, or after
-    ``linger``. It gets a digest of the page's token and its user, not the token.
+    ``linger``: seconds that a session is kept for a page that has spoken and disconnected. ``stores(token)``: returns
+    the store for the handle of this ``token``'s session, so that a page finds its conversation in another process, or
+    after ``linger``. It gets a digest of the page's token and its user, not the token.
 
     ``greeting``: instructions that make the model speak first (``"Greet the caller."``); a resumed conversation is not
     greeted again. ``idle``: after this many seconds of silence on both sides the model asks whether anybody is there;
     after as many again the session ends. To notice that the user speaks, ``input_audio_transcription`` is added to the
     agent's config.
 
-    ``origins``: the origins of pages that may connect (``["https://example.org"]``); ``None``: only the relay's own
-    scheme, host and port. Behind a proxy that terminates TLS, list them, or let the server trust the proxy's headers
-    (uvicorn: ``--proxy-headers``).
+    ``origins``: the origins of pages that may connect, and load the client's modules (``["https://example.org"]``);
+    ``None``: only the relay's own scheme, host and port. Behind a proxy that terminates TLS, list them, or let the
+    server trust the proxy's headers (uvicorn: ``--proxy-headers``).
 
     ``drain``: moves the conversations to another process when this one ends
     (:class:`~livetools.integrations.drain.Drain`; pass its ``lifespan`` to the app). ``GET ready`` under the mount
     answers 200, and 503 once the drain has begun. ``drain_token``: ``POST drain`` with ``Authorization: Bearer
     <token>`` also drains, and answers when that is done; without a token this path does not exist.
 
-    Raises ``ConfigError`` if ``agent`` is not an agent.
+    ``max_sessions``: sessions at once, those that linger too. ``max_per_caller``: of these, the sessions of one caller,
+    which is what ``authorize`` returned; where it returns ``None``, callers are not told apart and only
+    ``max_sessions`` counts. A page too many is closed with 1013. ``None``: no bound. A page that has sent nothing does
+    not linger.
+
+    Raises ``ConfigError`` if ``agent`` is not an agent, an entry of ``origins`` cannot be read, ``drain_token`` is
+    empty, or a bound is not a number from 1 on.
 
     ::
 
@@ -157,7 +168,9 @@ def relay(
             "or a function annotated -> Session"
         )
     options = Options(linger, greeting, idle, clock or SystemClock(), Drain() if drain is None else drain)
-    return Relay(agent, authorize, stores, origins, options, drain_token)
+    known = None if origins is None else known_origins(origins)
+    bounds = Places(max_sessions, max_per_caller)
+    return Relay(agent, authorize, stores, known, options, bounds, checked_secret(drain_token, "drain_token"))
 
 
 class Relay:
@@ -168,8 +181,9 @@ class Relay:
         agent: AgentLike,
         authorize: Authorize | None,
         stores: Stores | None,
-        origins: Collection[str] | None,
+        origins: Collection[Origin] | None,
         options: Options,
+        bounds: Places,
         drain_token: str | None = None,
     ) -> None:
         self.drain = options.drain
@@ -179,6 +193,7 @@ class Relay:
         self._stores = stores
         self._origins = origins
         self._options = options
+        self._places = bounds
         self._open: dict[str, Conversation] = {}  # by a digest of the token and its caller
         self._nameless: set[type] = set()  # types of deps that were warned about
         self._files = StaticFiles(directory=BUILT, check_dir=False)
@@ -189,9 +204,27 @@ class Relay:
         if scope["type"] == "websocket":
             await self._meet(WebSocket(scope, receive, send))
         elif scope["type"] == "http":
-            await (await self._answer(Request(scope, receive)) or self._files)(scope, receive, send)
+            request = Request(scope, receive)
+            await (await self._answer(request) or self._client(request))(scope, receive, send)
         elif scope["type"] == "lifespan":
             await self._lifespan(receive, send)
+
+    def _client(self, request: Request) -> ASGIApp:
+        """The files of the client: pages of other sites may load them, where ``origins`` names the site."""
+        origin = request.headers.get("origin")
+        if origin is None or self._origins is None or not is_one_of(origin, self._origins):
+            return self._files
+        headers = {"access-control-allow-origin": origin, "vary": "origin"}
+
+        async def shared(scope: Scope, receive: Receive, send: Send) -> None:
+            async def told(message: Message) -> None:
+                if message["type"] == "http.response.start":
+                    MutableHeaders(scope=message).update(headers)
+                await send(message)
+
+            await self._files(scope, receive, told)
+
+        return shared
 
     async def _answer(self, request: Request) -> Response | None:
         """Answer what asks for the state of this process; ``None``: a file is wanted."""
@@ -220,7 +253,7 @@ class Relay:
     async def _meet(self, websocket: WebSocket) -> None:
         if fault := refusal(websocket, self._origins, guarded=self._authorize is not None):
             log.warning("refused a websocket: %s", fault)
-            return await websocket.close(1008, fault[:120])
+            return await websocket.close(1008, close_reason(fault))
         try:
             deps = await self._caller(websocket)
         except PermissionError as error:
@@ -244,8 +277,13 @@ class Relay:
         if self.drain.began:
             page.close(TRY_AGAIN, "this process takes no more pages: come again")
             return await page.write(EventLog(), 0)
+        place = self._places.take(None if deps is None else caller_key(deps))
+        if place is None:
+            log.warning("a page was turned away: max_sessions or max_per_caller is reached")
+            page.close(TRY_AGAIN, "too many sessions are open: come again later")
+            return await page.write(EventLog(), 0)
         try:
-            conversation, resumed = await self._begin(resume, deps)
+            conversation, resumed = await self._begin(resume, deps, place)
         except Exception as error:
             if isinstance(error, LiveToolsError) and not isinstance(error, ConfigError):
                 log.warning("no session could be opened for a page: %s: %s", type(error).__name__, error)
@@ -263,28 +301,41 @@ class Relay:
                 await conversation.join()
         return None
 
-    async def _begin(self, resume: Resume | None, deps: object) -> tuple[Conversation, bool]:
+    async def _begin(self, resume: Resume | None, deps: object, place: Place) -> tuple[Conversation, bool]:
         """Open a session: the one whose handle is kept for this page, or a new one with a token of its own.
 
-        A token that no handle is kept for is not taken over: a page could choose one that others know.
+        A token that no handle is kept for is not taken over: a page could choose one that others know. ``place`` is
+        left when the session is closed, or could not be opened.
         """
-        token, store, resumed = secrets.token_urlsafe(32), None, False
-        if self._stores is not None:
-            if resume is not None and await self._stores(session_key(resume.token, deps)).load() is not None:
-                token, resumed = resume.token, True
-            store = self._stores(session_key(token, deps))
+        try:
+            token, store, resumed = secrets.token_urlsafe(32), None, False
+            if self._stores is not None:
+                if (
+                    resume is not None
+                    and await self._stores(session_key(resume.token, deps)).load() is not None
+                ):
+                    token, resumed = resume.token, True
+                store = self._stores(session_key(token, deps))
+            return await self._opened_in_time(token, deps, store, resumed, place), resumed
+        except BaseException:
+            place.leave()
+            raise
+
+    async def _opened_in_time(
+        self, token: str, deps: object, store: HandleStore | None, resumed: bool, place: Place
+    ) -> Conversation:
         clock = self._options.clock
         until = clock.now() + TAKE_OVER
         while True:
             try:
-                return await self._opened(token, deps, store, resumed), resumed
+                return await self._opened(token, deps, store, resumed, place)
             except SessionClosed as error:
                 if not (resumed and error.retryable and clock.now() < until):
                     raise
             await clock.sleep_until(clock.now() + LOOK)  # another process parks it just now
 
     async def _opened(
-        self, token: str, deps: object, store: HandleStore | None, resumed: bool
+        self, token: str, deps: object, store: HandleStore | None, resumed: bool, place: Place
     ) -> Conversation:
         key = session_key(token, deps)
         session = open_agent(self._agent, deps=deps, handle_store=store)
@@ -296,7 +347,7 @@ class Relay:
             if self._open.get(key) is conversation:
                 del self._open[key]
 
-        conversation = Conversation(session, token, options, on_over=forget)
+        conversation = Conversation(session, token, options, on_over=forget, on_closed=place.leave)
         self._open[key] = conversation
         await conversation.open()
         return conversation
@@ -336,4 +387,9 @@ async def _resume(page: Page) -> Resume | None:
 
 def session_key(token: str, deps: object) -> str:
     """What a session is known by: whoever has the token and is not its caller finds nothing under it."""
-    return hashlib.sha256(f"{token}\n{type(deps).__qualname__}\n{deps!r}".encode()).hexdigest()
+    return hashlib.sha256(f"{token}\n{caller_key(deps)}".encode(errors="surrogatepass")).hexdigest()
+
+
+def caller_key(deps: object) -> str:
+    """Who a caller is: what ``authorize`` returned, by its class and ``repr``."""
+    return f"{type(deps).__qualname__}\n{deps!r}"

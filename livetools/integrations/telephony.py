@@ -39,6 +39,7 @@ from livetools.session.running.clock import Clock, SystemClock
 
 from .drain import Drain
 from .phone.provider import Telnyx, Twilio
+from .relay.limits import MAX_SESSIONS
 
 __all__ = ["Ended", "StartFrame", "telnyx", "twilio"]
 
@@ -55,6 +56,7 @@ async def twilio(
     on_end: Callable[[Ended], object] | None = None,
     stores: Callable[[StartFrame], HandleStore] | None = None,
     drain: Drain | None = None,
+    max_sessions: int | None = MAX_SESSIONS,
     clock: Clock | None = None,
 ) -> None:
     """Serve a phone call from Twilio (``<Connect><Stream url="wss://..."/>``) on an accepted starlette websocket.
@@ -66,8 +68,8 @@ async def twilio(
     closed with 1008.
 
     ``auth_token``: the account's token, with which ``X-Twilio-Signature`` is checked; if it is wrong, the websocket is
-    closed with 1008. ``url``: the URL that Twilio connected to (``None``: the one of the request; pass it behind a
-    proxy).
+    closed with 1008. Without it anybody may call, which is logged once. ``url``: the URL that Twilio connected to
+    (``None``: the one of the request; pass it behind a proxy).
 
     ``greeting``: instructions that make the model speak first; without them it waits. ``idle``: after this many seconds
     of silence the model asks whether anybody is there; after as many again the call ends. ``on_end(ended)``, sync or
@@ -78,8 +80,14 @@ async def twilio(
     ``start["callSid"]``), the call is parked at the next quiet moment instead. The ``action`` of the ``<Connect>`` then
     makes Twilio open another stream, which continues the conversation in another process (``examples/phone_fleet.py``).
 
-    An error that ends the session (:class:`LiveToolsError`) is logged and passed to ``on_end``, not raised. Errors of
-    ``agent``, ``deps`` and ``on_end`` are raised.
+    ``max_sessions``: calls from Twilio that this process has at once; one more is closed with 1013. ``None``: no bound.
+
+    A start frame without ``streamSid`` and ``callSid`` is refused (1002), as is more than 64 KiB, or 10 s, without a
+    start frame. Keys other than ``0-9*#A-D`` are not heard, and sound that comes more than a minute ahead of its time
+    is dropped.
+
+    Raises ``ConfigError`` if ``auth_token`` is empty. An error that ends the session (:class:`LiveToolsError`) is
+    logged and passed to ``on_end``, not raised. Errors of ``agent``, ``deps`` and ``on_end`` are raised.
 
     ::
 
@@ -96,7 +104,7 @@ async def twilio(
         print([route.path for route in app.routes][-1])
     """
     provider = Twilio(auth_token, str(websocket.url) if url is None else url)
-    options = Options(agent, deps, greeting, idle, on_end, stores, drain or Drain())
+    options = Options(agent, deps, greeting, idle, on_end, stores, drain or Drain(), max_sessions)
     await serve(websocket, provider, options, clock or SystemClock())
 
 
@@ -111,6 +119,7 @@ async def telnyx(
     on_end: Callable[[Ended], object] | None = None,
     stores: Callable[[StartFrame], HandleStore] | None = None,
     drain: Drain | None = None,
+    max_sessions: int | None = MAX_SESSIONS,
     clock: Clock | None = None,
 ) -> None:
     """Serve a phone call from Telnyx (``stream_url``, with ``stream_bidirectional_mode: "rtp"``), as :func:`twilio`
@@ -135,5 +144,5 @@ async def telnyx(
 
         print([route.path for route in app.routes][-1])
     """
-    options = Options(agent, deps, greeting, idle, on_end, stores, drain or Drain())
+    options = Options(agent, deps, greeting, idle, on_end, stores, drain or Drain(), max_sessions)
     await serve(websocket, Telnyx(auth_token), options, clock or SystemClock())

@@ -11,6 +11,7 @@ from livetools.events import (
     Event,
     GenerationComplete,
     GoAway,
+    Grounding,
     HandleUpdate,
     InputTranscript,
     Interrupted,
@@ -19,7 +20,6 @@ from livetools.events import (
     TextChunk,
     ThoughtChunk,
     TurnComplete,
-    Usage,
     UsageUpdate,
     VideoChunk,
     VoiceActivity,
@@ -32,8 +32,9 @@ from livetools.protocol.input.pcm import SAMPLE, Samples
 from livetools.protocol.input.queue import InputQueue
 from livetools.protocol.messages.frames import ResumptionUpdate, ServerMessage, only_calls, parse
 from livetools.protocol.transcript.latency import PERCEIVED, Latency
+from livetools.protocol.transcript.token_count import TokenCount
+from livetools.protocol.turns.queue import Turns
 from livetools.protocol.turns.quiet import Quiet
-from livetools.protocol.turns.table import Turns
 
 from .messages import content
 
@@ -41,6 +42,8 @@ from .messages import content
 SPOKEN = frozenset({TextChunk, AudioChunk, VideoChunk, OutputTranscript, ThoughtChunk, CodeChunk})
 #: What ends something; told after the calls of the same message.
 MARKERS = frozenset({UsageUpdate, GenerationComplete, TurnComplete})
+#: What the model does beside speaking: it is not stuck.
+WORK = (Grounding,)
 #: Events that prove the model has read our input.
 PROOF = SPOKEN | MARKERS
 
@@ -71,8 +74,7 @@ class Reception:
         )
         self.turned = False  # a turn has ended since the setup: the errors for lost calls have been read
         self.sound, self._rate = Samples(), 0  # of the model's speech, and its rate
-        self.usage = Usage()  # of the turns that have ended
-        self.turn_usage = Usage()  # the last count of the turn under way
+        self.tokens = TokenCount()
 
     def started(self) -> SessionStarted:
         """What the service has told of the session that stands."""
@@ -87,9 +89,10 @@ class Reception:
         self.turned = False
         return True
 
-    def receive(self, link: int, data: bytes | str, now: float) -> None:
-        """Handle one frame. Never raises for what a server sends."""
-        self.turns.settle_doubts(now)
+    def receive(self, link: int, data: bytes | str, now: float, overdue: bool = False) -> None:
+        """Handle one frame. Never raises for what a server sends. ``overdue``: as for the machine."""
+        if not overdue:
+            self.turns.settle_doubts(now)
         if not self.calls.partial.growing and (calls := only_calls(data)) is not None:
             read = self.outbox.output(self.turns.ends)
             self._called(link, calls, now)
@@ -117,6 +120,8 @@ class Reception:
             self.connection.conversation_advanced(now)
             self._ended(TurnComplete(None, message.status))
         self.calls.read(read)  # only now: an answer that this very message takes back is void, and not paid
+        if message.signed or message.status is not None:
+            self.turns.worked(now)
         if message.resumption is not None:
             self._handle(message.resumption, now)
         if message.go_away is not None:
@@ -125,8 +130,9 @@ class Reception:
         return None
 
     def _called(self, link: int, calls: Sequence[Asked], now: float) -> None:
+        self.tokens.begins()
         for record in self.calls.receive_calls(link, calls, now):
-            self.turns.called(record.run, record.call, record.ends_turn, now)
+            self.turns.called(record.run, record.call, record.ends_turn, now, record.blocks)
 
     def _read(self, message: ServerMessage, events: list[Event]) -> list[Entry]:
         """What the model has read that says this. The end of an earlier turn says nothing of what came after it."""
@@ -148,6 +154,7 @@ class Reception:
             if not self.suppressed:
                 self.tell(event)
         elif type(event) in SPOKEN:
+            self.tokens.begins()
             heard: Event | None = event
             seconds = 0.0
             if isinstance(event, AudioChunk) and (heard := self._whole(event)) is not None:
@@ -159,12 +166,16 @@ class Reception:
                     self.latency.output(now)
                 self.tell(heard)
         else:
+            if isinstance(event, InputTranscript | VoiceActivity) and not self.input.manual:
+                self.turns.heard_user()
             if isinstance(event, InputTranscript):
                 self.quiet.said(now)
                 self.latency.heard(now)
             elif isinstance(event, VoiceActivity):
                 self.quiet.user(event.kind == "start", now)
                 self.latency.user(event.kind == "start", now)
+            elif isinstance(event, WORK):
+                self.turns.worked(now)
             self.tell(event)
 
     def _whole(self, chunk: AudioChunk) -> AudioChunk | None:
@@ -183,8 +194,10 @@ class Reception:
             self.connection.conversation_advanced(now)
             self._ended(None)
         elif isinstance(event, UsageUpdate):
-            self.turn_usage = replace(event.usage, model=self.model)
-            self.tell(UsageUpdate(self.turn_usage))
+            usage = replace(event.usage, model=self.model)
+            if self.tokens.count(usage):
+                self.turns.worked(now)
+            self.tell(UsageUpdate(usage))
         else:
             self.tell(event)
 
@@ -199,7 +212,7 @@ class Reception:
         self.suppressed = self.cuts_next = False
         self.sound.clear()
         self.turned = True
-        self.usage, self.turn_usage = self.usage + self.turn_usage, Usage()
+        self.tokens.ends()
         if self.connection.usable:
             self.connection.attempts.proved()
 
@@ -207,6 +220,7 @@ class Reception:
         """An update that is not resumable erases nothing: the last handle is still good."""
         if update.resumable and update.new_handle:
             self.connection.handed(update.new_handle, now)
+            self.calls.handed(self.outbox.unseen())
             if self.turned:  # only a handle that came after the errors for lost calls is rid of those calls
                 self.calls.excused.clear()
                 self.turns.stale.saved()

@@ -11,16 +11,16 @@ from math import inf
 from typing import Any
 
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.replies import LAST, Reply
+from livetools.protocol.calls.replies import FINAL_KINDS, AnswerFrame
 from livetools.protocol.connection.connection import Connection
 from livetools.protocol.connection.table import USABLE
 from livetools.protocol.input.outbox import Frame, Outbox, Receipt, Write
 from livetools.protocol.input.queue import InputQueue, Item
 from livetools.protocol.transcript.latency import Histogram
 from livetools.protocol.turns.exchange import Exchange
+from livetools.protocol.turns.queue import Turns
 from livetools.protocol.turns.quiet import Quiet
-from livetools.protocol.turns.table import Turns
-from livetools.setup.plan_types import Plan
+from livetools.setup.plan_types import CallPolicy, Plan
 
 from .messages import outgoing
 
@@ -143,10 +143,10 @@ class Dispatch:
         """Count the messages that are not the user's, for transparent replay."""
         for frame in frames:
             number = self.outbox.count()
-            if isinstance(frame, Reply):
+            if isinstance(frame, AnswerFrame):
                 frame.dropped = partial(self.outbox.unwritten, number)
 
-    def _answers(self, write: Write, now: float) -> list[Reply]:
+    def _answers(self, write: Write, now: float) -> list[AnswerFrame]:
         turns, ledger = self.turns, self.calls.ledger
         stood_still = ledger.blocking > 0
         # A blocking call is open, no other turn can come and no audio flows: any output proves the answer was read.
@@ -155,18 +155,19 @@ class Dispatch:
         replies, moved, wrote = self.calls.replies.take(), False, self.outbox.wrote
         for reply in replies:
             for answer in reply.answers:
-                record, last = answer.record, answer.kind in LAST
+                record, last = answer.record, answer.kind in FINAL_KINDS
                 if last:
                     self.answered.add(now - record.since)
                 scheduling, latest = answer.scheduling, at_latest
-                turn = turns.answered(record.run, record.ends_turn, scheduling, now, stood_still, last)
+                apart = record.ends_turn and not record.blocks
+                turn = turns.answered(record.run, apart, scheduling, now, stood_still, last)
                 if answer.kind == "yield" or scheduling == "SILENT":
                     # the model's words will not say that it was read: the pong must do
                     turn, latest = None, inf
                 if wrote(answer, write, None, turn, latest):
                     moved = True
                     if latest > turns.ends:
-                        write.ask()
+                        write.ask(at_once=not self.input.streams or _weighs(record.policy))
         if moved:
             self.connection.conversation_advanced(now)
         return replies
@@ -191,6 +192,11 @@ class Dispatch:
         # where the user marks speech, no turn begins without a prompt: the end of an activity is one
         turns.speech = self.input.streams and not self.input.manual
         return [Frame(link, item.frame, item.receipt) for item in items]
+
+
+def _weighs(policy: CallPolicy | None) -> bool:
+    """Whether a lost answer of this tool would cost more than a ping: what it did can be undone, or was approved."""
+    return policy is not None and (policy.undo or policy.approval)
 
 
 def says_something(contents: Iterable[Mapping[str, Any]]) -> bool:

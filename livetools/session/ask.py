@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Sequence
 from dataclasses import field
 from typing import TYPE_CHECKING
 
-from livetools.events import AudioChunk, Call, Event, ToolStarted, TurnComplete, Usage, UsageUpdate
+from livetools.errors import NoAnswer
+from livetools.events import REPLACED, AudioChunk, Call, Event, ToolStarted, TurnComplete, Usage, UsageUpdate
+from livetools.log import get_logger
 from livetools.protocol.transcript.words import Words
-from livetools.protocol.turns.exchange import BOUND
+from livetools.protocol.turns.exchange import MAX_ASK_AUDIO
 from livetools.setup.frozen import frozen
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
@@ -17,7 +18,9 @@ from livetools.transport.loop.wake import make_wake
 if TYPE_CHECKING:
     from livetools.session.running.session_driver import SessionDriver
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
+
+NEARLY = 0.9  # a line is blamed where it was silent for so much of the time since the question
 
 
 @frozen
@@ -27,7 +30,9 @@ class Reply:
     ``text``: the model's text, or the transcript of what it said; ``str(reply)`` is the same. ``audio``: 16-bit
     little-endian mono PCM at ``rate`` Hz. ``calls``: the function calls that the model made, in order. ``usage``:
     tokens. ``cost``: their price in US dollars, ``None`` if unknown. ``interrupted``: the answer was cut off.
-    ``stalled``: the model fell silent in the middle of it.
+    ``stalled``: the model fell silent in the middle of it. ``reason``: why the service ended the turn
+    (``RESPONSE_REJECTED``, ``MALFORMED_FUNCTION_CALL`` …), ``None`` for an ordinary end; for an empty answer also
+    ``NEED_MORE_INPUT``.
 
     ::
 
@@ -42,6 +47,7 @@ class Reply:
     usage: Usage = field(default_factory=Usage)
     interrupted: bool = False
     stalled: bool = False
+    reason: str | None = None
 
     @property
     def cost(self) -> float | None:
@@ -53,7 +59,8 @@ class Reply:
 
     def __repr__(self) -> str:
         spoken = f", audio=<{len(self.audio)} bytes>" if self.audio else ""
-        return f"Reply({self.text!r}{spoken}, calls={len(self.calls)}, interrupted={self.interrupted})"
+        why = f", reason={self.reason!r}" if self.reason else ""
+        return f"Reply({self.text!r}{spoken}, calls={len(self.calls)}, interrupted={self.interrupted}{why})"
 
 
 def reply_of(
@@ -63,6 +70,7 @@ def reply_of(
     words = Words(transcribed)
     usage, turn = Usage(), Usage()
     rate = 24000
+    reason: str | None = None
     audio: list[bytes] = []
     calls: list[Call] = []
     text: list[str] = []
@@ -76,10 +84,12 @@ def reply_of(
                 calls.append(call)
             case UsageUpdate(counted):
                 turn = counted  # the last count of a turn holds
-            case TurnComplete():
+            case TurnComplete(reason=reason):
                 usage, turn = usage + turn, Usage()
     said = "".join([*text, words.rest()])
-    return Reply(said, b"".join(audio), rate, tuple(calls), usage + turn, interrupted, stalled)
+    if reason == REPLACED or (reason == "NEED_MORE_INPUT" and (said or audio or calls)):
+        reason = None  # `interrupted` tells of the former, and the answer itself asks for more
+    return Reply(said, b"".join(audio), rate, tuple(calls), usage + turn, interrupted, stalled, reason)
 
 
 class Asking:
@@ -92,7 +102,8 @@ class Asking:
         self.words = Words(driver.machine.plan.transcribed)
         self._slice = TimeSlice()
         self._mark = driver.inbox.mark()
-        self.exchange, self._receipt = driver.machine.ask(text, driver.clock.now())
+        self._asked_at = driver.clock.now()
+        self.exchange, self._receipt = driver.machine.ask(text, self._asked_at)
         self.exchange.notify = self._receipt.notify = self._wake.set
 
     async def next(self) -> Event | None:
@@ -111,13 +122,23 @@ class Asking:
             if self._driver.over.is_set and (exchange.interrupted or not exchange.done):
                 raise self._driver.why_over()
             if exchange.error is not None:
-                raise exchange.error
+                raise self._explained(exchange.error)
             if exchange.done:
                 self._returned()
                 return None
             self._driver.check_answerable(exchange.calls)
             await self._driver.woken(self._wake)
             self._slice.rested()
+
+    def _explained(self, error: Exception) -> Exception:
+        """With what is known of the line: a model that is silent on a line that is dead was not asked."""
+        silent = self._driver.sockets.silent_for() if isinstance(error, NoAnswer) else 0.0
+        if not silent or silent < NEARLY * (self._driver.clock.now() - self._asked_at):
+            return error
+        return NoAnswer(
+            f"{error}. The connection has given no sign of life for {silent:.3g} s either, not even a pong: another one"
+            " is dialled after WebSocket(dead_after=...) seconds"
+        )
 
     async def reply(self) -> Reply:
         """Wait for the end."""
@@ -130,11 +151,29 @@ class Asking:
         """Whoever asked has the answer: it is not kept for an iterator that has never been there."""
         self._driver.inbox.forget(self._mark)
         if self.exchange.dropped:
-            log.warning("an answer of more than %d MiB: the oldest of its audio was dropped", BOUND >> 20)
+            log.warning(
+                "an answer of more than %d MiB: the oldest of its audio was dropped", MAX_ASK_AUDIO >> 20
+            )
 
     def leave(self) -> None:
         """Nobody waits for it any more: the next exchange may begin."""
         self._driver.machine.turns.give_up(self.exchange, self._driver.clock.now())
+
+
+async def settled(driver: SessionDriver) -> Reply:
+    """Wait until nothing is pending; what was said outside of exchanges. Raises what ended the session."""
+    machine, wake = driver.machine, make_wake()
+    machine.said.keep_sound()
+    machine.watchers.append(wake.set)
+    try:
+        while machine.pending_names() and not driver.over.is_set:
+            await wake.wait()
+    finally:
+        machine.watchers.remove(wake.set)
+    if driver.error is not None:
+        raise driver.why_over()
+    said = machine.said
+    return reply_of(said.events, said.interrupted, said.stalled, machine.plan.transcribed)
 
 
 class Stream:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -10,6 +9,7 @@ from anyio.abc import TaskGroup
 
 from livetools.errors import LocalProtocolError
 from livetools.events import Call, Event
+from livetools.log import get_logger
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.outbox import Receipt
 from livetools.protocol.machine import NO_DIAL, Machine
@@ -30,9 +30,9 @@ from livetools.tools import Agent, Hooks, SessionLike, Tool, as_tools
 from livetools.transport.contract import Dialer
 from livetools.transport.endpoint import Endpoint
 
-from .handle_store import ConversationStore, HandleStore, Keeper
+from .handle_store import ConversationStore, HandleStore, Keeper, load_handle
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 
 def specs_of(tools: Iterable[Tool]) -> list[ToolSpec]:
@@ -75,7 +75,7 @@ class Assembly:
         for warning in (*self.plan.warnings, *self.endpoint.warnings):
             log.warning("%s", warning)
         if self.store is not None and self.plan.handle is None:
-            self.plan = replace(self.plan, handle=await self.store.load())
+            self.plan = replace(self.plan, handle=await load_handle(self.store))
         if isinstance(self.store, ConversationStore):
             self.left = () if self.plan.handle is None else await self.store.left()
             self.store.follow(session)

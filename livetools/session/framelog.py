@@ -14,7 +14,9 @@ import re
 import sys
 import time
 
-log = logging.getLogger("livetools.frames")
+from livetools.log import get_logger
+
+log = get_logger("livetools.frames")
 
 LONGEST = 2000  # characters of a frame that are logged
 

@@ -5,7 +5,6 @@ A handle is valid for two hours, and anybody who has it can resume the conversat
 
 from __future__ import annotations
 
-import logging
 import os
 import tempfile
 from collections.abc import Sequence
@@ -15,11 +14,15 @@ from typing import Protocol, runtime_checkable
 import anyio.to_thread
 
 from livetools.events import Call, Event, HandleUpdate
+from livetools.log import get_logger
 from livetools.setup.secrecy import place
 
 from .framelog import detail
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
+
+#: Bytes of a file that may hold a handle. One has some hundred characters; a store may keep more beside it.
+MAX_HANDLE = 2**20
 
 
 class HandleStore(Protocol):
@@ -98,7 +101,9 @@ class FileHandleStore:
         self.path = Path(path)
 
     async def load(self) -> str | None:
-        """The file's text; ``None`` where it is missing or empty. Raises ``OSError``."""
+        """The file's text; ``None`` where it is missing or empty, and, with a warning in the log, where it is no text
+        of at most 1 MiB: the session begins anew. Raises ``OSError``.
+        """
         return await anyio.to_thread.run_sync(self._read)
 
     async def save(self, handle: str) -> None:
@@ -107,8 +112,16 @@ class FileHandleStore:
 
     def _read(self) -> str | None:
         try:
-            return self.path.read_text(encoding="utf-8").strip() or None
+            with self.path.open("rb") as file:
+                content = file.read(MAX_HANDLE + 1)
         except FileNotFoundError:
+            return None
+        try:
+            if len(content) > MAX_HANDLE:
+                raise ValueError(f"more than {MAX_HANDLE:,} bytes")
+            return content.decode("utf-8-sig").strip() or None
+        except ValueError as error:
+            log.warning("%s holds no session handle, and the session begins anew: %s", self.path, error)
             return None
 
     def _write(self, handle: str) -> None:
@@ -122,6 +135,15 @@ class FileHandleStore:
         except BaseException:
             os.unlink(name)
             raise
+
+
+async def load_handle(store: HandleStore) -> str | None:
+    """The handle that the store has. What is no line of text is none, which is logged. Raises what the store raises."""
+    handle: object = await store.load()  # whatever the user's store has
+    if handle is None or (isinstance(handle, str) and handle.isprintable()):
+        return handle
+    log.warning("the handle store has no line of text as its session handle: the session begins anew")
+    return None
 
 
 class Keeper:

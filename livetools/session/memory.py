@@ -22,7 +22,6 @@ import anyio
 
 from livetools.protocol.input.outbox import Pong
 from livetools.transport.contract import Gone, Transport
-from livetools.transport.pongs import UNANSWERED
 
 T = TypeVar("T")
 
@@ -166,22 +165,23 @@ class MemoryServer:
 class _Client:
     def __init__(self, server: MemoryServer) -> None:
         self._server = server
-        self._pings: deque[int] = deque()  # frames that were sent before each ping that is not answered yet
 
     async def send(self, frame: bytes) -> None:
         with anyio.CancelScope(shield=True):
             await self._server.put(frame)
         await anyio.lowlevel.checkpoint_if_cancelled()
 
-    async def send_with_ping(self, frame: bytes) -> Pong | None:
+    async def send_with_ping(self, frame: bytes, at_once: bool = True) -> Pong:
         await self.send(frame)
         server, so_far = self._server, self._server.sent
-        while self._pings and self._pings[0] <= server.received:
-            self._pings.popleft()
-        if len(self._pings) >= UNANSWERED:
-            return None
-        self._pings.append(so_far)
         return lambda: int(server.known >= so_far) if server.received >= so_far else None
+
+    def silent_for(self) -> float:
+        """A line in memory is never dead."""
+        return 0.0
+
+    def hurry(self) -> None:
+        """No ping is put off."""
 
     async def receive(self) -> bytes:
         return await self._server.give()

@@ -9,10 +9,17 @@ from __future__ import annotations
 
 import dataclasses
 import functools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.setup.configuration import NESTED, NOT_LIVE, PLACES, camel, snake
+from livetools.setup.configuration import (
+    ALLOWED_INSTEAD,
+    NO_TOOL_CHOICE,
+    NOT_LIVE,
+    TOOL_CHOICE,
+)
+from livetools.setup.sdk import tables
+from livetools.setup.sdk.spelling import camel, snake
 from livetools.setup.unexpected_keyword import UnexpectedKeyword, keywords, meant, unexpected_keywords
 from livetools.tools import ToolOptions
 from livetools.transport.websocket import WebSocket
@@ -38,7 +45,7 @@ ALIASES: Mapping[str, str] = {
     **dict.fromkeys(("connect_timeout", "open_timeout"), "setup_timeout"),
     **dict.fromkeys(("retry", "retries", "auto_reconnect", "reconnect_policy"), "reconnect"),
     **dict.fromkeys(("callbacks", "guardrails"), "hooks"),
-    **dict.fromkeys(("allowed_tools", "allowed_function_names", "tool_choice", "tool_config"), "allowed"),
+    **dict.fromkeys(("allowed_tools", "allowed_function_names"), "allowed"),
     **dict.fromkeys(("live_connect_config", "generate_content_config", "session_config"), "config"),
     **dict.fromkeys(("max_concurrent", "parallelism", "max_parallel"), "max_concurrency"),
 }
@@ -56,12 +63,14 @@ def unexpected(
     known = {name: f"@tool({name}=...), on the function itself" for name in ToolOptions.__annotations__}
     known |= {} if elsewhere else _places()
     known |= {name: f"{ours}=" for name, ours in ALIASES.items() if ours in own} | {n: f"{n}=" for n in own}
-    nothing = elsewhere or "no name that is known is near it"
+    nothing = elsewhere or "no similar argument exists"
     return unexpected_keywords(function.__name__, names, lambda name: _meant(name, known) or nothing)
 
 
 def _meant(name: str, known: Mapping[str, str]) -> str | None:
     word = (name.lower() if name.isupper() else snake(name)).strip("_")  # API_KEY, responseModalities, tools_
+    if camel(word) in TOOL_CHOICE:
+        return f"{NO_TOOL_CHOICE}. {ALLOWED_INSTEAD}" if "allowed" in known else NO_TOOL_CHOICE
     if camel(word) in NOT_LIVE:  # though the config has it
         return f"the Live API does not support {word}"
     return meant(word, known)
@@ -74,25 +83,32 @@ def _places() -> Mapping[str, str]:
         field.name: f"reconnect=ReconnectPolicy({field.name}=...)"
         for field in dataclasses.fields(ReconnectPolicy)
     }
-    found |= {
-        field: f"config={_inside(parent, field)}" for parent in NESTED for field in _snakes(NESTED[parent])
-    }
-    found |= {field: f"config={{{field!r}: ...}}" for field in _snakes(PLACES)}
+    found |= {path[-1]: f"config={_written(path)}" for path in reversed(list(config_fields()))}
     return found | {
         field.name: f"transport=WebSocket({field.name}=...)" for field in dataclasses.fields(WebSocket)
     }
 
 
-def _snakes(names: Iterable[str]) -> list[str]:
-    return [snake(name) for name in sorted(names)]
+#: Fields of the config that have a parameter of their own, or more inside than a configuration.
+_APART = frozenset({"tools", "systemInstruction", "httpOptions"})
 
 
-def _inside(parent: str, field: str) -> str:
-    """A field of an object of the config, with everything around it: ``{'thinking_config': {...}}``."""
-    written, name = f"{{{field!r}: ...}}", parent
-    while True:
-        written = f"{{{snake(name)!r}: {written}}}"
-        outer = next((p for p, fields in NESTED.items() if name in fields), None)
-        if outer is None or name in PLACES:
-            return written
-        name = outer
+def config_fields() -> Iterator[tuple[str, ...]]:
+    """The way to each field of the config, in ``snake_case``; those on top first, each object once."""
+    waiting: list[tuple[tuple[str, ...], str]] = [((), "LiveConnectConfig")]
+    seen = {"LiveConnectConfig"}
+    for way, type_ in waiting:  # which grows
+        for name, kind in tables.types()[type_].items():
+            yield (*way, snake(name))
+            inner = kind.strip("[]{}")
+            if name not in _APART and inner in tables.types() and inner not in seen:
+                seen.add(inner)
+                waiting.append(((*way, snake(name)), inner))
+
+
+def _written(path: tuple[str, ...]) -> str:
+    """A field of the config with everything around it: ``{'thinking_config': {'thinking_budget': ...}}``."""
+    written = "..."
+    for name in reversed(path):
+        written = f"{{{name!r}: {written}}}"
+    return written

@@ -8,4 +8,5 @@ Out: a ``Plan``: the setup message, a ``CallPolicy`` for each tool, and every de
 Raises: ``ConfigError``, which says what to write instead.
 
 ``profiles`` holds the facts about each model family, with their dates; only ``plan`` reads them.
+``sdk`` holds what google-genai's types and converters say.
 """

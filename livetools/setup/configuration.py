@@ -1,14 +1,16 @@
 """Turns a configuration (a ``LiveConnectConfig`` or its dict) into the fields of the setup message.
 
 Only shapes are known here, no model: names are read in both casings and written in camelCase, bytes become
-base64, enums their value, int64 strings, and each field of google-genai 3.6.1's ``LiveConnectConfig`` goes to
-its place. google-genai itself is not imported: its types are pydantic models, and dump themselves.
+base64, enums their value, int64 strings, and each field of google-genai's ``LiveConnectConfig`` goes to its place, by
+the tables of :mod:`livetools.setup.sdk`. google-genai itself is not imported: its types are pydantic models, and dump
+themselves.
 """
 
 from __future__ import annotations
 
 import base64
 import enum
+import json
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date, time
@@ -16,100 +18,14 @@ from typing import Any, TypeAlias
 
 from livetools.errors import ConfigError
 
-from . import config_values
 from .near_names import near_names
+from .sdk import tables, values
+from .sdk.spelling import camel, snake
 
 Json: TypeAlias = Any  # whatever JSON can say
 
-# Where each field of LiveConnectConfig stands in the setup: "" for the top, otherwise inside that object.
-# None: it is not part of the setup, and somebody else's (http_options the endpoint's, tools the plan's).
-PLACES: Mapping[str, str | None] = {
-    "httpOptions": None,
-    "tools": None,
-    "generationConfig": "",
-    "responseModalities": "generationConfig",
-    "temperature": "generationConfig",
-    "topP": "generationConfig",
-    "topK": "generationConfig",
-    "maxOutputTokens": "generationConfig",
-    "mediaResolution": "generationConfig",
-    "seed": "generationConfig",
-    "speechConfig": "generationConfig",
-    "thinkingConfig": "generationConfig",
-    "enableAffectiveDialog": "generationConfig",
-    "translationConfig": "generationConfig",
-    "systemInstruction": "",
-    "sessionResumption": "",
-    "inputAudioTranscription": "",
-    "outputAudioTranscription": "",
-    "realtimeInputConfig": "",
-    "contextWindowCompression": "",
-    "proactivity": "",
-    "explicitVadSignal": "",
-    "historyConfig": "",
-    "avatarConfig": "",
-    "safetySettings": "",
-    "labels": "",
-}
-
-_TRANSCRIPTION = """languageCodes customVocabulary wordTimestamp diarization mode sourceText languageAuto languageHints
-    adaptationPhrases"""
-
-# The fields of the objects inside, for a dict is checked by nobody else, and an unknown name closes 1007.
-# A test compares them with google-genai's types.
-NESTED: Mapping[str, frozenset[str]] = {
-    key: frozenset(names.split())
-    for key, names in {
-        "inputAudioTranscription": _TRANSCRIPTION,
-        "outputAudioTranscription": _TRANSCRIPTION,
-        "generationConfig": """responseModalities temperature topP topK maxOutputTokens mediaResolution seed
-            speechConfig thinkingConfig enableAffectiveDialog translationConfig candidateCount presencePenalty
-            frequencyPenalty audioTranscriptionConfig enableEnhancedCivicAnswers modelSelectionConfig responseFormat
-            audioTimestamp logprobs responseJsonSchema responseLogprobs responseMimeType responseSchema routingConfig
-            stopSequences""",
-        "thinkingConfig": "includeThoughts thinkingBudget thinkingLevel",
-        "speechConfig": "voiceConfig languageCode multiSpeakerVoiceConfig",
-        "voiceConfig": "prebuiltVoiceConfig replicatedVoiceConfig voice",
-        "prebuiltVoiceConfig": "voiceName",
-        "replicatedVoiceConfig": "mimeType voiceSampleAudio consentAudio voiceConsentSignature",
-        "voiceConsentSignature": "signature",
-        "translationConfig": "echoTargetLanguage targetLanguageCode",
-        "languageHints": "languageCodes",
-        "sessionResumption": "handle transparent",
-        "contextWindowCompression": "triggerTokens slidingWindow",
-        "slidingWindow": "targetTokens",
-        "proactivity": "proactiveAudio proactiveVideo",
-        "historyConfig": "initialHistoryInClientContent",
-        "avatarConfig": "avatarName customizedAvatar audioBitrateBps videoBitrateBps",
-        "customizedAvatar": "imageMimeType imageData",
-        "realtimeInputConfig": """automaticActivityDetection activityHandling turnCoverage
-            interimTranscriptTimestampEnabled""",
-        "automaticActivityDetection": """disabled startOfSpeechSensitivity endOfSpeechSensitivity prefixPaddingMs
-            silenceDurationMs""",
-        "safetySettings": "category threshold method",
-        "httpOptions": "baseUrl apiVersion headers",
-        # contents
-        "systemInstruction": "role parts",
-        "parts": """text thought thoughtSignature inlineData fileData functionCall functionResponse executableCode
-            codeExecutionResult videoMetadata mediaResolution mediaProcessing partMetadata audioMetadata
-            audioTranscription documentMetadata speechMetadata spreadsheetMetadata toolCall toolResponse""",
-        "inlineData": "mimeType data displayName",
-        "fileData": "mimeType fileUri displayName",
-        "functionCall": "id name args partialArgs willContinue",
-        "functionResponse": "id name response scheduling willContinue parts",
-        "executableCode": "id language code",
-        "codeExecutionResult": "id outcome output",
-        # what the service runs itself
-        "tools": """functionDeclarations googleSearch googleSearchRetrieval codeExecution urlContext googleMaps
-            enterpriseWebSearch retrieval computerUse fileSearch exaAiSearch parallelAiSearch mcpServers""",
-        "googleSearch": "searchTypes timeRangeFilter excludeDomains blockingConfidence",
-        "googleSearchRetrieval": "dynamicRetrievalConfig",
-        "codeExecution": "",
-        "urlContext": "",
-        "googleMaps": "authConfig enableWidget groundingTypes",
-        "enterpriseWebSearch": "excludeDomains blockingConfidence",
-    }.items()
-}
+#: The options of HTTP that a Live session takes, as google-genai's own does.
+HTTP_OPTIONS = frozenset({"baseUrl", "apiVersion", "headers"})
 
 # Documented as not supported in Live (ai.google.dev/api/live, 2026-09).
 NOT_LIVE = frozenset(
@@ -125,6 +41,11 @@ NOT_LIVE = frozenset(
     }
 )
 
+#: What other APIs call the choice of tools, which Live does not have.
+TOOL_CHOICE = frozenset({"toolConfig", "toolChoice", "functionCallingConfig"})
+NO_TOOL_CHOICE = "a Live session cannot force or forbid calls (python-genai#468)"
+ALLOWED_INSTEAD = "Use allowed=[...]: a call to another tool is answered with an error."
+
 _FREE = frozenset(  # what lies under these is the user's own, names included
     {
         "labels",
@@ -136,19 +57,11 @@ _FREE = frozenset(  # what lies under these is the user's own, names included
         "default",
         "example",
         "partMetadata",
+        "customConfigs",
+        "jsonSchema",
     }
 )
 _NAMED = frozenset({"properties", "defs"})  # names of the user's own over schemas
-
-
-def camel(name: str) -> str:
-    """``response_modalities`` → ``responseModalities``; camelCase stays as it is."""
-    return re.sub(r"(?<=[a-zA-Z0-9])_([a-z0-9])", lambda m: m[1].upper(), name)
-
-
-def snake(name: str) -> str:
-    """``responseModalities`` → ``response_modalities``: how messages name a field."""
-    return re.sub(r"[A-Z]", lambda m: "_" + m[0].lower(), name)
 
 
 def plain(value: object, key: str = "") -> Json:
@@ -170,7 +83,7 @@ def plain(value: object, key: str = "") -> Json:
     if isinstance(value, bool) or value is None or isinstance(value, str):
         return value
     if isinstance(value, int):
-        return str(value) if key in config_values.INT64 else value
+        return str(value) if key in values.INT64 else value
     if isinstance(value, float):
         return int(value) if key == "topK" and value.is_integer() else value
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -229,7 +142,7 @@ def read(config: object) -> dict[str, object]:
     found: dict[str, object] = {}
     for name, value in fields:
         key = camel(name)
-        if key not in PLACES:
+        if key not in tables.types()["LiveConnectConfig"]:
             raise ConfigError(_unknown(name, key))
         if key in found:
             raise ConfigError(f"config names {snake(key)} twice, in both casings")
@@ -238,15 +151,15 @@ def read(config: object) -> dict[str, object]:
 
 
 def _unknown(name: str, key: str) -> str:
-    if key in {"toolConfig", "toolChoice", "functionCallingConfig"}:
-        return (
-            f"config.{name}: a Live session cannot force or forbid calls (python-genai#468). "
-            "Use allowed=[...]: a call to another tool is answered with an error."
-        )
-    near = near_names(key, PLACES, count=3, cutoff=0.6)
-    hint = f"; did you mean {' or '.join(snake(n) for n in near)}?" if near else ""
-    if not near:
-        hint = "; a field of generation_config belongs inside config.generation_config"
+    if key in TOOL_CHOICE:
+        return f"config.{name}: {NO_TOOL_CHOICE}. {ALLOWED_INSTEAD}"
+    if key in NOT_LIVE:
+        return f"config.{name}: the Live API does not support it; leave it out"
+    types = tables.types()
+    if key in types["GenerationConfig"]:
+        return f"config has no field {name!r}; it belongs inside config.generation_config"
+    near = near_names(key, types["LiveConnectConfig"], count=3, cutoff=0.6)
+    hint = f"; did you mean {' or '.join(snake(n) for n in near)}?" if near else ": the Live API has none"
     return f"config has no field {name!r}{hint}"
 
 
@@ -273,28 +186,34 @@ def with_speech(
             example = "Kore" if name == "voice" else "en-US"
             raise ConfigError(f"{name}={value!r:.60}: pass a name, such as {example!r}")
         if key in speech:
-            raise ConfigError(f"{name} and config.speech_config.{snake(key)} are both given: say it once")
+            raise ConfigError(
+                f"{name} and config.speech_config.{snake(key)} are both set: pass only one of them"
+            )
         speech[key] = said
     if "speechConfig" in generation and not given:
         return {**fields, "generationConfig": {**generation, "speechConfig": speech}}
     return {**fields, "speechConfig": speech}
 
 
-def setup(fields: Mapping[str, object], instructions: object = None) -> dict[str, Json]:
+def setup(
+    fields: Mapping[str, object], instructions: object = None, *, vertexai: bool | None = None
+) -> dict[str, Json]:
     """The setup object of the fields that :func:`read` gave, each at its place, without model and tools.
 
+    ``vertexai`` says which API is dialled; where that is not known (``None``), what only one of them takes is taken.
     Raises :class:`ConfigError` for a field given twice (at the top and in ``generation_config``), for an
     unknown name inside, and for what Live does not take (``response_schema`` …).
     """
     out: dict[str, Json] = {}
     generation = plain(fields.get("generationConfig") or {}, "generationConfig")
     for key, value in fields.items():
-        place = PLACES[key]
-        if place is None or value is None or value is False or key == "generationConfig":
+        if key in _ELSEWHERE or value is None or value is False:
             continue  # False is every flag's default
-        target = generation if place else out
+        target = generation if tables.places()[key] else out
         if key in target:
-            raise ConfigError(f"{snake(key)} stands in config and in config.generation_config: say it once")
+            raise ConfigError(
+                f"{snake(key)} is set in both config and config.generation_config: set only one of them"
+            )
         target[key] = _field(key, value)
     if unsupported := sorted(NOT_LIVE & generation.keys()):
         names = ", ".join(snake(n) for n in unsupported)
@@ -303,12 +222,20 @@ def setup(fields: Mapping[str, object], instructions: object = None) -> dict[str
         out["generationConfig"] = generation
     if instructions:
         if "systemInstruction" in out:
-            raise ConfigError("instructions and config.system_instruction are both given: say it once")
+            raise ConfigError(
+                "instructions and config.system_instruction are both set: pass only one of them"
+            )
         out["systemInstruction"] = content(instructions, "instructions")
-    check_names(out, "config")
-    out = config_values.checked(out, snake)
+    kinds = tables.types()["LiveConnectConfig"]
+    out = {key: values.checked(value, kinds[key], f"config.{snake(key)}") for key, value in out.items()}
+    if vertexai is not None:
+        values.for_api(out, "setup", vertexai=vertexai, path="config")
     _check_values(out)
     return out
+
+
+#: Fields that are not copied: the options are the endpoint's, the tools the plan's, and the last one is the target.
+_ELSEWHERE = frozenset({"httpOptions", "tools", "generationConfig"})
 
 
 def _field(key: str, value: object) -> Json:
@@ -321,29 +248,6 @@ def _field(key: str, value: object) -> Json:
         plainly = [plain(m) for m in many]
         return [m.upper() if isinstance(m, str) else m for m in plainly]
     return plain(value, key)
-
-
-def check_names(value: Json, path: str, key: str = "") -> None:
-    """Raise :class:`ConfigError` for a name in ``value``, which stands under ``key``, that the service does not know.
-
-    ``path`` is where it stands, for the message.
-    """
-    if isinstance(value, list):
-        for item in value:
-            check_names(item, path, key)
-    if not isinstance(value, dict) or key in _FREE:
-        return
-    known = NESTED.get(key)
-    for name, inner in value.items():
-        if known is not None and name not in known:
-            near = near_names(name, known, cutoff=0.5)
-            hint = (
-                f"did you mean {snake(near[0])}?"
-                if near
-                else f"known: {', '.join(map(snake, sorted(known))) or 'none'}"
-            )
-            raise ConfigError(f"{path} has no field {snake(name)!r}; {hint}")
-        check_names(inner, f"{path}.{snake(name)}", name)
 
 
 def _check_values(setup: Mapping[str, Json]) -> None:
@@ -364,7 +268,7 @@ def http_options(fields: Mapping[str, object]) -> dict[str, Json]:
     if not isinstance(given, Mapping):
         raise ConfigError(f"config.http_options is an object, not {type(value).__name__}")
     given = {camel(str(k)): v for k, v in given.items() if v is not None}
-    if more := sorted(given.keys() - NESTED["httpOptions"]):
+    if more := sorted(given.keys() - HTTP_OPTIONS):
         names = ", ".join(snake(n) for n in more)
         raise ConfigError(
             f"config.http_options: a Live session takes base_url, api_version and headers, not {names}. "
@@ -410,7 +314,7 @@ def _part(value: object, where: str) -> Json:
         kind, called = _PART[name]
         if not isinstance(given[name], kind):
             raise ConfigError(f"{where}: {name} is a {type(given[name]).__name__}: {called} is expected")
-    check_names(given, where, "parts")
+    given = values.checked(given, "Part", where)
     data = given.get("inlineData", {}).get("data", "")
     if not (isinstance(data, str) and is_base64(data)):
         raise ConfigError(
@@ -464,4 +368,24 @@ def _turn(entry: object, where: str) -> dict[str, Json]:
     if not given["parts"]:
         raise ConfigError(f"{where} has no parts; leave it out")
     turn: dict[str, Json] = content(given, where)
-    return turn
+    return {**turn, "parts": [_sayable(part) for part in turn["parts"]]}
+
+
+def _sayable(part: Json) -> Json:
+    """A part whose function response can be sent."""
+    answer = part.get("functionResponse")
+    if not isinstance(answer, dict) or "response" not in answer:
+        return part
+    response = without_references(answer["response"], wrap=True)
+    return {**part, "functionResponse": {**answer, "response": response}}
+
+
+def without_references(value: Json, *, wrap: bool = False) -> Json:
+    """A value with every object that has a key ``$ref`` as its JSON text: Gemini 3 takes ``$ref`` in a response for the
+    name of a part, and refuses it. ``wrap``: what is returned is an object."""
+    if isinstance(value, dict):
+        if "$ref" in value:
+            text = json.dumps(value, ensure_ascii=False)
+            return {"output": text} if wrap else text
+        return {key: without_references(inner) for key, inner in value.items()}
+    return [without_references(inner) for inner in value] if isinstance(value, list) else value

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 
 from livetools.errors import ConfigError, ToolDefinitionError
 
-from .configuration import Json, check_names, plain
+from .configuration import Json, plain
 from .plan_types import CallPolicy, ToolSpec
+from .sdk import values
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
 """The service's rule for the names of functions."""
@@ -82,6 +83,5 @@ def split(entries: object) -> tuple[list[dict[str, Json]], list[ToolSpec]]:
         functions = told.pop("functionDeclarations", ())
         specs += (ToolSpec(function, handled=False, source="config.tools") for function in functions)
         if told:
-            check_names(told, "config.tools", "tools")
-            builtin.append(told)
+            builtin.append(values.checked(told, "Tool", "config.tools"))
     return builtin, specs

@@ -15,7 +15,7 @@ from typing import Literal
 from livetools.errors import ConfigError
 
 from . import configuration, declarations
-from .configuration import Json, snake, wire_model
+from .configuration import Json, wire_model
 from .declarations import declaration
 from .plan_types import (
     APPROVAL_TIMEOUT,
@@ -36,6 +36,8 @@ from .plan_types import (
     ToolSpec,
 )
 from .profiles import ModelProfile, find
+from .sdk.spelling import snake
+from .sdk.values import for_api
 
 __all__ = ["CallPolicy", "Plan", "ToolSpec", "adjusted", "declaration", "make_plan", "replan", "wire_model"]
 
@@ -75,9 +77,14 @@ def make_plan(
     """
     fields = configuration.read(config)
     profile = profile or find(model, vertex=vertexai)
+    setup = configuration.setup(fields, instructions, vertexai=vertexai)
+    turns = configuration.history(history)
+    builtin, declared = declarations.split(fields.get("tools"))
+    for_api({"tools": builtin}, "setup", vertexai=vertexai, path="config")
+    for_api({"turns": turns}, "clientContent", vertexai=vertexai, path="history")
     asked = Plan(
         model=wire_model(model, vertexai=vertexai, project=project, location=location),
-        setup=configuration.setup(fields, instructions),
+        setup=setup,
         reply_format=reply_format,
         reply_batching=reply_batching,
         response_key=response_key,
@@ -86,7 +93,7 @@ def make_plan(
         allowed=_allowed(allowed),
         input_block=profile.input_block if input_gate == "auto" else bool(input_gate),
         handle=handle,
-        history=configuration.history(history),
+        history=turns,
         lost_results=lost_results,
         setup_timeout=setup_timeout,
         stall_timeout=stall_timeout,
@@ -96,7 +103,6 @@ def make_plan(
     told = _known(profile, model, location)
     plan = _with_line(asked, fields, reconnect)
     plan = _with_setup(plan, fields, api_version, told)
-    builtin, declared = declarations.split(fields.get("tools"))
     return _with_tools(plan, builtin, [*tools, *declared], told)
 
 
@@ -152,7 +158,7 @@ def _known(profile: ModelProfile, model: str, location: str | None) -> list[str]
     if profile.known:
         return []
     return [
-        f"nothing is known of the model {model!r}, so it is taken to accept everything; "
+        f"unknown model {model!r}: assuming it supports everything; "
         "connect(profile=ModelProfile(...)) tells what it does not"
     ]
 
@@ -168,7 +174,7 @@ def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Pla
     profile, setup = plan.profile, dict(plan.setup)
     asked = dict(setup.pop("sessionResumption", None) or {})
     if (given := asked.pop("handle", None)) and plan.handle:
-        raise ConfigError("handle and config.session_resumption.handle are both given: say it once")
+        raise ConfigError("handle and config.session_resumption.handle are both set: pass only one of them")
     handle = plan.handle or given
     if handle and not profile.resumption:
         raise ConfigError(f"{profile.family} gives no handles, so no session of it can be resumed")
@@ -304,7 +310,7 @@ def _details(setup: dict[str, Json], profile: ModelProfile, told: list[str]) -> 
     coverage = setup.get("realtimeInputConfig", {}).get("turnCoverage")
     if coverage is not None and coverage not in profile.turn_coverages:
         able = ", ".join(sorted(profile.turn_coverages))
-        raise ConfigError(f"turn_coverage={coverage!r} would be refused; it is one of {able}")
+        raise ConfigError(f"turn_coverage={coverage!r} would be refused; must be one of {able}")
     speech = setup["generationConfig"].get("speechConfig", {})
     voice = speech.get("voiceConfig", {}).get("prebuiltVoiceConfig", {}).get("voiceName")
     if voice is not None and voice not in profile.voices:
@@ -379,6 +385,7 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
         scheduling=_scheduling(name, options.get("scheduling"), profile, awaited, told),
         takes_scheduling=profile.scheduling == "honoured" and not awaited,
         streams=spec.generator and streaming,
+        takes_more=streaming,
         interim=bool(approval) and streaming,
         media=profile.media,
         timeout=options.get("timeout", plan.tool_timeout),
@@ -427,7 +434,7 @@ def _behavior(
     if wanted == "BACKGROUND":
         return "BLOCKING", True
     told.append(
-        f"{name}: {profile.family} waits for the answer whatever behavior says; "
+        f"{name}: {profile.family} ignores `behavior`: its calls always block; "
         "behavior='background' answers at once and tells the result later"
     )
     return "BLOCKING", False

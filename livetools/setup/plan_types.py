@@ -63,6 +63,7 @@ class CallPolicy:
     undo: bool = False
     approval: bool = False  # its arguments are checked and its approval is asked before it runs
     approval_timeout: float = APPROVAL_TIMEOUT
+    takes_more: bool = False  # the model reads willContinue for it
     interim: bool = False  # a waiting call may say so with a willContinue response
     join: bool = False  # duplicates="join"
     states_behavior: bool = False  # its declaration says its behaviour
@@ -176,7 +177,7 @@ class ToolSpec:
 
 def _one_of(name: str, value: object, *values: str) -> None:
     if value not in values:
-        raise ConfigError(f"{name}={value!r}: it is one of {', '.join(map(repr, values))}")
+        raise ConfigError(f"{name}={value!r}: must be one of {', '.join(map(repr, values))}")
 
 
 def _seconds(name: str, value: object) -> None:

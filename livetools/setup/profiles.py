@@ -33,7 +33,7 @@ VOICES = HALF_CASCADE_VOICES | {
 # fmt: on
 
 # pydantic-ai 2.68: 3.1 and 3.8 read these in a function response, a PDF closes 1007 (2026-09-28).
-MEDIA = frozenset({"image/png", "image/jpeg", "image/webp", "text/plain"})
+MEDIA_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "text/plain"})
 
 
 @explains_keywords()
@@ -54,16 +54,16 @@ class ModelProfile:
 
     # function calls
     functions: bool = True  # takes function declarations at all
-    default_behavior: Literal["BLOCKING", "NON_BLOCKING"] = "BLOCKING"  # if the declaration does not say
+    default_behavior: Literal["BLOCKING", "NON_BLOCKING"] = "BLOCKING"  # if the declaration omits it
     blocking: Treatment = "honoured"  # behavior: BLOCKING
     non_blocking: Treatment = "honoured"  # behavior: NON_BLOCKING
     states_behavior: bool = True  # the declaration always says it, even by default (livekit#7302)
     scheduling: Treatment = "honoured"  # FunctionResponse.scheduling, on a NON_BLOCKING call
     will_continue: Treatment = "honoured"  # FunctionResponse.willContinue, on a NON_BLOCKING call
     call_ends_turn: bool = False  # a blocking call also ends its turn, with a turnComplete
-    media: frozenset[str] = MEDIA  # MIME types it reads in FunctionResponse.parts; others close 1007
+    media: frozenset[str] = MEDIA_TYPES  # MIME types it reads in FunctionResponse.parts; others close 1007
     json_schema: Treatment = "honoured"  # parametersJsonSchema; ignored: the calls come with empty args
-    needs_name: bool = False  # an answer without a name is a failed call
+    needs_name: bool = False  # responses must include the function name
     call_ids: Literal["function-call", "uuid", "call", "none"] = "function-call"  # what its ids look like
     answers_lost: bool = True  # a resumed session waits for an error for each call that was lost
     closes_lost: bool = False  # after the errors for all lost calls it sends an empty turn

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from dataclasses import dataclass, field
 
 from livetools.errors import LiveToolsError
+from livetools.log import get_logger
 
 from .calls import FakeCall
 from .wire import Frame
 
-logger = logging.getLogger("livetools.testing")
+logger = get_logger("livetools.testing")
 
 SHOWN = 60  # frames in a failure's text
 FRAMES = "→ from the client, ← from the server"  # how a transcript begins

@@ -10,7 +10,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import ssl
 from collections.abc import AsyncIterator
 from types import TracebackType
@@ -21,6 +20,7 @@ from anyio.abc import ByteStream
 from websockets.http11 import Request
 
 from livetools.errors import LiveToolsError
+from livetools.log import get_logger
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.transport.contract import Gone as UpstreamGone
 from livetools.transport.contract import Transport
@@ -35,7 +35,7 @@ from .net.urls import Address
 from .recording import Recording
 from .wire import Frame, Message, Refused, parse
 
-logger = logging.getLogger("livetools.testing")
+logger = get_logger("livetools.testing")
 
 PASSED_ON = ("x-goog-api-key", "authorization", "x-goog-user-project", "x-goog-api-client", "user-agent")
 

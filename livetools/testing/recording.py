@@ -91,6 +91,15 @@ class Recording:
         """How many frames there are. It reads no file."""
         return self._count if self._kept is None else len(self._kept)
 
+    def __eq__(self, other: object) -> bool:
+        return self.frames == other.frames if isinstance(other, Recording) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """For pickle and copy: the frames, and neither the file nor the handles that were left out of them."""
+        return _with_frames, (type(self), self.path, self._media, self.mode, self.frames)
+
     def __enter__(self) -> Self:
         self._count = 0
         if self.mode == "a" and self.path.exists():
@@ -152,6 +161,14 @@ class Recording:
     def connections(self) -> list[int]:
         """The numbers of the connections, in the order of their dials."""
         return list(dict.fromkeys(frame.connection for frame in self.frames))
+
+
+def _with_frames(
+    kind: type[Recording], path: Path, media: bool, mode: Mode, frames: list[Frame]
+) -> Recording:
+    recording = kind(path, media=media, mode=mode)
+    recording._kept = frames
+    return recording
 
 
 def handles_in(message: Message) -> Iterator[tuple[Message, str]]:

@@ -15,7 +15,6 @@
 from __future__ import annotations
 
 import inspect
-import logging
 import random
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
@@ -29,6 +28,7 @@ from anyio.from_thread import BlockingPortal, start_blocking_portal
 from websockets.http11 import Request
 
 from livetools.errors import ConfigError
+from livetools.log import get_logger
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.setup.profiles import ModelProfile
 from livetools.setup.unexpected_keyword import explains_keywords
@@ -53,7 +53,7 @@ from .turn import Model, Turn
 from .vad import ActivityDetector
 from .wire import Frame, Message
 
-logger = logging.getLogger("livetools.testing")
+logger = get_logger("livetools.testing")
 T = TypeVar("T")
 
 LAST_ANSWERS = 0.25  # seconds that answers under way are given when the server is left
@@ -109,17 +109,19 @@ class _Switch(Generic[T]):
 class FakeLiveServer(Address):
     """A fake Live API on a local port. You write the model.
 
-    ``model``: a coroutine that is called for each user turn (``None`` repeats what the user says); :meth:`model` and
-    :meth:`conversation` set it later. ``profile``: a :class:`~livetools.ModelProfile` or the name of the model to
-    imitate; ``None``: the model of the client's setup. ``strict``: refuse what the service refuses. ``tls``: serve
-    ``wss://`` with a self-made certificate. ``port``: 0 chooses a free one. ``api_keys``: the keys that are accepted
-    (``None``: any). ``clock`` times handles and goAways; ids are made from ``seed``.
+    ``model``: a coroutine that is called for each user turn (without one, the server echoes the user);
+    :meth:`model` and :meth:`conversation` set it later. ``profile``: a :class:`~livetools.ModelProfile` or the name
+    of the model to imitate; ``None``: the model of the client's setup. ``strict``: refuse what the service refuses.
+    ``tls``: serve ``wss://`` with a self-made certificate. ``port``: 0 chooses a free one. ``api_keys``: the keys
+    that are accepted (``None``: any). ``clock`` times handles and goAways; ids are made from ``seed``.
 
     Set these attributes before a client connects: ``pace`` (0: send audio as fast as possible; 1: in real time, with
     ``turnComplete`` when it would have been played), ``hold`` (1: send audio at once, and ``turnComplete`` when it
     would have been played, like the service), ``limits`` (when goAway comes, how long a handle lasts; see
     :class:`~livetools.testing.Limits`), ``faults`` (see :mod:`livetools.testing.faults`), ``detector`` (detects
-    speech), ``transcriber`` (turns PCM and a rate into text).
+    speech), ``transcriber`` (turns PCM and a rate into text), ``patience``: once the script of a conversation is over
+    and nothing is pending, the test fails if the program is still connected and sends nothing but media for so many
+    seconds of real time (5; ``None``: never; nor with a :class:`~livetools.testing.FakeClock`).
 
     As an async context manager it runs in the caller's event loop, asyncio or trio; with :meth:`start` and :meth:`stop`
     it runs in a thread with its own loop. Leaving it raises ``AssertionError`` if a call is unanswered, an answer came
@@ -188,6 +190,7 @@ class FakeLiveServer(Address):
     transcriber = _Switch[Callable[[bytes, int], str] | None]()
     tokens = _Switch[Tokens]()
     recording = _Switch[Recording | None]()
+    patience = _Switch[float | None]()
 
     # -- what it answers with
 
@@ -335,6 +338,7 @@ class FakeLiveServer(Address):
 
     async def _farewell(self) -> None:
         """Answers under way may arrive, and scripts run on; then all connections are closed."""
+        self.service.leaving = True
         standing = {each.number for each in self._acceptor.connections if each.open}
         with anyio.move_on_after(LAST_ANSWERS):
             for call in self.unanswered():

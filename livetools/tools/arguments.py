@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 MOST = 6  # problems told of; a model corrects the call as a whole anyway
 
 
+#: Problems that are looked at one by one: making a list of 300,000 takes seconds, in which the loop stands still.
+MANY = 1000
+
+
 class InvalidArguments(ToolError):
     """The arguments of a call do not fit. Its text is for the model: which of them, and what each should be."""
 
@@ -24,6 +28,10 @@ def explain(
     name: str, error: ValidationError, args: Mapping[str, Any], takes: Sequence[str]
 ) -> InvalidArguments:
     """The error for the model: at most six problems, no more than a short echo of a value."""
+    if (count := error.error_count()) > MANY:
+        return InvalidArguments(
+            f"Invalid arguments for {name}: {count} values do not fit. {_takes(name, takes)}"
+        )
     problems: dict[str, list[_Problem]] = {}  # a union has an error for each of its members, at one place
     for detail in error.errors(include_url=False):
         place, value = _place(detail, args)
@@ -32,6 +40,19 @@ def explain(
     if len(problems) > MOST:
         lines.append(f"and {len(problems) - MOST} more")
     return InvalidArguments(f"Invalid arguments for {name}: {'; '.join(lines)}. {_takes(name, takes)}")
+
+
+def unknown(name: str, args: Mapping[str, Any], takes: Sequence[str]) -> InvalidArguments:
+    """The error for a call with more arguments than there are parameters."""
+    strange = [each for each in args if each not in takes]
+    lines = [f"{_shortened(each)} is not known" for each in strange[:MOST]]
+    return InvalidArguments(
+        f"Invalid arguments for {name}: {'; '.join(lines)}; and {len(strange) - MOST} more. {_takes(name, takes)}"
+    )
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= 40 else f"{text[:38]}…"
 
 
 def _takes(name: str, takes: Sequence[str]) -> str:
@@ -181,5 +202,4 @@ def _echo(value: object) -> str:
         return "an object"
     if isinstance(value, list):
         return "an array"
-    text = json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= 40 else f"{text[:38]}…"
+    return _shortened(json.dumps(value, ensure_ascii=False, default=str))

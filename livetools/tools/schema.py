@@ -142,7 +142,7 @@ class _Reducer:
         if values is not None:
             reduced: Schema | None = self._enum(flat, values, path)
         elif kind is None:
-            self.lose(path, "any value; declared as one of the simple types")
+            self.lose(path, "no type hint; declared as string, number or boolean")
             return noted(anything(), flat, False, path)
         elif kind == "NULL":
             reduced = {"type": "STRING", "description": "null"}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-import logging
 import re
 import types
 from collections.abc import Awaitable, Callable, Mapping
@@ -15,6 +14,7 @@ from typing_extensions import Unpack
 
 from livetools.errors import ToolDefinitionError
 from livetools.events import Call
+from livetools.log import get_logger
 from livetools.setup.configuration import plain
 from livetools.setup.declarations import NAME
 from livetools.setup.plan_types import ToolSpec
@@ -28,7 +28,7 @@ from .options import DEFAULTS, ToolOptions, resolve
 from .shapes import declaration_of
 from .signature import Signature
 
-log = logging.getLogger("livetools.tools")
+log = get_logger("livetools.tools")
 
 Target = TypeVar("Target")
 Kind: TypeAlias = Literal["sync", "async", "generator", "async_generator", "declared"]
@@ -47,6 +47,17 @@ class Mark(NamedTuple):
 
     options: Mapping[str, Any]
     hints: Mapping[str, Any]
+
+    def __reduce__(self) -> tuple[type[Mark], tuple[Mapping[str, Any], Mapping[str, Any]]]:
+        """Without the executor. A cluster pickles a function of ``__main__`` by value, with its mark, to run it there;
+        the executor that brings it holds connections and locks, and stays here."""
+        return Mark, ({key: value for key, value in self.options.items() if key != "executor"}, self.hints)
+
+    def __copy__(self) -> Mark:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Mark:
+        return self
 
 
 MARK = "__livetools__"
@@ -167,6 +178,26 @@ class Tool:
 
     def __repr__(self) -> str:
         return f"Tool({self.name!r}, kind={self.kind!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tool):
+            return NotImplemented
+        return self is other or self.__getstate__() == other.__getstate__()
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle, copies and comparisons: what it was made of. A handler is pickled by its name, as functions
+        are."""
+        kept = ("_declared", "handler", "kind", "hooks", "name", "_description", "options")
+        return {name: getattr(self, name) for name in kept}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        vars(self).update(state)
+        handler = self.handler
+        hints = mark_of(handler).hints
+        self._signature = None if handler is None else Signature(handler, self.name, hints=hints)
 
     def _check(self, signature: Signature) -> None:
         executor = self.options["executor"]
@@ -342,6 +373,12 @@ class Tool:
             return dict(results.error_outcome(error, self.name).response)
         return dict(results.outcome(value, max_bytes=self.options["max_result_bytes"]).response)
 
+    def _copy(self) -> Tool:
+        """A copy that shares what was compiled."""
+        other = object.__new__(type(self))
+        vars(other).update(vars(self))
+        return other
+
     def replace(
         self,
         *,
@@ -350,7 +387,7 @@ class Tool:
         hooks: tuple[Hooks, ...] | None = None,
     ) -> Tool:
         """A copy under another name or description, or with other hooks. Raises ``ToolDefinitionError``."""
-        other = copy.copy(self)
+        other = self._copy()
         other.__dict__.pop("_spec", None)
         if name is not None:
             other.name = _name(self.handler, {"name": name})
@@ -365,6 +402,13 @@ class Tool:
 COMPILED = "__livetools_tool__"
 
 
+class _Compiled(dict[object, tuple[object, "Tool"]]):
+    """What a function keeps of the tools that were made of it. It stays here when the function is pickled by value."""
+
+    def __reduce__(self) -> tuple[type[_Compiled], tuple[()]]:
+        return _Compiled, ()
+
+
 def compiled(target: Any) -> Tool:
     """``Tool(target)``, made once for a function, and for a method once for all objects of a class.
 
@@ -375,7 +419,7 @@ def compiled(target: Any) -> Tool:
     if not isinstance(function, types.FunctionType):
         return Tool(target)
     owner = owner_of(target)
-    kept: dict[object, tuple[object, Tool]] = vars(function).setdefault(COMPILED, {})
+    kept: _Compiled = vars(function).setdefault(COMPILED, _Compiled())
     state = _state(function)
     known, made = kept.get(owner, (None, None))
     if made is None or known != state:  # a wrapper has got the other's by functools.wraps
@@ -383,13 +427,13 @@ def compiled(target: Any) -> Tool:
         made.spec()
         prototype = made
         if function is not target:
-            prototype = copy.copy(made)
+            prototype = made._copy()
             prototype.handler = None  # it must not keep the object alive
-        vars(function)[COMPILED] = {**kept, owner: (state, prototype)}
+        vars(function)[COMPILED] = _Compiled({**kept, owner: (state, prototype)})
         return made
     if function is target:
         return made
-    made = copy.copy(made)
+    made = made._copy()
     made.handler = target
     return made
 

@@ -57,6 +57,14 @@ class Toolset:
     def __contains__(self, name: object) -> bool:
         return any(tool.name == name for tool in self._tools)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Toolset):
+            return NotImplemented
+        return self.name == other.name and self._tools == other._tools
+
+    def __hash__(self) -> int:
+        return hash(self._tools)
+
     def __repr__(self) -> str:
         names = ", ".join(tool.name for tool in self._tools)
         return f"Toolset({self.name!r}: {names})" if self.name else f"Toolset({names})"

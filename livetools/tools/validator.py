@@ -21,7 +21,7 @@ from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerati
 from livetools.errors import ToolDefinitionError
 
 from .annotations import Argument
-from .arguments import explain
+from .arguments import MANY, explain, unknown
 from .fitting import fit
 from .members import with_members
 from .strictness import is_strict, strict_fields
@@ -101,11 +101,16 @@ class Validator:
         ``3.0``, ``null`` for a parameter that has a default. What is strict is read by the rules of JSON. Raises
         ``InvalidArguments``.
         """
+        if self._rest is None and len(args) > len(self._arguments) + MANY:
+            raise unknown(name, args, list(self._arguments))
         if self._rest is None and not self._strict:
             try:
                 return self._adapter.validator.validate_python(dict(args))  # type: ignore[no-any-return]  # a dict by construction
-            except ValidationError:
-                pass  # it is looked at again
+            except ValidationError as error:
+                if error.error_count() > MANY:
+                    raise explain(
+                        name, error, args, list(self._arguments)
+                    ) from None  # else it is looked at again
         if self._rest is None:
             return self._fitted(name, self._adapter, bool(self._strict), dict(args))
         own = {k: v for k, v in args.items() if k in self._arguments}
@@ -121,6 +126,8 @@ class Validator:
         try:
             return _read(adapter, args, strict)
         except ValidationError as error:
+            if error.error_count() > MANY:
+                raise explain(name, error, args, list(self._arguments)) from None
             again = self._second_reading(args, error)
         try:
             return _read(adapter, again, strict)
@@ -157,7 +164,7 @@ def _read(adapter: TypeAdapter[dict[str, Any]], args: dict[str, Any], strict: bo
         try:
             return adapter.validator.validate_json(json.dumps(args))  # type: ignore[no-any-return]  # a dict by construction
         except ValidationError as error:
-            if error.errors(include_url=False, include_context=False)[0]["type"] != "json_invalid":
+            if error.error_count() > 1 or error.errors(include_url=False)[0]["type"] != "json_invalid":
                 raise
         except (TypeError, ValueError, RecursionError):  # not from a model: a test passes a date itself
             pass

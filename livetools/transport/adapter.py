@@ -1,24 +1,40 @@
-"""The part of the websockets adapter that asyncio and trio share. The first dial imports it."""
+"""The part of the websockets adapter that asyncio and trio share. The first dial imports it.
+
+Each loop has a subclass of the ``ClientConnection`` of ``websockets``, given to it as ``create_connection=``. Only what
+is documented is used of it and of its ``Protocol``. Four things differ from what ``websockets`` does:
+
+- its handshake takes a redirect for what it is, a refusal;
+- messages wait in our own queue, and the order of messages and pongs is noted;
+- our frames are written directly to the line, each together with the ping behind it;
+- a peer that says close, but does not close the line (a proxy that hangs, a FIN that was lost), is not waited for:
+  ``websockets`` has a timeout for that where the close is ours, and waits for ever where it is not.
+"""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import anyio
-from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.exceptions import InvalidStatus
+from websockets.frames import Frame
 
 from livetools.protocol.input.outbox import Pong
+from livetools.transport.loop.wake import make_wake
 
 from .contract import Gone
 from .dialling import reached
-from .pongs import Pongs
+from .line.framing import DATA, PONG
+from .line.pongs import Pongs
+from .line.silence import Silence
 from .websocket_errors import gone
 
 if TYPE_CHECKING:
     from websockets.asyncio.client import ClientConnection
     from websockets.protocol import Event
-    from websockets.trio.client import ClientConnection as TrioConnection
+    from websockets.trio.client import ClientConnection as TrioClientConnection
 
     class _Connection:
         """What both loops' connections have."""
@@ -29,26 +45,73 @@ if TYPE_CHECKING:
 else:
     _Connection = object
 
-C = TypeVar("C", bound="ClientConnection | TrioConnection")
+C = TypeVar("C", bound="ClientConnection | TrioClientConnection")
 
 CLOSE_TIMEOUT = 3.0  # seconds for the closing handshake; then the line is cut
 LINGER = 1.0  # seconds for a peer that has said close, or broken the protocol, to close the line
+WAITING = 16  # messages that wait for ``receive`` before reading is paused
 
 
-# Of each connection class three things are changed. Its handshake takes a redirect for what it is, a refusal. It notes
-# in which order messages and pongs came. And a peer that says close, but does not close the line (a proxy that hangs,
-# a FIN that was lost), is not waited for: websockets has a timeout for that where the close is ours, and waits for
-# ever where it is not.
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Of one connection. ``max_message``: bytes of a received message; ``write_timeout``: seconds for a sent frame;
+    ``dead_after``: seconds without a byte.
+    """
+
+    max_message: int | None
+    write_timeout: float
+    dead_after: float | None
 
 
-class Noting(_Connection):
-    """What both connection classes do otherwise than ``websockets``. ``linger``: seconds for a peer that said close."""
+_NONE: deque[bytes] = deque(maxlen=0)  # a connection with a listener has no queue
+
+
+class Inflow:
+    """What has come on one connection, and waits for ``receive``."""
+
+    __slots__ = ("cause", "left", "news", "over", "parts", "pongs", "silence", "waiting")
+
+    def __init__(self) -> None:
+        self.waiting = _NONE
+        self.parts: bytearray | None = None  # of a message in fragments
+        self.pongs: Pongs
+        self.silence: Silence
+        self.news = make_wake()  # set when a message or the end has come
+        self.over = False  # the end has come, behind the messages that wait
+        self.left = False  # nobody will receive any more: what comes is dropped
+        self.cause: BaseException | None = None  # why the line broke, if it is known
+
+    def blame(self, cause: BaseException | None) -> None:
+        """The line breaks for this. What broke it first counts."""
+        self.cause = self.cause or cause
+
+    def put(self, message: bytes) -> None:
+        """It waits for ``receive``."""
+        if self.left:
+            return
+        if self.waiting is _NONE:
+            self.waiting = deque()
+        self.waiting.append(message)
+        self.news.set()
+
+    def dead(self) -> None:
+        """The line breaks for its silence."""
+        self.blame(TimeoutError(f"no byte came for {self.silence.dead_after:g} s, not even a pong"))
+
+    def end(self) -> None:
+        """Nothing more will come."""
+        self.over = True
+        self.news.set()
+
+
+class Receiving(_Connection):
+    """What both connection classes do otherwise than ``websockets``."""
+
+    inflow: Inflow
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         reached("TLS")  # where there is any: it comes between here and the handshake
         super().__init__(*args, **kwargs)
-        self.pongs = Pongs()
-        self.linger = LINGER
 
     async def handshake(self, *args: Any, **kwargs: Any) -> None:
         reached("upgrade")
@@ -60,30 +123,67 @@ class Noting(_Connection):
             raise
 
     def process_event(self, event: Event) -> None:
-        super().process_event(event)
-        self.pongs.came(event)
+        if isinstance(event, Frame):
+            if event.opcode in DATA:
+                return self._data(event)
+            if event.opcode == PONG and self.inflow.pongs.answer(bytes(event.data)):
+                return None
+        return super().process_event(event)
+
+    def _data(self, frame: Frame) -> None:
+        """A message, or a fragment of one."""
+        inflow = self.inflow
+        if inflow.parts is None:
+            inflow.parts = bytearray()
+        inflow.parts += frame.data
+        if frame.fin:
+            message, inflow.parts = bytes(inflow.parts), None
+            self.message(message)
+
+    def message(self, message: bytes) -> None:
+        """A message has come whole."""
+        self.inflow.pongs.messages += 1
+        self.inflow.put(message)
 
 
 class Adapter(ABC, Generic[C]):
     """What the loops have in common. ``C``: the connection, of which each loop has its own class."""
 
-    def __init__(self, connection: C, pongs: Pongs, write_timeout: float) -> None:
-        self._connection, self._pongs = connection, pongs
-        self._timeout = write_timeout
+    def __init__(self, connection: C, inflow: Inflow) -> None:
+        self._connection, self._inflow, self._pongs = connection, inflow, inflow.pongs
         self._closing = False
 
-    async def send_with_ping(self, frame: bytes) -> Pong | None:
-        """``send``, with a ping behind it in one write, so that nobody answers the frame before the ping is there."""
-        ping = self._pongs.ask()
-        await self._write(frame, None if ping is None else ping.payload)
-        return ping
-
     async def send(self, frame: bytes) -> None:
-        """See :class:`~.transport.Transport`."""
+        """See :class:`~.contract.Transport`."""
         await self._write(frame, None)
 
+    async def send_with_ping(self, frame: bytes, at_once: bool = True) -> Pong | None:
+        """See :class:`~.contract.Pinging`."""
+        return await self._write(frame, at_once)
+
+    def hurry(self) -> None:
+        """See :class:`~.contract.Pinging`."""
+        self._pongs.hurry()
+
+    def silent_for(self) -> float:
+        """See :class:`~.contract.Pinging`."""
+        return self._inflow.silence.seconds if self._pongs.out else 0.0
+
+    async def receive(self) -> bytes:
+        """See :class:`~.contract.Transport`."""
+        inflow = self._inflow
+        while not inflow.waiting:
+            if inflow.over:
+                raise await self._gone()
+            await inflow.news.wait()
+        message = inflow.waiting.popleft()
+        self._pongs.taken += 1
+        if len(inflow.waiting) <= WAITING // 4:
+            self._read_on()
+        return message
+
     async def aclose(self) -> None:
-        """See :class:`~.transport.Transport`."""
+        """See :class:`~.contract.Transport`."""
         self._closing = True
         try:
             with anyio.move_on_after(CLOSE_TIMEOUT):
@@ -91,16 +191,21 @@ class Adapter(ABC, Generic[C]):
         finally:
             await self._cut()
 
-    def _gone(self, error: ConnectionClosed) -> Gone:
-        return gone(error, self._closing)
+    async def _gone(self) -> Gone:
+        """The end, once it is known."""
+        await self._connection.wait_closed()
+        return gone(self._connection.protocol.close_exc, self._closing, self._inflow.cause)
 
     @abstractmethod
-    async def receive(self) -> bytes:
-        """See :class:`~.transport.Transport`."""
+    async def _write(self, message: bytes, at_once: bool | None) -> Pong | None:
+        """Write it within the write timeout, and whole though the caller is cancelled; raises ``Gone``.
+
+        With a ping behind it, ``at_once`` or later; ``None``: without.
+        """
 
     @abstractmethod
-    async def _write(self, frame: bytes, ping: bytes | None) -> None:
-        """Within the write timeout, and whole though the caller is cancelled; raises ``Gone``."""
+    def _read_on(self) -> None:
+        """There is room in the queue: go on reading, if that was paused."""
 
     @abstractmethod
     async def _close(self) -> None:

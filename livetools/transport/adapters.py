@@ -6,39 +6,48 @@ The adapters are two because the loops differ in what a cancelled send leaves be
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import Any
 
+from livetools.errors import ConfigError
 from livetools.transport.loop.wake import on_trio
 
-from .adapter import CLOSE_TIMEOUT
+from .adapter import CLOSE_TIMEOUT, Limits
 from .contract import Transport
 from .websocket_errors import dial_error
 
-__all__ = ["adapted", "dial_error", "opening"]
+NO_TRIO = "a session on trio needs websockets 17 or newer: pip install 'livetools[trio]'"
+
+__all__ = ["Limits", "adapted", "dial_error", "opening"]
 
 
-def opening(url: str, options: dict[str, Any]) -> AbstractAsyncContextManager[Any]:
+def opening(url: str, limits: Limits, options: dict[str, Any]) -> AbstractAsyncContextManager[Any]:
     """The client of the loop that runs. ``Any``: the two connections have no common type."""
-    options = {"close_timeout": CLOSE_TIMEOUT, **options}
+    options = {"close_timeout": CLOSE_TIMEOUT, "max_size": limits.max_message, **options}
+    connection: Any  # a factory, which ``connect`` declares as a class
     if on_trio():
-        from .on_trio import TrioConnection, TrioDial
-
-        return TrioDial(url, create_connection=TrioConnection, **options)
+        try:
+            from .on_trio import TrioConnection, TrioDial
+        except ImportError:
+            raise ConfigError(NO_TRIO) from None
+        connection = partial(TrioConnection, limits=limits)
+        return TrioDial(url, create_connection=connection, **options)
     from websockets.asyncio.client import connect
 
     from .on_asyncio import PushConnection
 
     # write_limit 1: a send returns when the kernel has the frame, not when a buffer of ours has it. 0 says
     # the same over TCP, but over TLS asyncio takes an empty buffer for a full one, and a send waits for ever.
-    return connect(url, create_connection=PushConnection, write_limit=1, **options)
+    connection = partial(PushConnection, limits=limits)
+    return connect(url, create_connection=connection, write_limit=1, **options)
 
 
-def adapted(connection: Any, write_timeout: float) -> Transport:
+def adapted(connection: Any) -> Transport:
     """The transport of a connection that :func:`opening` has made."""
     if on_trio():
         from .on_trio import TrioAdapter
 
-        return TrioAdapter(connection, connection.pongs, write_timeout)
+        return TrioAdapter(connection)
     from .on_asyncio import AsyncioAdapter
 
-    return AsyncioAdapter(connection, write_timeout)
+    return AsyncioAdapter(connection)

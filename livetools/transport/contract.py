@@ -65,15 +65,40 @@ class Transport(Sending, Protocol):
 
 # What a transport may offer beside its three methods. Each is used where it is there.
 
-#: ``send_with_ping(frame)``: ``send`` with a ping behind it in the same write. What it returns says how many messages
-#: were received behind the pong, ``None`` before that has come; ``None`` instead of it: that cannot be told. Without
-#: it, what a dead line has swallowed is guessed from what the model said.
-SendWithPing: TypeAlias = Callable[[bytes], Awaitable[Pong | None]]
-
 #: ``listen(feed)``: call ``feed`` with each message as it comes, in the listener's task or in a callback of its loop,
 #: and return the end. It leaves others the loop every few milliseconds. Cancelling loses nothing. What ``feed`` raises
 #: is raised here, and ends the connection.
 Listen: TypeAlias = Callable[[Callable[[bytes], None]], Awaitable[Gone]]
+
+
+class Pinging(Protocol):
+    """A transport that can ask what has arrived. Without it, what a dead line has swallowed is guessed from what the
+    model said.
+    """
+
+    async def send_with_ping(self, frame: bytes, at_once: bool = True) -> Pong | None:
+        """``send``, with a ping behind it, in the same write if possible.
+
+        What is returned says how many messages were received behind the pong, ``None`` before that has come; ``None``
+        instead of it: that cannot be told. The transport may let several frames share a later ping, ``at_once``
+        as soon as it can, else within a second.
+        """
+        ...
+
+    def silent_for(self) -> float:
+        """Seconds since a byte of any kind came, while a ping is out; else 0.
+
+        The transport pings a line that says nothing, and ends a dead one by itself.
+        """
+        ...
+
+    def hurry(self) -> None:
+        """Somebody waits for the pongs that are due: send the ping that was put off. Nothing, where none was."""
+        ...
+
+
+class PingingTransport(Transport, Pinging, Protocol):
+    """Both."""
 
 
 class Putting(Protocol):
@@ -89,6 +114,10 @@ class Putting(Protocol):
 
         It may wait in a buffer for the kernel, which ends within the write timeout.
         """
+        ...
+
+    def put_with_ping(self, frame: bytes, at_once: bool = True) -> Pong:
+        """``put``, as :meth:`Pinging.send_with_ping` is ``send``. A transport may have one without the other."""
         ...
 
 

@@ -13,8 +13,11 @@ from typing import Protocol, TypeAlias
 
 import anyio.to_thread
 
-from livetools.errors import ConfigError, ConnectFailed
+from livetools.errors import ConfigError, ConnectFailed, LiveToolsError
+from livetools.log import get_logger
 from livetools.setup.frozen import frozen
+
+log = get_logger("livetools.session")
 
 KeySource: TypeAlias = str | Callable[[], str | Awaitable[str]]
 
@@ -37,6 +40,10 @@ class Identity(Protocol):
         """Fetch them, fresh. Raises a ``LiveToolsError`` that holds no secret; safe to cancel."""
         ...
 
+    async def renew(self, refused: Mapping[str, str]) -> bool:
+        """The service did not accept these headers (HTTP 401). Whether ``grant`` may now give better ones."""
+        ...
+
 
 class Fixed:
     """The same headers each time; none, where a gateway adds its own."""
@@ -49,6 +56,9 @@ class Fixed:
 
     async def grant(self) -> Grant:
         return self._grant
+
+    async def renew(self, refused: Mapping[str, str]) -> bool:
+        return False
 
 
 class Key:
@@ -70,6 +80,9 @@ class Key:
         if key.startswith(EPHEMERAL):
             return Grant({"Authorization": f"Token {key}"}, ephemeral=True)
         return Grant({"x-goog-api-key": key})
+
+    async def renew(self, refused: Mapping[str, str]) -> bool:
+        return False
 
 
 async def _called(source: Callable[[], str | Awaitable[str]]) -> object:
@@ -103,7 +116,11 @@ def checked(key: object) -> str:
 
 
 class GoogleCloud:
-    """google-auth credentials (``None``: the application's default ones), refreshed in a thread when due."""
+    """google-auth credentials (``None``: the application's default ones), refreshed in a thread when due.
+
+    A token can be refused before it expires (it was revoked, the clock of this machine is wrong), so :meth:`renew`
+    refreshes it whatever its credentials say of it, as google-auth's own transports do.
+    """
 
     def __init__(self, credentials: object | None) -> None:
         self._credentials = credentials
@@ -117,6 +134,18 @@ class GoogleCloud:
         self._lock = self._lock or anyio.Lock()
         async with self._lock:
             return await anyio.to_thread.run_sync(self._fresh, abandon_on_cancel=True)
+
+    async def renew(self, refused: Mapping[str, str]) -> bool:
+        self._lock = self._lock or anyio.Lock()
+        async with self._lock:
+            if refused.get("Authorization") != f"Bearer {getattr(self._credentials, 'token', None)}":
+                return True  # another session with these credentials has refreshed them meanwhile
+            try:
+                await anyio.to_thread.run_sync(_refresh, self._credentials, abandon_on_cancel=True)
+            except LiveToolsError as error:
+                log.warning("after HTTP 401: %s", error)
+                return False
+            return True
 
     def _fresh(self) -> Grant:
         if self._credentials is None:

@@ -1,4 +1,4 @@
-"""Connects to the first address of a host that answers, and records how far each dial got.
+"""Which way a dial goes: the proxy, the first address of a host that answers; and how far it got.
 
 A host often has several addresses, and one that is silent (IPv6 without a way out is the usual one) must not use up
 the time of all: the next is tried after a quarter of a second, and the first that answers is taken (RFC 8305).
@@ -11,10 +11,11 @@ import ipaddress
 import socket
 from contextvars import ContextVar
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 
 import anyio
 
+from livetools.errors import ConfigError
 from livetools.transport.loop.wake import on_trio
 
 STAGGER = 0.25  # seconds until the next address is tried beside the one before
@@ -152,3 +153,55 @@ class _Race:
         """Of all that went wrong what says most."""
         refused = [error for error in self._errors if isinstance(error, ConnectionRefusedError)]
         return (refused or self._errors or [OSError("the host has no address")])[-1]
+
+
+# Proxies. People write them as curl and requests take them: 127.0.0.1:3128 without a scheme, http://me@proxy without a
+# password, socks://... (so desktops set ALL_PROXY). websockets refuses each of these.
+
+INVALID_PROXY = "the proxy's URL is not valid; see WebSocket(proxy=...) and HTTPS_PROXY"
+
+#: The schemes of proxies.
+_PROXIES = frozenset({"http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"})
+#: Whose proxy is asked for, by the scheme of the URL. A SOCKS proxy goes before one for HTTP (RFC 6455, 4.1).
+_VARIABLES = {"wss": ("wss", "socks", "https", "all"), "ws": ("ws", "socks", "https", "http", "all")}
+
+
+def proxy_for(url: str) -> str | None:
+    """The environment's proxy for a websocket ``url``; ``None`` where there is none, or ``NO_PROXY`` names the host."""
+    from urllib.request import (  # a tenth of a second to import, and this machine needs none
+        getproxies,
+        proxy_bypass,
+    )
+
+    parts = urlsplit(url)
+    secure = parts.scheme == "wss"
+    if proxy_bypass(f"{parts.hostname}:{parts.port or (443 if secure else 80)}"):
+        return None
+    known = getproxies()
+    for name in _VARIABLES["wss" if secure else "ws"]:
+        if proxy := known.get(name):
+            # macOS and Windows tell a SOCKS proxy as http://
+            return "socks5h://" + proxy[7:] if name == "socks" and proxy.startswith("http://") else proxy
+    return None
+
+
+def read_proxy(proxy: str) -> str:
+    """``proxy`` as ``websockets`` takes it: with a scheme, and with a password where it has a user.
+
+    Raises :class:`ConfigError`, without its words, for what is not a URL.
+    """
+    proxy = proxy.strip()
+    try:
+        parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
+        valid = bool(parts.hostname) and parts.port != 0 and parts.scheme in _PROXIES
+        valid = valid and proxy.isprintable() and " " not in proxy
+    except ValueError:  # http://[::1 and http://proxy:port
+        valid = False
+    if not valid:
+        raise ConfigError(INVALID_PROXY)
+    if parts.scheme == "socks":
+        parts = parts._replace(scheme="socks5h")
+    if parts.username is not None and parts.password is None:
+        user, _, host = parts.netloc.rpartition("@")
+        parts = parts._replace(netloc=f"{user}:@{host}")
+    return urlunsplit(parts)

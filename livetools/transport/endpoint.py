@@ -16,13 +16,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
-from livetools.errors import ConfigError
+from livetools.errors import AuthenticationError, ConfigError
 from livetools.setup.frozen import frozen
 
 from .credentials import Fixed, GoogleCloud, Identity, Key, KeySource, application_default
 
 GEMINI = "https://generativelanguage.googleapis.com"
 PLACEHOLDER = "loopback-needs-no-key"
+
+_GOOGLE_CLOUD = (
+    "Vertex AI does not accept the credentials: log in again (`gcloud auth application-default login`) or pass "
+    "connect(credentials=...), and see that its API is enabled in this project and that the account may use it "
+    "(roles/aiplatform.user)"
+)
 
 _METHODS = ("BidiGenerateContent", "BidiGenerateContentConstrained")
 _SCHEMES = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
@@ -69,6 +75,17 @@ class Endpoint:
         own = {name.lower() for name in self.extra}
         headers = {name: value for name, value in grant.headers.items() if name.lower() not in own}
         return Target(self._url(grant.ephemeral), {**headers, **self.extra})
+
+    async def renew(self, target: Target) -> bool:
+        """The dial of ``target`` was answered with HTTP 401. Whether another dial can show newer credentials."""
+        own = {name.lower() for name in self.extra}
+        return "authorization" not in own and await self.identity.renew(target.headers)
+
+    def advised(self, error: AuthenticationError) -> AuthenticationError:
+        """``error`` with advice for Google Cloud's credentials, where these were shown and not an API key."""
+        if not isinstance(self.identity, GoogleCloud):
+            return error
+        return AuthenticationError(error.code, error.reason, error.phase, error.retryable, _GOOGLE_CLOUD)
 
     def _url(self, ephemeral: bool) -> str:
         parts = urlsplit(self.base)
@@ -155,7 +172,7 @@ def resolve(
 
 def _once(name: str, argument: str | None, configured: str | None) -> str | None:
     if argument is not None and configured is not None:
-        raise ConfigError(f"{name} and config.http_options.{name} are both given: say it once")
+        raise ConfigError(f"{name} and config.http_options.{name} are both set: pass only one of them")
     return argument if argument is not None else configured
 
 
@@ -197,7 +214,9 @@ def _with_client(own: _Given, client: object, vertexai: bool | None) -> _Given:
     if vertexai is not None:
         doubled.append("vertexai")
     if doubled:
-        raise ConfigError(f"client= and {doubled[0]}= are both given: the client has its own")
+        raise ConfigError(
+            f"client= and {doubled[0]}= are both set: the client has its own, so pass only client="
+        )
     inner = getattr(client, "_api_client", None)
     options = getattr(inner, "_http_options", None)
     if inner is None or options is None or not hasattr(inner, "api_key"):
@@ -226,7 +245,7 @@ def _with_client(own: _Given, client: object, vertexai: bool | None) -> _Given:
 def _with_environment(own: _Given, vertexai: bool | None, environ: Mapping[str, str]) -> _Given:
     given = replace(own, warnings=[])
     if own.api_key is not None and own.credentials is not None:
-        raise ConfigError("api_key and credentials are both given: say one of them")
+        raise ConfigError("api_key and credentials are both set: pass only one of them")
     if vertexai is None:
         given.vertexai = _wants_vertex(environ, given.warnings)
     if not given.vertexai and (own.project or own.location or own.credentials is not None):

@@ -9,44 +9,45 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection
-from websockets.exceptions import ConnectionClosed
-from websockets.frames import Frame, Opcode
-from websockets.protocol import OPEN, Event
+from websockets.protocol import OPEN
 
+from livetools.protocol.input.outbox import Pong
 from livetools.transport.loop.timeslice import SLICE, TimeSlice, passes
-from livetools.transport.loop.wake import act_as, act_no_longer, make_wake
+from livetools.transport.loop.wake import act_as, act_no_longer
 
-from .adapter import Adapter, Noting
+from .adapter import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
 from .contract import Gone
-from .framing import PING, TEXT, Cutter, Unlawful, frame, masks
+from .line.framing import FIN, PING, PONG, TEXT, Cutter, Unlawful, frame, masks
+from .line.pongs import Pongs
+from .line.silence import Sign, Silence
 
-WAITING = 16  # messages that wait for ``receive`` before reading is paused
-DATA = frozenset({Opcode.TEXT, Opcode.BINARY, Opcode.CONT})
 _HEAD_ENDS = b"\r\n\r\n"
 
 
-_NONE: deque[bytes] = deque(maxlen=0)  # with a listener there is no queue
-
-
-class PushConnection(Noting, ClientConnection):
+class PushConnection(Receiving, ClientConnection):
     """Cuts the messages out of what comes. Until somebody listens they wait in a queue.
 
-    ``write_timeout``: seconds that asyncio's buffer may stay full. The response to the upgrade, control frames and
-    fragments are read by ``websockets``, everything else by a :class:`Cutter`.
+    The response to the upgrade, control frames and fragments are read by ``websockets``, whole messages and the pongs
+    that we asked for are cut off by a :class:`Cutter`. Both see the stream in its order.
     """
 
     # past 30 attributes an object has a dict of its own, six times as large: websockets has most of them
-    __slots__ = ("_cutting", "_watchdog", "inflow", "write_timeout")
+    __slots__ = ("_cutting", "_limits", "_look", "_time", "_watchdog", "inflow", "room")
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, limits: Limits, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.inflow = _Inflow()
-        self.write_timeout = float("inf")
+        self._limits = limits
+        loop = asyncio.get_running_loop()
+        self.inflow: AsyncioInflow = AsyncioInflow()
+        self.inflow.pongs = Pongs(self._ping, loop.call_later, loop.time)
+        self.inflow.silence = Silence(limits.dead_after, loop.time)
+        self.room: asyncio.Event | None = None  # while asyncio's buffer is full; set when that is over
+        self._time = loop.time
+        self._look: asyncio.TimerHandle | None = None
         self._cutting: asyncio.TimerHandle | None = None
         self._watchdog: asyncio.TimerHandle | None = None
 
@@ -55,6 +56,7 @@ class PushConnection(Noting, ClientConnection):
     def data_received(self, data: bytes) -> None:
         inflow = self.inflow
         inflow.passes.count += 1
+        inflow.silence.heard = self._time()
         if inflow.cutter is None:
             data = self._upgrading(data)
         if inflow.cutter is not None and data:
@@ -62,43 +64,34 @@ class PushConnection(Noting, ClientConnection):
             if not inflow.paused:
                 self.advance()
 
-    def process_event(self, event: Event) -> None:
-        if not (isinstance(event, Frame) and event.opcode in DATA):
-            return super().process_event(event)
-        inflow = self.inflow
-        if inflow.parts is None:
-            inflow.parts = bytearray()
-        inflow.parts += event.data
-        if event.fin:
-            message, inflow.parts = bytes(inflow.parts), None
-            self._message(message)
-        return None
-
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._watchdog is not None:
-            self._watchdog.cancel()
+        for timer in (self._watchdog, self._look):
+            if timer is not None:
+                timer.cancel()
+        if self.room is not None:
+            self.room.set()
         self.inflow.ending = (exc,)
         if not self.inflow.paused or self.inflow.feed is None:
             self.advance()  # what came before the end is delivered first
 
     def advance(self) -> None:
         """Give away what has come, but not for longer than others can wait."""
-        inflow, protocol = self.inflow, self.protocol
+        inflow = self.inflow
         until = time.monotonic() + SLICE
         acting = act_as(inflow.reader)
         try:
-            # nothing is read behind a close
-            while inflow.cutter is not None and protocol.close_rcvd is None and protocol.parser_exc is None:
+            while inflow.cutter is not None and self._reads():
                 try:
                     item = inflow.cutter.next()
                 except Unlawful as error:
-                    self._fail(error)
+                    self.protocol.fail(error.code, error.reason)
+                    self._pass_on(b"")
                     break
                 if item is None:
                     break
                 if type(item) is bytes:
-                    self._message(item)
-                else:
+                    self.message(item)
+                elif item[0] != FIN | PONG or not inflow.pongs.answer(item[2:]):
                     self._pass_on(item)
                 if inflow.feed is None and inflow.full:
                     return self._pause()
@@ -116,10 +109,10 @@ class PushConnection(Noting, ClientConnection):
             self.transport.resume_reading()
         return None
 
-    def _fail(self, error: Unlawful) -> None:
-        self.protocol.fail(error.code, error.reason)
-        self.protocol.parser_exc = error
-        self._pass_on(b"")
+    def _reads(self) -> bool:
+        """Whether what has come counts: it stands neither behind a close nor behind what broke the protocol."""
+        protocol = self.protocol
+        return protocol.close_rcvd is None and (protocol.state is OPEN or self.inflow.left)
 
     def _upgrading(self, data: bytes) -> bytes:
         """Give ``websockets`` its response, and return what came behind it."""
@@ -129,7 +122,7 @@ class PushConnection(Noting, ClientConnection):
         self.inflow.head = seen[-3:]
         self._pass_on(data[:size])
         if self.protocol.state is OPEN:
-            self.inflow.cutter = Cutter(self.protocol.max_message_size)
+            self.inflow.cutter = Cutter(self._limits.max_message)
         elif size < len(data):
             self._pass_on(data[size:])
         return data[size:]
@@ -137,33 +130,42 @@ class PushConnection(Noting, ClientConnection):
     def _pass_on(self, data: bytes) -> None:
         super().data_received(data)
         if self._cutting is None and self.protocol.close_expected():
-            self._cutting = self.loop.call_later(
-                self.linger, self.transport.abort
-            )  # nothing, where it is closed
+            loop = asyncio.get_running_loop()
+            self._cutting = loop.call_later(LINGER, self.transport.abort)  # nothing, where it is closed
 
-    def _message(self, message: bytes) -> None:
-        self.pongs.messages += 1
+    def message(self, message: bytes) -> None:
         inflow = self.inflow
         if inflow.feed is None:
-            if inflow.left:
-                return
-            if inflow.waiting is _NONE:
-                inflow.waiting = deque()
-            inflow.waiting.append(message)
-            inflow.news.set()
-            return
-        self.pongs.taken += 1
+            return super().message(message)
+        inflow.pongs.messages += 1
+        inflow.pongs.taken += 1
         try:
             inflow.feed(message)
         except Exception as error:
             inflow.fail(error)
+        return None
 
     def _pause(self) -> None:
         if not self.inflow.paused:
             self.inflow.paused = True
             self.transport.pause_reading()
         if self.inflow.feed is not None or not self.inflow.full:
-            self.loop.call_soon(self.advance)
+            asyncio.get_running_loop().call_soon(self.advance)
+
+    def watch(self) -> None:
+        """Notice from here on when the line falls silent."""
+        silence = self.inflow.silence
+        if self._look is not None:
+            if self.inflow.paused:
+                silence.heard = self._time()  # what has come is not read
+            match silence.look():
+                case Sign.PING:
+                    self.inflow.pongs.ping()
+                case Sign.DEAD:
+                    self.inflow.dead()
+                    return self.transport.abort()
+        self._look = asyncio.get_running_loop().call_later(silence.wait, self.watch)
+        return None
 
     def leave(self) -> None:
         """From here on nobody receives: read on to the end of the line, and drop what comes."""
@@ -173,66 +175,54 @@ class PushConnection(Noting, ClientConnection):
 
     def _end(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        self.inflow.over = True
-        self.inflow.news.set()
+        self.inflow.blame(exc)
+        self.inflow.end()
 
     # What goes
 
-    async def write(self, data: bytes) -> None:
-        """Put it into asyncio's buffer, and wait while that is full. Raises ``ConnectionClosed``.
+    @property
+    def writes(self) -> bool:
+        """Whether a frame may be written."""
+        return self.protocol.state is OPEN and not self.transport.is_closing()
 
-        Completes though its caller is cancelled.
-        """
-        if self.protocol.state is not OPEN:
-            async with self.send_context():  # raises, once it is known how it ended
-                return
-        try:
-            self.transport.write(data)
-            await self.drain()
-        except Exception as error:
-            self.set_connection_exc(error)
-            self.transport.abort()
-            await asyncio.shield(self.connection_lost_waiter)
-            raise self.close_exc from None
+    def _ping(self, payload: bytes) -> None:
+        if self.writes:
+            self.transport.write(frame(PING, payload, os.urandom(4)))
 
     def pause_writing(self) -> None:
         super().pause_writing()
-        if self.write_timeout < float("inf"):
-            self._watchdog = self.loop.call_later(self.write_timeout, self._give_up)
+        self.room = asyncio.Event()
+        self._watchdog = asyncio.get_running_loop().call_later(self._limits.write_timeout, self._give_up)
 
     def resume_writing(self) -> None:
         super().resume_writing()
         if self._watchdog is not None:
             self._watchdog.cancel()
             self._watchdog = None
+        if self.room is not None:
+            self.room.set()
+            self.room = None
 
     def _give_up(self) -> None:
-        self.set_connection_exc(TimeoutError(f"no frame was taken for {self.write_timeout:g} s"))
+        self.inflow.blame(TimeoutError(f"no frame was taken for {self._limits.write_timeout:g} s"))
         self.transport.abort()
 
 
-class _Inflow:
+class AsyncioInflow(Inflow):
     """The messages of one connection on their way to the listener, or to a queue until there is one."""
 
-    __slots__ = (
-        "cutter", "ending", "error", "feed", "head", "left", "news", "over", "parts", "passes", "paused", "reader",
-        "waiting",
-    )  # fmt: skip
+    __slots__ = ("cutter", "ending", "error", "feed", "head", "passes", "paused", "reader")
 
     def __init__(self) -> None:
+        super().__init__()
         self.cutter: Cutter | None = None  # from the upgrade on
         self.head = b""  # the last bytes of the response so far
-        self.parts: bytearray | None = None  # of a message in fragments
-        self.waiting = _NONE
         self.feed: Callable[[bytes], None] | None = None
         self.paused = False  # reading is: there is more than was given away
         self.ending: tuple[Exception | None] | None = (
             None  # the line is gone, for this reason; the rest comes first
         )
-        self.over = False
-        self.left = False  # nobody will receive any more
         self.error: Exception | None = None  # raised by the listener
-        self.news = make_wake()
         self.passes = passes()
         self.reader: asyncio.Task[Any] | None = None  # that listens
 
@@ -250,26 +240,35 @@ class _Inflow:
 class AsyncioAdapter(Adapter[PushConnection]):
     """A send puts its whole frame into asyncio's buffer at once: what may be cancelled is only the wait."""
 
-    def __init__(self, connection: PushConnection, write_timeout: float) -> None:
-        super().__init__(connection, connection.pongs, write_timeout)
-        connection.write_timeout = write_timeout
+    _inflow: AsyncioInflow
+
+    def __init__(self, connection: PushConnection) -> None:
+        super().__init__(connection, connection.inflow)
         self._masks = masks(os.urandom)
+        connection.watch()
 
     @property
     def writable(self) -> bool:
-        """See :class:`~.transport.Putting`."""
-        connection = self._connection
-        is_open = not connection.paused and connection.protocol.state is OPEN
-        return is_open and not connection.transport.is_closing()
+        """See :class:`~.contract.Putting`."""
+        return self._connection.room is None and self._connection.writes
 
     def put(self, message: bytes) -> bool:
-        """See :class:`~.transport.Putting`."""
+        """See :class:`~.contract.Putting`."""
         self._connection.transport.write(frame(TEXT, message, next(self._masks)))
         return True
 
+    def put_with_ping(self, message: bytes, at_once: bool = True) -> Pong:
+        """See :class:`~.contract.Pinging`."""
+        pong, ping = self._pongs.ask(at_once)
+        data = frame(TEXT, message, next(self._masks))
+        if ping is not None:
+            data += frame(PING, ping, next(self._masks))
+        self._connection.transport.write(data)
+        return pong
+
     async def listen(self, feed: Callable[[bytes], None]) -> Gone:
-        """See :data:`~.transport.Listen`."""
-        inflow, slice = self._connection.inflow, TimeSlice()
+        """See :data:`~.contract.Listen`."""
+        inflow, slice = self._inflow, TimeSlice()
         try:
             while inflow.waiting:
                 self._pongs.taken += 1
@@ -287,29 +286,26 @@ class AsyncioAdapter(Adapter[PushConnection]):
             raise
         finally:
             inflow.feed = inflow.reader = None
-        return self._gone(self._connection.close_exc)
+        return await self._gone()
 
-    async def receive(self) -> bytes:
-        """See :class:`~.transport.Transport`."""
-        inflow = self._connection.inflow
-        while not inflow.waiting:
-            if inflow.over:
-                raise self._gone(self._connection.close_exc)
-            await inflow.news.wait()
-        message = inflow.waiting.popleft()
-        self._pongs.taken += 1
-        if inflow.paused and len(inflow.waiting) <= WAITING // 4:
+    async def _write(self, message: bytes, at_once: bool | None) -> Pong | None:
+        connection, pong = self._connection, None
+        if not connection.writes:
+            raise await self._gone()
+        if at_once is None:
+            self.put(message)
+        else:
+            pong = self.put_with_ping(message, at_once)
+        room = connection.room
+        if room is not None:
+            await room.wait()
+            if not connection.writes:
+                raise await self._gone()
+        return pong
+
+    def _read_on(self) -> None:
+        if self._inflow.paused:
             self._connection.advance()
-        return message
-
-    async def _write(self, message: bytes, ping: bytes | None) -> None:
-        data = frame(TEXT, message, next(self._masks))
-        if ping is not None:
-            data += frame(PING, ping, next(self._masks))
-        try:
-            await self._connection.write(data)
-        except ConnectionClosed as error:
-            raise self._gone(error) from None
 
     async def _close(self) -> None:
         self._connection.leave()

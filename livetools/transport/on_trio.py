@@ -1,16 +1,27 @@
-"""The websockets adapter for trio: it reads when it is asked to."""
+"""The websockets adapter for trio: it reads when it is asked to, and shields each write.
+
+trio would stop a cancelled write in the middle of a frame, and lose the next one without an error.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
+from collections.abc import Callable
+from math import inf
+from typing import Any
+
 import trio
-from websockets.exceptions import ConnectionClosed
-from websockets.frames import DATA_OPCODES, Frame
-from websockets.protocol import Event
+from websockets.protocol import OPEN
 from websockets.trio.client import ClientConnection, connect
 
-from .adapter import Adapter, Noting
-from .contract import Gone
+from livetools.protocol.input.outbox import Pong
+
+from .adapter import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
 from .dialling import reached
+from .line.framing import PING, TEXT, frame, masks
+from .line.pongs import Pongs
+from .line.silence import Sign, Silence
 
 
 class TrioDial(connect):
@@ -21,85 +32,171 @@ class TrioDial(connect):
         return await super().enable_tls(stream)
 
 
-class TrioConnection(Noting, ClientConnection):
-    """Closes the line itself, where a peer that said close does not; and ends, though messages wait for a reader.
+class Line(trio.abc.Stream):
+    """The stream of one connection, between ``websockets`` and the socket, to which we write as well.
 
-    ``websockets`` stops reading while more than 16 messages wait. When the connection is left, nobody takes them any
-    more: it would wait for ever to read on, and so would whoever leaves.
+    Every write is whole. Reading pauses while the queue is full. A peer that is to close the line, and does not, is
+    waited for ``LINGER`` seconds.
     """
 
-    _cutting = False
-    _left = False
+    def __init__(self, stream: trio.abc.Stream, inflow: Inflow, closes: Callable[[], bool]) -> None:
+        self._stream, self._inflow, self._closes = stream, inflow, closes
+        self._room = trio.Event()  # the queue has room
+        self._lock = trio.Lock()
+
+    async def write(self, make: Callable[[], bytes]) -> None:
+        """Write what ``make`` returns once nobody else writes; ``b""``: nothing."""
+        async with self._lock:
+            if data := make():
+                await self._stream.send_all(data)
+
+    async def send_all(self, data: bytes | bytearray | memoryview) -> None:
+        """A control frame, from ``websockets``. That the line broke is left to whoever reads to find out, behind what
+        came before.
+        """
+        try:
+            await self.write(lambda: bytes(data))
+        except trio.BrokenResourceError as error:
+            self._inflow.blame(error.__cause__)
+
+    async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
+        """What came; ``b""``: nothing more will."""
+        inflow = self._inflow
+        while self.waits_for_room:
+            self._room = trio.Event()
+            await self._room.wait()
+        with trio.move_on_after(LINGER if self._closes() else inf):
+            try:
+                data = await self._stream.receive_some(max_bytes)
+                inflow.silence.heard = trio.current_time()
+                return data
+            except trio.BrokenResourceError as error:
+                inflow.blame(error.__cause__)
+        return b""
+
+    @property
+    def waits_for_room(self) -> bool:
+        """Whether reading is paused: more waits than a queue should hold, and somebody may still take it."""
+        return len(self._inflow.waiting) > WAITING and not self._inflow.left
+
+    def read_on(self) -> None:
+        """There is room in the queue, or nobody receives any more."""
+        self._room.set()
+
+    async def wait_send_all_might_not_block(self) -> None:
+        await self._stream.wait_send_all_might_not_block()
+
+    async def aclose(self) -> None:
+        self._inflow.end()
+        self.read_on()
+        await self._stream.aclose()
+
+
+class HalfLine(Line, trio.abc.HalfCloseableStream):
+    """A line without TLS."""
+
+    _stream: trio.abc.HalfCloseableStream
+
+    async def send_eof(self) -> None:
+        await self._stream.send_eof()
+
+
+class TrioConnection(Receiving, ClientConnection):
+    """Reads and writes through a :class:`Line`."""
+
+    def __init__(
+        self, nursery: trio.Nursery, stream: trio.abc.Stream, protocol: Any, *, limits: Limits, **kwargs: Any
+    ) -> None:
+        self.limits, self.inflow, self._nursery = limits, Inflow(), nursery
+        self.inflow.pongs = Pongs(self._ping, self._later, trio.current_time)
+        self.inflow.silence = Silence(limits.dead_after, trio.current_time)
+        kind = HalfLine if isinstance(stream, trio.abc.HalfCloseableStream) else Line
+        self.line = kind(stream, self.inflow, protocol.close_expected)
+        super().__init__(nursery, self.line, protocol, **kwargs)
+
+    @property
+    def writes(self) -> bool:
+        """Whether a frame may be written."""
+        return self.protocol.state is OPEN
+
+    def watch(self) -> None:
+        """Notice from here on when the line falls silent."""
+        self._nursery.start_soon(self._watch)
+
+    async def _watch(self) -> None:
+        inflow = self.inflow
+        while not inflow.over:
+            with trio.move_on_after(inflow.silence.wait):
+                return await self.wait_closed()
+            if self.line.waits_for_room:
+                inflow.silence.heard = trio.current_time()  # what has come is not read
+            match inflow.silence.look():
+                case Sign.PING:
+                    inflow.pongs.ping()
+                case Sign.DEAD:
+                    inflow.dead()
+                    return await trio.aclose_forcefully(self.line)
+        return None
 
     def leave(self) -> None:
         """From here on nobody receives: read on to the end of the line, and drop what comes."""
-        self._left = True
-        self.resume_reading()
+        self.inflow.left = True
+        self.line.read_on()
 
-    def resume_reading(self) -> None:
-        if self.recv_flow_control is not None:
-            super().resume_reading()
+    def _ping(self, payload: bytes) -> None:
+        async def send() -> None:
+            with contextlib.suppress(trio.BrokenResourceError, trio.ClosedResourceError):
+                await self.line.write(lambda: frame(PING, payload, os.urandom(4)) if self.writes else b"")
 
-    def process_event(self, event: Event) -> None:
-        if not (self._left and isinstance(event, Frame) and event.opcode in DATA_OPCODES):
-            super().process_event(event)
+        self._nursery.start_soon(send)
 
-    async def send_data(self) -> None:
-        # ours sets the deadline before it is sent
-        theirs = self.close_deadline is None and self.protocol.close_expected()
-        if theirs and not self._cutting:
-            self._cutting = True
-            self.nursery.start_soon(self._cut)
-        try:
-            await super().send_data()
-        except trio.BrokenResourceError:
-            if not theirs:
-                raise
-            # nobody reads our reply to a close: what came before that close is still to be handed out
+    def _later(self, seconds: float, call: Callable[[], None]) -> None:
+        async def wait() -> None:
+            with trio.move_on_after(seconds):
+                await self.wait_closed()
+            if not self.inflow.over:
+                call()
 
-    async def _cut(self) -> None:
-        with trio.move_on_after(self.linger):
-            await self.stream_closed.wait()
-            return
-        await trio.aclose_forcefully(self.stream)
+        self._nursery.start_soon(wait)
 
 
 class TrioAdapter(Adapter[TrioConnection]):
-    """Shields each write: trio would stop in the middle of a frame, and lose the next one without an error."""
+    """Shields each write."""
 
-    async def receive(self) -> bytes:
-        """See :class:`~.transport.Transport`."""
-        try:
-            message = await self._connection.recv(decode=False)
-        except ConnectionClosed as error:
-            raise self._gone(error) from None
-        self._pongs.taken += 1
-        return message
+    def __init__(self, connection: TrioConnection) -> None:
+        super().__init__(connection, connection.inflow)
+        self._masks = masks(os.urandom)
+        connection.watch()
 
-    async def _write(self, frame: bytes, ping: bytes | None) -> None:
+    async def _write(self, message: bytes, at_once: bool | None) -> Pong | None:
+        connection, pong = self._connection, None
+        timeout = connection.limits.write_timeout
+
+        def made() -> bytes:  # when its turn has come: what is asked goes right behind the frame
+            nonlocal pong
+            if not connection.writes:
+                raise trio.ClosedResourceError
+            data = frame(TEXT, message, next(self._masks))
+            if at_once is not None:
+                pong, ping = self._pongs.ask(at_once)
+                data += b"" if ping is None else frame(PING, ping, next(self._masks))
+            return data
+
         try:
-            with trio.CancelScope(deadline=trio.current_time() + self._timeout, shield=True) as scope:
-                await self._send(frame, ping)
-        except ConnectionClosed as error:
-            raise self._gone(error) from None
+            with trio.CancelScope(deadline=trio.current_time() + timeout, shield=True) as scope:
+                await connection.line.write(made)
+        except (trio.ClosedResourceError, trio.BrokenResourceError) as error:
+            self._inflow.blame(error.__cause__)
+            raise await self._gone() from None
         if scope.cancelled_caught:
-            late = f"no frame was taken for {self._timeout:g} s"
-            # For the reader, who may hear of the cut first. The connection's own word on it cannot be had here:
-            # its task has yet to see the cut.
-            self._connection.set_connection_exc(TimeoutError(late))
+            self._inflow.blame(TimeoutError(f"no frame was taken for {timeout:g} s"))
             await self._cut()
-            raise Gone(1006, late, self._closing)
+            raise await self._gone()
         await trio.lowlevel.checkpoint_if_cancelled()  # so that a loop of sends can be cancelled
+        return pong
 
-    async def _send(self, frame: bytes, ping: bytes | None) -> None:
-        if ping is None:
-            return await self._connection.send(frame, text=True)
-        async with self._connection.send_context():
-            protocol = self._connection.protocol
-            protocol.send_text(frame)
-            protocol.send_ping(ping)
-            protocol.writes = [b"".join(protocol.writes)]
-        return None
+    def _read_on(self) -> None:
+        self._connection.line.read_on()
 
     async def _close(self) -> None:
         self._connection.leave()
@@ -108,4 +205,4 @@ class TrioAdapter(Adapter[TrioConnection]):
     async def _cut(self) -> None:
         self._connection.leave()
         with trio.CancelScope(shield=True):
-            await trio.aclose_forcefully(self._connection.stream)
+            await trio.aclose_forcefully(self._connection.line)

@@ -14,35 +14,27 @@ from urllib.parse import urlsplit
 from livetools.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
 
 from .contract import Gone
-from .dialling import named, stage
+from .dialling import INVALID_PROXY, named, stage
 
 if TYPE_CHECKING:
     from websockets.exceptions import ConnectionClosed
 
 
-_FRAGMENTS = "too many fragments"  # so websockets closes
 _BROKE = "the connection to {} broke while it was made ({})"
 
 
-def gone(error: ConnectionClosed, closing: bool) -> Gone:
-    """How a connection ended. ``closing``: our ``aclose`` has been called."""
+def gone(error: ConnectionClosed, closing: bool, cause: BaseException | None = None) -> Gone:
+    """How a connection ended. ``closing``: our ``aclose`` has been called; ``cause``: what broke the line, if known."""
     by_us = closing and error.rcvd_then_sent is not True
     if error.rcvd is not None:
         return Gone(error.rcvd.code, error.rcvd.reason, by_us)
     if error.sent is not None and error.sent.code == 1009:
-        if error.sent.reason == _FRAGMENTS:  # on trio; on asyncio messages are put together by ourselves
-            return Gone(1009, f"{_FRAGMENTS}: {error.__cause__ or 'more than websockets takes'}")
         return Gone(1009, f"the message exceeds max_message ({error.sent.reason})")
     if error.sent is not None and not closing:
         # websockets closed by itself: what came was no websocket traffic, or a pong did not come
         return Gone(1006, error.sent.reason or str(error.__cause__ or ""))
-    return Gone(1006, _cause(error), by_us)
-
-
-def _cause(error: BaseException) -> str:
-    """What the operating system said, if it is known."""
-    cause = error.__cause__
-    return f"{type(cause).__name__}: {cause}" if isinstance(cause, OSError) else ""
+    # what the operating system said, if it is known
+    return Gone(1006, f"{type(cause).__name__}: {cause}" if isinstance(cause, OSError) else "", by_us)
 
 
 def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveToolsError:
@@ -59,7 +51,7 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
         case ws.InvalidURI():
             return ConfigError(f"the URL of the service is not valid (host {where}); see base_url")
         case ws.InvalidProxy():
-            return ConfigError("the proxy's URL is not valid; see WebSocket(proxy=...) and HTTPS_PROXY")
+            return ConfigError(INVALID_PROXY)
         case ws.InvalidProxyStatus():
             status = error.response.status_code
             return ConnectFailed(f"the proxy refused to connect to {where} (HTTP {status})")

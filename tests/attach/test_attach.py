@@ -15,7 +15,7 @@ from support import first_steps, virtual
 
 import livetools
 from livetools import ConcurrencyError, LocalProtocolError, Tool, ToolContext, tool
-from livetools.attach.attach import GRACE
+from livetools.attach.attach import HANDLERS_GRACE
 from livetools.testing import FakeLiveServer, Turn
 
 pytestmark = pytest.mark.anyio
@@ -337,7 +337,7 @@ def test_leaving_waits_for_a_send_that_does_not_return_five_seconds_and_says_so(
             began = anyio.current_time()
         return anyio.current_time() - began
 
-    assert virtual.run("asyncio", main) == pytest.approx(GRACE) == 5.0
+    assert virtual.run("asyncio", main) == pytest.approx(HANDLERS_GRACE) == 5.0
     assert caplog.text.count("was not sent: the SDK's session did not take it in time") == 1
 
 

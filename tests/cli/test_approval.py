@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from livetools import Call
 from livetools.cli.approval import MAX_LINES, decision, written
-from livetools.cli.view import visible
+from livetools.log import escaped
 
 RENT = "Rent for flat 4, thank you. " * 40
 
@@ -54,7 +54,7 @@ def test_only_a_yes_lets_a_call_run(typed, refusal):
 def test_where_nobody_can_type_the_call_is_refused():
     person = Person(None)
     assert person.decides(to="ann") == "nobody was there to be asked"
-    assert "nobody is at one" in person.shown[-1]
+    assert "approval needs an interactive terminal" in person.shown[-1]
 
 
 def test_a_long_value_hides_no_other_argument_and_one_key_shows_all_of_it():
@@ -87,7 +87,7 @@ def test_many_arguments_are_counted_and_one_key_shows_them():
         ("a\U000e0041b", r"a\U000e0041b"),
     ],
 )
-def test_characters_that_show_nothing_or_turn_the_text_are_made_visible(memo, shown):
+def test_characters_that_show_nothing_or_turn_the_text_are_made_escaped(memo, shown):
     for args in ({"memo": memo}, {memo: "memo"}):
         person = Person("n")
         person.decides(**args)
@@ -122,5 +122,5 @@ def test_what_is_shown_can_be_printed_and_nothing_is_missing_from_the_whole(args
     for text in (brief, whole):
         assert all(line.isprintable() for line in text.split("\n"))
     for name, value in args.items():
-        assert visible(name) in whole
-        assert visible(json.dumps(value, ensure_ascii=False)) in whole
+        assert escaped(name) in whole
+        assert escaped(json.dumps(value, ensure_ascii=False)) in whole

@@ -38,7 +38,7 @@ def test_everything_is_well(run, serve):
     assert lines[2:5] == [
         "✔ the endpoint answers",
         "✔ the key is accepted",
-        "✔ gemini-3.8-live is there, and is live",
+        "✔ gemini-3.8-live exists and is a Live model",
     ]
     assert lines[5:] == [f"✔ a function call, answered by {form}" for form in FORMS]
     keys = [next(iter(c.response)) for c in server.calls]
@@ -62,7 +62,7 @@ def test_a_model_that_must_think_is_told_how_much(run, serve):
     told = run("doctor", "--base-url", server.url, "--model", model, "--thinking", "low")
     assert told.exit_code == 0
     assert told.stdout.splitlines()[4:] == [
-        f"✔ {model} is there, and is live",
+        f"✔ {model} exists and is a Live model",
         *(f"✔ a function call, answered by {form}" for form in FORMS),
     ]
     assert server.sessions[0].setup["generationConfig"]["thinkingConfig"] == {"thinkingLevel": "LOW"}
@@ -101,7 +101,7 @@ def test_an_unknown_model_is_found_out(run, serve):
     server = serve(Pretend())
     result = run("doctor", "--base-url", server.url, "--model", "gemini-9-live")
     assert result.exit_code == 1
-    assert "✘ gemini-9-live is there, and is live" in result.stdout
+    assert "✘ gemini-9-live exists and is a Live model" in result.stdout
 
 
 def test_a_model_that_does_not_call_is_told(run, serve):

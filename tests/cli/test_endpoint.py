@@ -41,5 +41,5 @@ def test_an_endpoint_that_is_named_is_never_replaced(monkeypatch, named):
 
 
 def test_a_fake_and_an_endpoint_are_one_too_many():
-    with pytest.raises(ConfigError, match="say one of them"), service_or_fake(True, FakeLiveServer.__name__):
+    with pytest.raises(ConfigError, match="only one of them"), service_or_fake(True, FakeLiveServer.__name__):
         pass

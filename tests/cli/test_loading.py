@@ -74,7 +74,7 @@ def test_a_file_that_is_called_like_a_module_does_not_replace_it(tmp_path):
         ("{broken}", "line 2: ZeroDivisionError: division by zero"),
         ("{unreadable}", "line 1"),
         ("{missing}", "No module named 'no_such_thing'"),
-        ("{empty}", "has nothing to serve"),
+        ("{empty}", "defines no agent and no tools"),
         ("{agents}", "has several agents (one, two): name one, as in"),
         ("{mixed}:agent,f", "an agent is named alone"),
         ("{running}", "line 5 runs a program while the file is imported: put it under if __name__"),

@@ -113,7 +113,7 @@ def precious(tmp_path):
 def test_a_file_that_exists_is_not_touched(run, precious):
     result = run("record", precious, "--port", "0")
     assert result.exit_code == 1
-    assert result.stderr == f"livetools: {precious} exists: --force overwrites it, --append goes on with it\n"
+    assert result.stderr == f"livetools: {precious} exists: --force overwrites it, --append adds to it\n"
     assert precious.read_text() == "precious\n"
 
 

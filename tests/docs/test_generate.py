@@ -151,8 +151,8 @@ def test_the_pictures_of_the_tables_have_every_state_and_every_move(generate):
 
 def test_a_move_that_changes_is_another_picture(generate, monkeypatch):
     before = generate.generate_diagrams.state_pictures()["states-ledger.svg"]
-    key = (ledger.State.SENT, ledger.Move.HEARD)
-    monkeypatch.setitem(ledger.TABLE, key, (ledger.State.VOID, ledger.TABLE[key][1]))
+    key = (ledger.CallState.SENT, ledger.Move.HEARD)
+    monkeypatch.setitem(ledger.TABLE, key, (ledger.CallState.VOID, ledger.TABLE[key][1]))
     assert generate.generate_diagrams.state_pictures()["states-ledger.svg"] != before
 
 

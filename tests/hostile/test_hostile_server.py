@@ -238,7 +238,8 @@ async def listen(opening: Session, talk: Callable[[Session], Awaitable[None]] | 
 async def test_a_line_that_breaks_ends_the_session_with_an_error(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("livetools.transport.adapter.LINGER", 0.05)
+    for loop in ("asyncio", "trio"):
+        monkeypatch.setattr(f"livetools.session.on_{loop}.LINGER", 0.05)
     with raw_server(BROKEN_LINES[kind]) as url, anyio.fail_after(20):
         with pytest.raises(SessionClosed) as told:
             await listen(connect("gemini-3.8-live", base_url=url, reconnect=False))

@@ -8,7 +8,7 @@ import functools
 import json
 import math
 from collections.abc import Callable
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import Any
 
 import anyio
@@ -23,7 +23,7 @@ from support.asgi import Browser, Closed, browser
 from support.browser import serving
 
 import livetools
-from livetools import ConfigError, ToolContext, tool
+from livetools import Agent, ConfigError, Tool, ToolContext, ToolResult, tool
 from livetools.integrations.relay.limits import MAX_PICTURE
 from livetools.integrations.starlette import relay
 from livetools.session.handle_store import MemoryHandleStore
@@ -214,6 +214,71 @@ async def test_a_call_that_a_page_cannot_be_shown_whole_is_refused_though_it_is_
         assert "too large to be shown" in finished["response"]["error"]
 
 
+async def test_a_page_too_many_of_a_caller_is_turned_away_until_one_of_its_own_has_ended(server):
+    app = relay(agent_of(server), by_user, linger=60, max_per_caller=2)
+    async with AsyncExitStack() as stack:
+        pages = [await stack.enter_async_context(browser(app, headers={"x-user": "ann"})) for _ in range(3)]
+        for page in pages[:2]:
+            await page.until("ready")
+        assert (await pages[2].closed()).code == 1013
+        async with browser(app, headers={"x-user": "bob"}) as other:
+            await other.until("ready")
+        pages[0].send({"type": "end"})
+        await pages[0].closed()
+        async with browser(app, headers={"x-user": "ann"}) as again:
+            await again.until("ready")
+        for page in pages:
+            page.leave()
+        await app.stop()
+
+
+async def test_what_lingers_has_a_place_and_may_come_back_to_it(server):
+    app = relay(agent_of(server), linger=60, max_sessions=1)
+    async with browser(app) as page:
+        token = (await page.until("ready"))["token"]
+        page.send({"type": "text", "text": "Oslo"})
+        await page.until("TurnComplete")
+        page.leave()
+        async with browser(app) as stranger:
+            assert (await stranger.closed()).code == 1013
+        async with resumed(app, token, 0) as again:
+            assert (await again.until("ready"))["resumed"]
+            await app.stop()
+
+
+async def test_a_session_that_could_not_be_opened_leaves_its_place():
+    app = relay(functools.partial(livetools.connect, "m", base_url="ws://localhost:1", api_key="k", reconnect=False),
+                linger=0, max_sessions=1)  # fmt: skip
+    for _ in range(3):
+        async with browser(app) as page:
+            assert (await page.closed()).code == 1011
+
+
+async def test_a_page_that_never_spoke_does_not_linger(server):
+    app = relay(agent_of(server), linger=3600, max_sessions=1)
+    for _ in range(3):
+        async with browser(app) as page:
+            await page.until("ready")
+        with anyio.fail_after(5):
+            while app.drain.held:
+                await anyio.sleep(0.001)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"origins": "https://example.org"},
+        {"origins": ["*.example.org"]},
+        {"drain_token": ""},
+        {"max_sessions": 0},
+        {"max_per_caller": "many"},
+    ],
+)
+async def test_a_door_that_would_stand_open_is_refused_when_the_relay_is_made(options):
+    with pytest.raises(ConfigError, match=next(iter(options))):
+        relay(functools.partial(livetools.connect, "gemini-3.8-live", api_key="k"), **options)
+
+
 async def test_a_page_that_comes_back_goes_on_where_it_was(server):
     app = relay(agent_of(server), linger=60)
     async with browser(app) as first:
@@ -280,6 +345,8 @@ async def test_a_session_whose_page_stays_away_ends_after_its_time_and_not_befor
     app = relay(agent_of(server), linger=30, clock=clock)
     async with browser(app) as first:
         token = (await first.until("ready"))["token"]
+        first.send({"type": "text", "text": "Oslo"})
+        await first.until("TurnComplete")
         first.leave()
         await anyio.wait_all_tasks_blocked()
         clock.advance(29)
@@ -476,7 +543,7 @@ async def test_a_key_that_the_service_repeats_does_not_reach_the_page():
             page.send({"type": "text", "text": "Oslo"})
             ended = await page.until("ended")
             assert ended["error"] == "AuthenticationError"
-            assert "API key not valid" in ended["message"]
+            assert ended["message"] == "the service does not accept the server's credentials"
             told = ended["message"] + (await page.closed()).reason
     assert key not in told
     assert "Sy0123456789" not in told
@@ -597,6 +664,8 @@ async def test_the_model_speaks_first_where_a_greeting_is_asked_for_and_once(ser
     async with browser(app) as first:
         token = (await first.until("ready"))["token"]
         assert (await first.until("OutputTranscript"))["text"] == "Welcome!"
+        await first.until("TurnComplete")
+        first.send({"type": "text", "text": "Hi."})
         seq = (await first.until("TurnComplete"))["seq"]
         first.leave()
         async with resumed(app, token, seq) as page:
@@ -608,8 +677,9 @@ async def test_the_model_speaks_first_where_a_greeting_is_asked_for_and_once(ser
             page.send({"type": "end"})
             await page.closed()
     assert [event["text"] for event in events if event["type"] == "user_text"] == ["Hello."]
-    assert len(asked) == 2
+    assert len(asked) == 3
     assert "Greet the caller." in asked[0]
+    assert "Greet" not in "".join(asked[1:])
 
 
 async def test_who_says_nothing_is_asked_once_and_then_the_session_ends(server):
@@ -731,6 +801,8 @@ async def test_a_hundred_megabytes_over_a_real_socket_end_that_socket_and_its_se
         url = f"ws://{address}/"
         async with websockets.connect(url, subprotocols=["livetools.v1"], max_size=None) as socket:
             ready = json.loads(await socket.recv())
+            await socket.send(json.dumps({"type": "text", "text": "Oslo"}))
+            await heard(socket, "TurnComplete")
             with contextlib.suppress(websockets.ConnectionClosedError):  # it may not take all of it
                 await socket.send(bytes(100 * 2**20))
             with pytest.raises(websockets.ConnectionClosedError) as closed:
@@ -745,3 +817,66 @@ async def test_a_hundred_megabytes_over_a_real_socket_end_that_socket_and_its_se
             await socket.send('{"type": "end"}')
             await heard(socket, "ended")
     assert len(server.sessions) == 1
+
+
+async def test_a_ping_is_answered_and_a_refused_text_is_named(server):
+    async with browser(relay(agent_of(server), linger=0)) as page:
+        await page.until("ready")
+        page.send({"type": "ping", "id": 7})
+        assert await page.until("pong") == {"type": "pong", "id": 7}
+        page.send({"type": "text", "text": "Oslo", "ref": "a"})
+        assert (await page.until("user_text"))["ref"] == "a"
+        await page.until("TurnComplete")
+        page.send({"type": "text", "text": "x" * 70_000, "ref": "b"})
+        refused = await page.until("error")
+        assert (refused["code"], refused["ref"]) == ("bad_message", "b")
+        page.send({"type": "video", "data": "", "ref": 5})
+        page.send("no JSON")
+        assert "ref" not in await page.until("error")
+
+
+async def test_a_page_is_told_of_the_tools_that_it_has_after_a_hand_off(server):
+    def find_bill(number: int) -> str:
+        """Find a bill."""
+        return "paid"
+
+    def ask_billing() -> ToolResult:
+        """Hand over to billing."""
+        lamp = Tool({"name": "set_lamp", "description": "Set a lamp."})
+        return ToolResult("with billing", handoff=Agent("You know bills.", [find_bill, lamp], name="billing"))
+
+    @server.model
+    async def model(turn):
+        await turn.call("ask_billing")
+        await turn.say("Hello, this is billing.")
+
+    app = relay(agent_of(server, tools=[ask_billing]), linger=30)
+    async with browser(app) as page:
+        ready = await page.until("ready")
+        assert (ready["agent"], ready["tools"]) == (None, ["ask_billing"])
+        page.send({"type": "text", "text": "billing"})
+        told = await page.until("agent")
+        assert (told["name"], told["tools"]) == ("billing", ["find_bill", "set_lamp"])
+        assert told["declared_only"] == ["set_lamp"]
+        await page.until("TurnComplete")
+        async with resumed(app, ready["token"]) as other:
+            again = await other.until("ready")
+            assert (again["agent"], again["tools"]) == ("billing", ["find_bill", "set_lamp"])
+            other.send({"type": "end"})
+            await other.closed()
+
+
+async def test_a_page_is_told_how_long_it_has_to_decide(server):
+    @server.model
+    async def model(turn):
+        await turn.call("delete_all", what="mails")
+        await turn.say("All right.")
+
+    async with browser(relay(agent_of(server), linger=0)) as page:
+        await page.until("ready")
+        page.send({"type": "text", "text": "delete"})
+        assert (await page.until("ToolStarted"))["approval"] is True
+        asked = await page.until("ApprovalRequested")
+        assert asked["timeout"] == 60.0
+        page.send({"type": "refuse", "id": asked["call"]["id"]})
+        await page.until("TurnComplete")

@@ -220,3 +220,49 @@ def test_half_a_sample_does_not_outlive_its_connection() -> None:
     d = live().server(sound(b"abc")).drop(1006).later(5).establish()
     d.server(sound(b"de"))
     assert heard(d) == [b"ab", b"de"]
+
+
+SIGNS: dict[str, list[dict[str, Any]]] = {
+    "words": [{"serverContent": {"outputTranscription": {"text": "w"}}}],
+    "thoughts": [{"serverContent": {"modelTurn": {"parts": [{"thought": True, "text": "hm"}]}}}],
+    "thought signatures": [{"serverContent": {"modelTurn": {"parts": [{"thoughtSignature": "c2ln"}]}}}],
+    "code": [{"serverContent": {"modelTurn": {"parts": [{"executableCode": {"code": "1 + 1"}}]}}}],
+    "its result": [{"serverContent": {"modelTurn": {"parts": [{"codeExecutionResult": {"output": "2"}}]}}}],
+    "grounding": [{"serverContent": {"groundingMetadata": {"webSearchQueries": ["q"]}}}],
+    "read pages": [{"serverContent": {"urlContextMetadata": {"urlMetadata": [{"retrievedUrl": "u"}]}}}],
+    "a usage that grows": [{"usageMetadata": {"totalTokenCount": n}} for n in range(1, 9)],
+    "a usage of thoughts that grows": [{"usageMetadata": {"thoughtsTokenCount": n}} for n in range(1, 9)],
+    "IN_PROGRESS": [{"interactionStatus": "IN_PROGRESS"}],
+    "REQUIRES_ACTION": [{"interactionStatus": "REQUIRES_ACTION"}],
+    "IDLE": [{"interactionStatus": "IDLE"}],
+    "a status of tomorrow": [{"interactionStatus": "DREAMING"}],
+}
+NO_SIGNS: dict[str, list[dict[str, Any]]] = {
+    "the same usage again": [{"usageMetadata": {"promptTokenCount": 5, "totalTokenCount": 5}}],
+    "an empty frame": [{}],
+    "an empty part": [{"serverContent": {"modelTurn": {"parts": [{}]}}}],
+    "what the user says": [{"serverContent": {"inputTranscription": {"text": "hello?"}}}],
+    "a handle": [{"sessionResumptionUpdate": {"newHandle": "h", "resumable": True}}],
+}
+
+
+def questioned(frames: list[dict[str, Any]]) -> Driver:
+    """A question, and then one of these frames every two seconds, where a silence of three is a stall."""
+    d = live(stall_timeout=3)
+    d.machine.send_text("?", d.now)
+    d.drain()
+    for n in range(5):
+        d.later(2).server(frames[min(n, len(frames) - 1)])
+    return d
+
+
+@pytest.mark.parametrize("frames", SIGNS.values(), ids=SIGNS)
+def test_a_model_that_shows_that_it_works_has_not_stalled(frames: list[dict[str, Any]]) -> None:
+    d = questioned(frames)
+    assert "Stalled" not in d.names
+    assert frames == SIGNS["IDLE"] or "Stalled" in d.later(4).names  # once it shows nothing any more
+
+
+@pytest.mark.parametrize("frames", NO_SIGNS.values(), ids=NO_SIGNS)
+def test_what_shows_no_work_is_silence(frames: list[dict[str, Any]]) -> None:
+    assert "Stalled" in questioned(frames).names

@@ -29,6 +29,7 @@ from livetools import (
     connect,
     tool,
 )
+from livetools.events import Event
 from livetools.session import Usage
 from livetools.session.ask import reply_of
 from livetools.testing import FakeClock, FakeLiveServer, Turn
@@ -51,6 +52,27 @@ def test_a_reply_gathers_words_audio_calls_and_the_last_count_of_each_turn() -> 
     assert reply.usage.total_tokens == 7
     assert reply.interrupted
     assert "abcd" not in repr(reply)
+
+
+@pytest.mark.parametrize(
+    ("events", "reason"),
+    [
+        ([TurnComplete("RESPONSE_REJECTED")], "RESPONSE_REJECTED"),
+        ([OutputTranscript("It "), TurnComplete("GENERATED_AUDIO_SAFETY")], "GENERATED_AUDIO_SAFETY"),
+        ([ToolStarted(Call("c1", "f")), TurnComplete(), TurnComplete("BLOCKLIST")], "BLOCKLIST"),
+        ([TurnComplete("MALFORMED_FUNCTION_CALL"), OutputTranscript("It rains."), TurnComplete()], None),
+        ([TurnComplete("NEED_MORE_INPUT")], "NEED_MORE_INPUT"),
+        ([OutputTranscript("Which city?"), TurnComplete("NEED_MORE_INPUT")], None),
+        ([OutputTranscript("It "), TurnComplete("CONNECTION_REPLACED")], None),
+        ([OutputTranscript("It rains."), TurnComplete()], None),
+    ],
+)
+def test_a_reply_tells_why_its_turn_ended_where_that_is_not_ordinary(
+    events: list[Event], reason: str | None
+) -> None:
+    reply = reply_of(events)
+    assert reply.reason == reason
+    assert (f"reason={reason!r}" in repr(reply)) == (reason is not None)
 
 
 async def test_ask_waits_for_calls_and_what_is_said_of_them(opened: Opened) -> None:
@@ -250,7 +272,7 @@ async def say_audio(line: Any, chunks: int) -> None:
 async def test_an_answer_without_end_keeps_its_words_and_its_newest_audio(
     opened: Opened, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("livetools.protocol.turns.exchange.BOUND", 3 * MiB)
+    monkeypatch.setattr("livetools.protocol.turns.exchange.MAX_ASK_AUDIO", 3 * MiB)
     async with opened() as line, anyio.create_task_group() as group:
         group.start_soon(say_audio, line, 6)
         reply = await line.session.ask("hi", timeout=10)

@@ -80,7 +80,7 @@ async def test_what_the_plan_warns_of_is_logged_when_the_session_opens(
     with caplog.at_level(logging.WARNING, "livetools.session"):
         async with opened(model="some-model"):
             pass
-    assert "nothing is known of the model 'some-model'" in caplog.text
+    assert "unknown model 'some-model'" in caplog.text
 
 
 async def test_latency_is_in_the_stats(opened: Opened) -> None:

@@ -259,8 +259,8 @@ async def test_what_swallows_every_cancellation_does_not_keep_a_session_from_bei
 ) -> None:
     for name, seconds in (
         ("handlers.workers.CLEAN_UP", 0.05),
-        ("handlers.eager.GRACE", 0.05),
-        ("listening.guardrails.LAST_WORDS", 0.05),
+        ("handlers.eager.CANCELLED_GRACE", 0.05),
+        ("listening.guardrails.HOOKS_GRACE", 0.05),
     ):
         monkeypatch.setattr(f"livetools.session.{name}", seconds)
     began = threading.Event()
@@ -281,7 +281,7 @@ async def test_nor_if_the_end_is_cut_short_and_it_begins_only_then(
     opened: Opened, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
     """As by Ctrl-C, which cancels the task that leaves."""
-    monkeypatch.setattr("livetools.session.handlers.eager.GRACE", 0.5)
+    monkeypatch.setattr("livetools.session.handlers.eager.CANCELLED_GRACE", 0.5)
     began, leaving = threading.Event(), anyio.Event()
 
     async def never(*args: object) -> None:

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import logging
 import stat
 from pathlib import Path
 
 import anyio
 import pytest
 
+from livetools import connect
 from livetools.events import HandleUpdate, TextChunk
-from livetools.session.handle_store import FileHandleStore, HandleStore, Keeper, MemoryHandleStore
+from livetools.session.handle_store import (
+    FileHandleStore,
+    HandleStore,
+    Keeper,
+    MemoryHandleStore,
+    load_handle,
+)
+from livetools.testing import FakeLiveServer
 
 pytestmark = pytest.mark.anyio
 
@@ -59,3 +68,41 @@ async def test_a_keeper_saves_the_newest_and_survives_a_store_that_fails() -> No
     keeper.tap(HandleUpdate("h3"))
     await keeper.save()
     assert store.handle == "h3"
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"\xff\xfe\x00\x01\x80",
+        b"\x00" * 100,
+        b"a\nb",
+        b"x" * 3_000_000,
+        b"a\xed\xa0\x80",
+        b"[" * 100_000,
+        b"yesterday",
+    ],
+)
+async def test_a_file_of_any_content_begins_a_new_session_and_is_told(tmp_path, caplog, content):
+    (tmp_path / "handle").write_bytes(content)
+    async with FakeLiveServer() as server:
+        with caplog.at_level(logging.INFO, "livetools.session"):
+            async with connect(
+                "gemini-3.8-live", handle_store=FileHandleStore(tmp_path / "handle"), **server.options
+            ) as session:
+                assert "hello" in str(await session.ask("hello"))
+    assert any("begins anew" in line or "a new one" in line for line in caplog.messages)
+
+
+@pytest.mark.parametrize("content", [b"", b" \n", b"\xef\xbb\xbf"])
+async def test_an_empty_file_is_no_handle_and_nothing_to_tell(tmp_path, caplog, content):
+    (tmp_path / "handle").write_bytes(content)
+    assert await FileHandleStore(tmp_path / "handle").load() is None
+    assert not caplog.messages
+
+
+async def test_whatever_a_store_has_only_a_line_of_text_is_a_handle():
+    for content in ("a\nb", "a\x00", "a\ud800", b"bytes", 7):
+        store = MemoryHandleStore()
+        store.handle = content
+        assert await load_handle(store) is None
+    assert await load_handle(MemoryHandleStore()) is None

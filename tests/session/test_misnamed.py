@@ -9,12 +9,14 @@ import pytest
 
 import livetools
 from livetools import ConfigError
-from livetools.session.misnamed import ALIASES, unexpected
-from livetools.setup.configuration import NESTED, NOT_LIVE, PLACES, snake
+from livetools.session.misnamed import ALIASES, config_fields, unexpected
+from livetools.setup.configuration import NOT_LIVE
+from livetools.setup.sdk.spelling import snake
 
 from .test_secrecy import KEY, shown
 
 MODEL = "gemini-3.8-live"
+FIELDS = sorted({path[-1] for path in config_fields()})
 PARAMETERS = [name for name in inspect.signature(livetools.connect).parameters if name != "unknown"]
 
 
@@ -48,7 +50,7 @@ def told(name: str, value: object = "x") -> str:
         ("proxy", "use transport=WebSocket(proxy=...)"),
         ("attempts", "use reconnect=ReconnectPolicy(attempts=...)"),
         ("behavior", "use @tool(behavior=...), on the function itself"),
-        ("qqq", "no name that is known is near it"),
+        ("qqq", "no similar argument exists"),
     ],
 )
 def test_it_is_told_what_was_meant(name: str, words: str) -> None:
@@ -59,20 +61,33 @@ def test_it_is_told_what_was_meant(name: str, words: str) -> None:
 def test_each_parameter_with_a_letter_missing_is_found(name: str) -> None:
     for slip in (name[:-1], name + "s", name.replace("_", "")):
         if slip not in PARAMETERS and snake(slip) not in ALIASES:
-            assert f"{name}=" in told(slip) or slip in str(NESTED), slip
+            assert f"{name}=" in told(slip) or slip in str(FIELDS), slip
 
 
-@pytest.mark.parametrize("name", sorted({*PLACES, *(f for fields in NESTED.values() for f in fields)}))
+@pytest.mark.parametrize("name", FIELDS)
 def test_each_field_of_the_config_says_where_it_belongs(name: str) -> None:
     """Either a parameter of ours, or a place in the config that the config takes, or nowhere in Live."""
-    if snake(name) in PARAMETERS:
+    if name in PARAMETERS:
         return
-    words = told(snake(name))
-    if name in NOT_LIVE:
-        assert words == f"the Live API does not support {snake(name)}"
+    words = told(name)
+    if name in {snake(each) for each in NOT_LIVE}:
+        assert words == f"the Live API does not support {name}"
         return
     ours = words.removeprefix("use ").rstrip("=")
-    assert ours in PARAMETERS or f"{snake(name)!r}: ..." in words or "WebSocket(" in words
+    assert ours in PARAMETERS or f"{name!r}: ..." in words or "WebSocket(" in words
+
+
+@pytest.mark.parametrize("name", ["tool_choice", "toolChoice", "tool_config", "function_calling_config"])
+def test_a_choice_of_tools_is_said_not_to_exist_and_what_there_is_instead(name: str) -> None:
+    words = told(name, "any")
+    assert "cannot force or forbid calls" in words
+    assert "Use allowed=[...]" in words
+
+
+def test_attach_has_no_choice_of_tools_either() -> None:
+    with pytest.raises(TypeError, match="cannot force or forbid calls") as caught:
+        livetools.attach(object(), [], tool_choice="any")  # type: ignore[call-arg]
+    assert "allowed" not in str(caught.value)
 
 
 def test_every_alias_is_of_a_parameter_and_is_none_itself() -> None:

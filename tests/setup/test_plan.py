@@ -123,7 +123,7 @@ class TestGivenTwice:
         ],
     )
     def test_what_is_given_twice_is_refused(self, options: dict[str, Any]) -> None:
-        with pytest.raises(ConfigError, match="say it once"):
+        with pytest.raises(ConfigError, match="only one of them"):
             make_plan(LIVE, **options)
 
 

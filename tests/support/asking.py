@@ -15,7 +15,8 @@ from math import inf
 from livetools.errors import NoAnswer
 from livetools.events import Call, TextChunk, ToolStarted
 from livetools.protocol.turns.exchange import Exchange
-from livetools.protocol.turns.table import PAUSE, QUIET_SETTLES, Model, Turns
+from livetools.protocol.turns.queue import PAUSE, QUIET_SETTLES, Turns
+from livetools.protocol.turns.table import Model
 
 from .search import Step
 
@@ -29,6 +30,7 @@ class Made:
     run: int
     names: str
     stands: bool  # the model says nothing until it has the response
+    halts: bool = False  # and the call ends its turn by itself
 
 
 class World:
@@ -43,12 +45,15 @@ class World:
         ("both",),
         ("ignore",),
         ("end",),
+        ("nothing",),
         ("wait",),
         ("pause",),
     )
     SPEECH: tuple[Step, ...] = (
         *(step for step in INPUTS if step not in (("both",), ("pause",))),
         ("speech",),
+        ("noise",),
+        ("close microphone",),
     )
 
     CALLS: tuple[Step, ...] = (
@@ -59,6 +64,20 @@ class World:
         ("mingle",),
         ("silent",),
         ("cancel",),
+    )
+    MICROPHONE: tuple[Step, ...] = (
+        *(step for step in CALLS if step not in (("mingle",), ("silent",))),
+        ("open microphone",),
+        ("speech",),
+    )
+    HALTS: tuple[Step, ...] = (
+        *(step for step in INPUTS if step not in (("both",), ("pause",), ("blank",))),
+        ("halt",),
+        ("end of the call",),
+        ("respond",),
+        ("cancel",),
+        ("cancel and go on",),
+        ("open microphone",),
     )
 
     def __init__(self) -> None:
@@ -76,6 +95,8 @@ class World:
         self.ended: list[str] | None = None  # those of the turn that ended last, if nothing came since
         self.ended_at = 0.0
         self.called = False  # in the turn under way
+        self.ending = False  # a call is still to end its turn by itself
+        self.taken_back = False  # that call
         self.owes_words = False  # the model was given a response that it stood still for
         self.begun: set[str] = set()  # what the model has spoken to, or called on
         self.asked: list[tuple[str, Exchange]] = []
@@ -84,6 +105,7 @@ class World:
         self.skipped = False  # a turn that is expected: what comes instead is not told from it
         self.joined: set[str] = set()  # whose response may be spoken of in a turn that was expected before it
         self.forgotten: set[str] = set()  # what the turn queue does not expect any more
+        self.empty: set[str] = set()  # answered with an empty turn
         self.mixed: dict[
             str, set[str]
         ] = {}  # whose words may stand beside its own: a turn may be on a response too
@@ -127,11 +149,12 @@ class World:
         names = {name: at for at, name in enumerate([*(self.saying or ()), *self.pending])}
         return (
             turns.model, tuple(queue), turns._known, turns._patience, listens, len(names), len(self.unwanted),
-            self.saying is None, self.ended is None, turns.speech,
+            self.saying is None, self.ended is None, turns.speech, turns.spoken_to,
             tuple(name in self.unwanted for name in names), names.get(self.asked[-1][0]) if self.asked else None,
             tuple((made.stands, names.get(made.names), self.mine(made.names)) for made in self.open),
             len(self.pending), turns._heard, turns._spoken, turns._ended_answer, len(turns._unspoken),
             exchange is not None and bool(exchange.calls), self.called, self.owes_words, self.skipped,
+            self.ending, self.taken_back,
             tuple(name in self.excused for name in names), bool(self.asked) and self.asked[-1][0] in self.excused,
             tuple(item in self.responses for item in self.pending),
         )  # fmt: skip
@@ -181,6 +204,8 @@ class World:
 
     def begin(self, count: int = 1) -> bool:
         """It begins a turn on what it was sent first, unless one is under way; False if it says nothing now."""
+        if not self.open:
+            self.end_of_the_call()
         if self.saying is None and len(self.pending) >= count:
             self.known = [item for item in self.pending if item not in self.responses]
             self.saying = [self.pending.pop(0) for _ in range(count)]
@@ -198,12 +223,32 @@ class World:
                 self.excused.add(self.saying[1])  # the turn that comes next is taken for its answer
             self.say()
 
-    def speech(self) -> None:
-        """The user speaks, and the model answers that: with nothing else to answer, or nobody could tell them apart."""
+    def open_microphone(self) -> None:
+        """Sound goes out; the model need not answer any of it."""
         self.turns.speech = True
-        if self.saying is None and not self.pending and self.current is None:
+
+    def close_microphone(self) -> None:
+        """With nothing else to answer, as in ``speech``."""
+        if self.turns.speech and self.saying is None and not self.pending and self.current is None:
+            self.unwanted.add("speech")
+            self.turns.heard_out(self.now)
+
+    def noise(self) -> None:
+        """The service hears speech, and the model says nothing to it."""
+        if self.turns.speech:
+            self.turns.heard_user()
+
+    def speech(self) -> None:
+        """The user is heard to speak, and the model answers that ahead of texts; not of a question, or nobody could
+        tell them apart.
+        """
+        self.turns.speech = True
+        asked = self.unwanted | self.begun | set(dict(self.asked))
+        if self.saying is None and self.current is None and not asked & each(self.pending):
+            self.turns.heard_user()
             self.known = []
             self.saying = ["speech"]
+            self.begun.add("speech")
             self.say()
 
     def say(self) -> None:
@@ -220,13 +265,27 @@ class World:
             if self.pending or (self.asked and first == self.asked[-1][0]):
                 self.excused.update([first, *self.pending[:-1]])  # what comes next is taken for its answer
 
+    def nothing(self) -> None:
+        """It answers what it was sent first with an empty turn, where nothing else may be taken for it."""
+        certain = not (self.skipped or self.responses or self.unwanted)
+        if certain and self.saying is None and self.begin() and self.saying:
+            self.empty |= each(self.saying)
+            self.fall_silent()
+            self.turns.complete(None, self.now)
+
     def end(self) -> None:
+        if not self.open:
+            self.end_of_the_call()
         if self.saying is not None and self.begin():
             if self.owes_words:
                 self.say()
-            self.answered.update(each(self.saying))
-            self.ended, self.saying, self.ended_at = self.saying, None, self.now
+            self.fall_silent()
             self.turns.complete(None, self.now)
+
+    def fall_silent(self) -> None:
+        """Its turn is over."""
+        self.answered.update(each(self.saying or ()))
+        self.ended, self.saying, self.ended_at = self.saying, None, self.now
 
     # Calls
 
@@ -238,7 +297,18 @@ class World:
         """The model calls, and waits for the response."""
         self.make(stands=True)
 
-    def make(self, stands: bool) -> None:
+    def halt(self) -> None:
+        """The model calls, and waits for the response, though its turn ends at once: half-cascade on Vertex."""
+        self.make(stands=True, halts=True)
+
+    def end_of_the_call(self) -> None:
+        if self.ending:
+            self.ending = False
+            if self.taken_back:
+                self.fall_silent()
+            self.turns.complete(None, self.now)
+
+    def make(self, stands: bool, halts: bool = False) -> None:
         if self.open or self.responses or (self.called and self.saying is not None):
             return  # of two responses nothing tells which one a turn is on, or both
         if self.skipped:
@@ -250,9 +320,11 @@ class World:
                 self.mix(
                     self.asked[-1][0], self.saying
                 )  # the turn may be on both, and the next one on the response
-            made = Made(self.runs, "+".join(self.saying), stands)
+            made = Made(self.runs, "+".join(self.saying), stands, halts)
             self.open.append(made)
-            self.turns.called(made.run, Call(f"c{made.run}", made.names), not stands, self.now)
+            self.ending, self.taken_back = self.ending or halts, False
+            ends_turn = halts or not stands
+            self.turns.called(made.run, Call(f"c{made.run}", made.names), ends_turn, self.now, stands)
 
     def respond(self) -> None:
         """The oldest call is answered; the model speaks of it in this turn, or behind what was written before."""
@@ -282,9 +354,20 @@ class World:
             self.turns.answered(made.run, not made.stands, "SILENT", self.now, stood)
 
     def cancel(self) -> None:
-        """The newest call is taken back; a model that stood still for it goes on with its turn."""
+        """The newest call is taken back; a model that stood still for it goes on with its turn, unless that is over."""
         if self.open:
+            made = self.open.pop()
+            self.turns.taken_back(made.run, self.now)
+            self.taken_back = made.halts
+            if made.halts and not self.ending:
+                self.fall_silent()
+                self.unwanted.add(made.names)  # it may still go on
+
+    def cancel_and_go_on(self) -> None:
+        """The newest call is taken back, and the model goes on though its turn has ended with the call."""
+        if self.open and self.open[-1].halts and not self.ending:
             self.turns.taken_back(self.open.pop().run, self.now)
+            self.say()
 
     # Time
 
@@ -317,6 +400,9 @@ class World:
             if not exchange.done or exchange.error or exchange.stalled or name in self.excused:
                 continue
             said = each(words(exchange))
+            if name in self.empty:
+                assert not said, f"{name} was answered with an empty turn, and given {said}"
+                continue
             assert name in said, f"{name} was given {said or 'nothing'}"
             its_own = {name} | self.mixed.get(name, set())
             assert all(its_own & each([word]) for word in words(exchange)), (
@@ -337,7 +423,7 @@ class World:
             self.respond()
             self.check()
         self.end()
-        while self.pending:
+        while self.pending or self.saying is not None:
             self.word()
             self.end()
             self.check()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.replies import Reply
+from livetools.protocol.calls.replies import AnswerFrame
 from livetools.protocol.input.outbox import Outbox, Write
 
 
@@ -13,7 +13,7 @@ class Desk:
     def __init__(self, calls: Calls) -> None:
         self.calls, self.outbox = calls, Outbox()
 
-    def take(self) -> list[Reply]:
+    def take(self) -> list[AnswerFrame]:
         """The answers that are ready."""
         replies, write = self.calls.replies.take(), Write()
         write.handed = True
@@ -24,6 +24,10 @@ class Desk:
     def hear(self) -> None:
         """The model speaks: it has read them."""
         self.calls.read(self.outbox.output(0))
+
+    def handle(self) -> None:
+        """A handle comes, with the state as it is."""
+        self.calls.handed(self.outbox.unseen())
 
     def cancel(self, ids: list[str], now: float) -> None:
         self.outbox.drop(self.calls.cancel(ids, now))

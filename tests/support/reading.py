@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from livetools.events import ToolLost
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
+from livetools.protocol.messages import outgoing
 from livetools.setup.plan_types import CallPolicy
 
 from .driver import Driver, plan
@@ -16,6 +17,8 @@ from .search import Step
 PATIENT = ReconnectPolicy(attempts=8, initial=0.1, maximum=0.1, jitter=0.0)
 ASYNC = CallPolicy("tool", timeout=None, behavior="NON_BLOCKING", ends_turn=True, takes_scheduling=True)
 BLOCKING = CallPolicy("tool", timeout=None)
+HALF_CASCADE = CallPolicy("tool", timeout=None, ends_turn=True)  # on Vertex: its call ends a turn by itself
+POLICIES = {"async": ASYNC, "blocking": BLOCKING, "half-cascade": HALF_CASCADE}
 
 
 class World:
@@ -32,6 +35,7 @@ class World:
         ("deafen",),
         ("slow down",),
         ("catch up",),
+        ("microphone",),
     )
 
     def __init__(self, policy: CallPolicy = ASYNC) -> None:
@@ -81,7 +85,7 @@ class World:
                          e.answer is None or e.answer.over) for e in m.outbox)  # fmt: skip
         turns = tuple((t.prompt, t.answer, t.doubtful, t.wanted) for t in m.turns._queue)
         here = (m.turns.model, m.turns.upmost - m.turns.ends, m.turns._heard)
-        return (entries, turns, here, len(self.unanswered), self.saying is None, len(self.running),
+        return (entries, turns, here, m.input.streams, len(self.unanswered), self.saying is None, len(self.running),
                 len(self.open), bool(d.deaf), bool(d.slow), len(self.sent), tuple(sorted(self.answered)))  # fmt: skip
 
     # The user and his tools
@@ -128,6 +132,8 @@ class World:
             self.running.append(f"c{self.calls}")
             self.open.add(self.running[-1])
             self.d.call((self.running[-1], "tool"))
+            if self.stands_still and self.policy.ends_turn:
+                self.d.turn_complete()
 
     def end(self) -> None:
         if self.saying is not None and not self.stands:
@@ -136,6 +142,11 @@ class World:
             self.d.turn_complete()
 
     # The line
+
+    def microphone(self) -> None:
+        """Sound goes out, in which nobody speaks."""
+        self.d.machine.send_media(outgoing.audio(bytes(640), 16000), "audio", self.d.now)
+        self.d.drain()
 
     def deafen(self) -> None:
         self.d.deaf.add(1)

@@ -7,12 +7,13 @@ import random
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from functools import partial
+from typing import Any, TypeVar, cast
 
 import anyio
 
 from livetools.protocol.input.outbox import Pong
-from livetools.transport.contract import Dialer, SendWithPing, Transport
+from livetools.transport.contract import Dialer, PingingTransport
 
 T = TypeVar("T")
 
@@ -62,25 +63,30 @@ class RoughLine:
     crossings: list[Crossing] = field(default_factory=list)
 
     @asynccontextmanager
-    async def dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
+    async def dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[PingingTransport]:
         async with self.inner.dial(url, headers) as transport:
             self.crossings.append(crossing := Crossing())
-            yield _Rough(self, transport, crossing)
+            yield _Rough(self, cast(PingingTransport, transport), crossing)
 
 
 class _Rough:
-    def __init__(self, line: RoughLine, inner: Transport, crossing: Crossing) -> None:
+    def __init__(self, line: RoughLine, inner: PingingTransport, crossing: Crossing) -> None:
         self._line, self._inner, self._crossing = line, inner, crossing
         self._dead = False
 
     async def send(self, frame: bytes) -> None:
         await self._send(frame, self._inner.send)
 
-    async def send_with_ping(self, frame: bytes) -> Pong | None:
-        asking: SendWithPing = self._inner.send_with_ping  # type: ignore[attr-defined]
-        pong = await self._send(frame, asking) or (lambda: None)
+    async def send_with_ping(self, frame: bytes, at_once: bool = True) -> Pong:
+        pong = await self._send(frame, partial(self._inner.send_with_ping, at_once=at_once)) or (lambda: None)
         self._crossing.asked.append((frame, pong))
         return pong
+
+    def silent_for(self) -> float:
+        return self._inner.silent_for()
+
+    def hurry(self) -> None:
+        self._inner.hurry()
 
     async def _send(self, frame: bytes, send: Callable[[bytes], Awaitable[T]]) -> T | None:
         line = self._line

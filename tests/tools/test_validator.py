@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+import json
+import time
 from enum import Enum
 from typing import Any
 
@@ -77,3 +79,34 @@ def test_the_parameter_that_cannot_be_declared_is_named() -> None:
         validator(x=(int, EMPTY), y=(range, EMPTY)).json_schema()
     with pytest.raises(ToolDefinitionError, match="parameter 'y'"):
         validator(x=(int, EMPTY), y=(range, EMPTY)).validate("f", {})
+
+
+NAMES = {f"k{n}": "x" for n in range(300_000)}
+
+
+@pytest.mark.parametrize(
+    ("hint", "args", "told"),
+    [
+        (int, NAMES, "Invalid arguments for add: k0 is not known; k1 is not known; k2 is not known; k3 is not known;"
+         " k4 is not known; k5 is not known; and 299994 more. add takes x."),
+        (dict[str, int], {"x": NAMES}, "Invalid arguments for add: 300000 values do not fit. add takes x."),
+        (list[int], {"x": ["y"] * 300_000}, "Invalid arguments for add: 300000 values do not fit. add takes x."),
+    ],
+    ids=["names", "values", "items"],
+)  # fmt: skip
+def test_of_very_many_faults_a_few_are_told_and_nobody_waits_for_the_rest(hint, args, told):
+    began = time.process_time()
+    json.dumps(NAMES)
+    unit = time.process_time() - began
+    began = time.process_time()
+    with pytest.raises(InvalidArguments) as refused:
+        validator(x=(hint, EMPTY)).validate("add", args)
+    assert str(refused.value) == told
+    assert time.process_time() - began < max(1.0, 20 * unit)
+
+
+def test_a_long_name_is_shortened():
+    args = {"k" * 500 + str(n): n for n in range(2000)}
+    with pytest.raises(InvalidArguments) as refused:
+        validator(x=(int, EMPTY)).validate("add", args)
+    assert len(str(refused.value)) < 500

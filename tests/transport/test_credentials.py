@@ -117,6 +117,39 @@ async def test_a_refresh_that_fails_says_what_to_do_and_not_what_the_server_said
     assert SECRET not in told(caught.value)
 
 
+async def test_a_token_that_was_refused_is_refreshed_though_it_has_not_expired() -> None:
+    identity = c.GoogleCloud(Credentials())
+    refused = (await identity.grant()).headers
+    assert await identity.renew(refused)
+    assert (await identity.grant()).headers["Authorization"] == "Bearer token-2"
+
+
+async def test_a_token_that_two_sessions_were_refused_is_refreshed_once() -> None:
+    credentials = Credentials()
+    identity = c.GoogleCloud(credentials)
+    refused = (await identity.grant()).headers
+    assert await identity.renew(refused)
+    assert await identity.renew(refused)  # the other session's, with the old token
+    assert credentials.refreshed == 2
+
+
+async def test_a_refresh_after_a_refusal_that_fails_is_logged_and_nothing_more(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    credentials = Credentials()
+    identity = c.GoogleCloud(credentials)
+    refused = (await identity.grant()).headers
+    credentials.fails = True
+    assert not await identity.renew(refused)
+    assert "could not be refreshed (RuntimeError)" in caplog.text
+    assert SECRET not in caplog.text
+
+
+@pytest.mark.parametrize("identity", [c.Key("one"), c.Fixed({"Authorization": "Bearer x"})])
+async def test_what_is_fixed_cannot_be_renewed(identity: c.Identity) -> None:
+    assert not await identity.renew((await identity.grant()).headers)
+
+
 async def test_what_are_no_credentials_is_said() -> None:
     with pytest.raises(ConfigError, match="google-auth"):
         await c.GoogleCloud(object()).grant()

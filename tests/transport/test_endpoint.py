@@ -82,7 +82,7 @@ class TestTheGeminiApi:
         target = await made(api_key="k", http_options=options).target()
         assert target.url.startswith("wss://gw.example/x/ws/google.ai.generativelanguage.v1.")
         assert target.headers == {"x-goog-api-key": "k", "X-Team": "blue"}
-        with pytest.raises(ConfigError, match="say it once"):
+        with pytest.raises(ConfigError, match="only one of them"):
             made(api_key="k", base_url="https://x", http_options=options)
 
     async def test_a_key_in_a_header_of_ones_own_is_enough(self) -> None:

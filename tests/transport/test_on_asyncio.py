@@ -259,4 +259,4 @@ async def test_a_frame_that_was_put_and_that_nobody_takes_ends_the_line() -> Non
 
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("livetools.transport.adapter.LINGER", 0.1)
+    monkeypatch.setattr("livetools.transport.on_asyncio.LINGER", 0.1)

@@ -5,26 +5,27 @@ from __future__ import annotations
 import contextlib
 import gc
 import logging
+import math
 import ssl
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
+from typing import cast
 
 import anyio
 import pytest
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
-from websockets.frames import Opcode
+from websockets.frames import Frame, Opcode
 from websockets.http11 import Request, Response
 from websockets.protocol import State
 from websockets.sync.server import Server, ServerConnection, serve
 
-from livetools.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError, SessionClosed
-from livetools.protocol.connection import close_codes
+from livetools.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
 from livetools.protocol.input.outbox import Pong
-from livetools.transport.adapter import Noting
-from livetools.transport.contract import Gone, SendWithPing, Transport
-from livetools.transport.pongs import UNANSWERED
+from livetools.transport.adapter import Receiving
+from livetools.transport.contract import Gone, Pinging, Transport
 from livetools.transport.websocket import WebSocket
 
 pytestmark = pytest.mark.anyio
@@ -32,8 +33,7 @@ pytestmark = pytest.mark.anyio
 
 def ask(transport: Transport) -> Awaitable[Pong | None]:
     """Send something, and ask whether it arrived: a method that a transport may have or not."""
-    asking: SendWithPing = transport.send_with_ping  # type: ignore[attr-defined]
-    return asking(b'{"asks": true}')
+    return cast(Pinging, transport).send_with_ping(b'{"asks": true}')
 
 
 Handler = Callable[[ServerConnection], None]
@@ -318,7 +318,7 @@ async def test_a_connection_that_stands_keeps_nothing_that_it_was_dialled_with()
             await t.send(b"{}")
             gc.collect()
             objects = gc.get_objects()
-            standing = [o for o in objects if isinstance(o, Noting) and o.state is State.OPEN]  # type: ignore[attr-defined]
+            standing = [o for o in objects if isinstance(o, Receiving) and o.state is State.OPEN]  # type: ignore[attr-defined]
             assert {connection.request for connection in standing} == {None}  # type: ignore[attr-defined]
             assert not [o for o in objects if isinstance(o, connect) and "secret" in str(vars(o))]
 
@@ -328,10 +328,10 @@ def test_a_repr_holds_neither_headers_nor_a_proxy() -> None:
     assert "secret" not in text
 
 
-def silent(connection: ServerConnection) -> None:
+def silent(pings: list[Frame], connection: ServerConnection) -> None:
     """Answers no ping."""
     send = connection.protocol.send_frame
-    connection.protocol.send_frame = lambda frame: None if frame.opcode is Opcode.PONG else send(frame)  # type: ignore[method-assign]
+    connection.protocol.send_frame = lambda f: pings.append(f) if f.opcode is Opcode.PONG else send(f)  # type: ignore[method-assign]
     echo(connection)
 
 
@@ -353,16 +353,16 @@ async def test_what_comes_behind_a_pong_is_known_to_come_behind_it() -> None:
 async def test_without_a_pong_nothing_is_behind_it_and_pings_do_not_pile_up(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    with server(silent) as url:
+    pings: list[Frame] = []
+    with server(partial(silent, pings)) as url:
         async with WebSocket().dial(url, {}) as transport:
             await transport.send(b"{}")
             await transport.receive()
-            asked = [await ask(transport) for _ in range(UNANSWERED)]
+            asked = [await ask(transport) for _ in range(100)]
             for _ in asked:
                 await transport.receive()
-            assert [behind() for behind in asked if behind is not None] == [None] * UNANSWERED
-            assert await ask(transport) is None
-            assert await transport.receive() == b'{"asks": true}'  # sent it was
+            assert [behind() for behind in asked if behind is not None] == [None] * 100
+            assert len(pings) == 1
     gc.collect()
     assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
 
@@ -394,29 +394,78 @@ async def test_a_message_past_the_bound_ends_the_line_with_1009(pieces: int) -> 
     assert not caught.value.by_us
 
 
-async def test_a_message_in_very_many_fragments_is_read_or_refused_for_their_number(
-    anyio_backend_name: str,
-) -> None:
+async def test_a_message_in_very_many_fragments_is_read() -> None:
     def crumbs(connection: ServerConnection) -> None:
         connection.send("x" for _ in range(5000))
         connection.recv()
 
     with server(crumbs) as url:
         async with WebSocket(max_message=6000).dial(url, {}) as transport:
-            if anyio_backend_name == "asyncio":
-                assert await transport.receive() == b"x" * 5000
-                return
-            with pytest.raises(Gone) as caught:
-                await transport.receive()
-    end = close_codes.error(caught.value.code, caught.value.reason, "idle")
-    assert isinstance(end, SessionClosed)
-    assert not end.retryable
-    assert "4096" in end.reason
-    assert "WEBSOCKETS_MAX_FRAGMENTS" in end.advice
-    assert "max_message" not in str(end)
+            assert await transport.receive() == b"x" * 5000
 
 
 @pytest.mark.parametrize("bound", [0, -1, 1.5, True, "64"])
 def test_a_bound_that_is_not_a_number_of_bytes_is_refused(bound: object) -> None:
     with pytest.raises(ConfigError, match="max_message"):
         WebSocket(max_message=bound)  # type: ignore[arg-type]  # the case
+
+
+@pytest.mark.parametrize("seconds", [0, -1, math.inf, math.nan, True, "40"])
+def test_a_silence_that_is_not_a_number_of_seconds_is_refused(seconds: object) -> None:
+    with pytest.raises(ConfigError, match="dead_after"):
+        WebSocket(dead_after=seconds)  # type: ignore[arg-type]  # the case
+
+
+async def test_a_line_that_has_fallen_silent_ends_and_says_so() -> None:
+    pings: list[Frame] = []
+    with server(partial(silent, pings)) as url:
+        async with WebSocket(dead_after=0.2).dial(url, {}) as transport:
+            await transport.send(b"{}")
+            await transport.receive()
+            with pytest.raises(Gone, match=r"no byte came for 0\.2 s, not even a pong") as caught:
+                await transport.receive()
+    assert (caught.value.code, caught.value.by_us) == (1006, False)
+    assert len(pings) == 1
+
+
+async def test_a_line_that_answers_pings_is_not_cut_however_quiet_it_is() -> None:
+    answered = threading.Event()
+
+    def quiet(connection: ServerConnection) -> None:
+        pongs = 0
+        send = connection.protocol.send_frame
+
+        def counted(frame: Frame) -> None:
+            nonlocal pongs
+            pongs += frame.opcode is Opcode.PONG
+            if pongs == 5:
+                answered.set()
+            send(frame)
+
+        connection.protocol.send_frame = counted  # type: ignore[method-assign]
+        answered.wait(20)
+        echo(connection)
+
+    with server(quiet) as url:
+        async with WebSocket(dead_after=0.1).dial(url, {}) as transport:
+            await anyio.to_thread.run_sync(answered.wait, 20)
+            await transport.send(b"{}")
+            assert await transport.receive() == b"{}"
+
+
+@pytest.mark.parametrize(
+    "proxy",
+    [
+        "", " ", "http://", "://x", "http://[::1", "http://h:port", "http://h:0", "http://user:SECRET@h:99999",
+        "gopher://user:SECRET@h:1", "http:///x", "http://h h:1", "http://h\n:1", b"http://h:1", 5,
+    ],
+)  # fmt: skip
+def test_a_proxy_that_is_none_is_refused_at_once_and_without_its_password(proxy):
+    with pytest.raises(ConfigError, match="proxy") as refused:
+        WebSocket(proxy=proxy)
+    assert "SECRET" not in str(refused.value)
+
+
+@pytest.mark.parametrize("proxy", ["h:3128", "http://me@h:1", "socks://h:1", "https://h", True, False, None])
+def test_a_proxy_as_people_write_it_is_taken(proxy):
+    assert WebSocket(proxy=proxy).proxy == proxy

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
+import livetools
 from livetools.web import BUILT
 
 WEB = BUILT.parent
 PAGE = WEB / "page"
-BUILD_FILES = ["package.json", "package-lock.json", "tsconfig.json", "tsconfig.worklet.json"]
+BUILD_FILES = ["build.mjs", "package.json", "package-lock.json", "tsconfig.json", "tsconfig.worklet.json"]
 
 
 def contents(folder: Path) -> dict[str, str]:
@@ -23,6 +25,18 @@ def test_every_source_has_a_module_and_its_types_and_nothing_else_stands_there()
     sources = {path.stem for path in (WEB / "src").glob("*.ts")}
     assert set(contents(BUILT)) == {f"{name}{end}" for name in sources for end in (".js", ".d.ts")}
     assert set(contents(PAGE / "dist")) == {f"{path.stem}.js" for path in (PAGE / "src").glob("*.ts")}
+
+
+def test_the_package_has_the_version_of_the_project() -> None:
+    package = json.loads((WEB / "package.json").read_text(encoding="utf-8"))
+    assert package["version"] == livetools.__version__
+
+
+def test_the_worklet_is_one_file_and_the_same_text_is_inlined() -> None:
+    worklet = (BUILT / "worklet.js").read_text(encoding="utf-8")
+    assert "import " not in worklet
+    inlined = (BUILT / "inlined.js").read_text(encoding="utf-8")
+    assert json.loads(inlined.partition("WORKLET =")[2].strip().removesuffix(";")) == worklet
 
 
 def test_no_module_loads_anything_from_elsewhere() -> None:

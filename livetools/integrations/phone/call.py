@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import logging
-from collections import deque
-from collections.abc import Awaitable, Callable, Mapping
+from collections import Counter, deque
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any, Literal, TypeAlias
@@ -19,7 +18,11 @@ from livetools.errors import LiveToolsError
 from livetools.events import AudioChunk, Event, GenerationComplete, Interrupted, TurnComplete
 from livetools.integrations.drain import Drain
 from livetools.integrations.idle import Idle
+from livetools.integrations.relay.limits import MAX_AHEAD, MAX_SESSIONS, close_reason
+from livetools.integrations.relay.page import TRY_AGAIN
+from livetools.integrations.relay.places import checked_bound
 from livetools.integrations.relay.race import race
+from livetools.log import get_logger
 from livetools.session.agents import AgentLike, adjust, open_agent
 from livetools.session.handle_store import HandleStore
 from livetools.session.running.clock import Clock
@@ -30,7 +33,7 @@ from .order import Reorder
 from .provider import Key, Mark, Media, Provider, Refused, Start, Stop, heard, read
 from .speech import RATE, Speech
 
-log = logging.getLogger("livetools.telephony")
+log = get_logger("livetools.telephony")
 
 #: Seconds to the start frame.
 START_TIMEOUT = 10.0
@@ -40,6 +43,10 @@ WAITING = 100
 _TOGETHER = 3200
 #: Seconds without a key after which the keys that were pressed are told, in one text.
 KEYS = 1.0
+#: Keys that wait to be told; what is pressed beyond is dropped.
+MAX_KEYS = 64
+#: Characters that a stranger may send before the start frame, and in it.
+MAX_GREETING = 2**16
 #: Seconds that a provider has to play more than the sound lasts, before we believe that it has.
 SLOW = 2.0
 #: Seconds for the end of a call that is cut off: the closing handshake, and ``on_end``.
@@ -79,36 +86,58 @@ class Options:
     on_end: Callable[[Ended], object] | None = None
     stores: Callable[[StartFrame], HandleStore] | None = None
     drain: Drain = field(default_factory=Drain)
+    max_sessions: int | None = MAX_SESSIONS
+
+    def __post_init__(self) -> None:
+        checked_bound(self.max_sessions, "max_sessions")
 
 
 async def serve(websocket: WebSocket, provider: Provider, options: Options, clock: Clock) -> None:
     """Take a call on a websocket that was accepted; return when it is over, with the websocket closed."""
-    try:
-        provider.check(websocket.headers)
-        start = await _start(websocket, provider)
-        if start is None:
-            return
-        deps = None if options.deps is None else await _maybe(options.deps(start.frame))
-        store = None if options.stores is None else options.stores(start.frame)
-        session = open_agent(options.agent, deps=deps, handle_store=store)
-        if store is not None and await store.load() is not None:
-            options = replace(options, greeting=None)  # it goes on
-    except Refused as refused:
-        log.warning("a call was refused: %s", refused)
-        await close(websocket, refused.code, str(refused))
-    except PermissionError as error:
-        log.info("a call was refused: %s", error)
-        await close(websocket, 1008, "not allowed")
-    except Exception:
-        await close(websocket, 1011, "the call could not be taken")
-        raise
-    else:
-        call = Call(websocket, start, options, clock, provider.ordered)
+    with contextlib.ExitStack() as place:
         try:
-            with options.drain.holds(call):
-                await call.run(session)
-        finally:
-            call.over.set()
+            provider.check(websocket.headers)
+            start = await _start(websocket, provider)
+            if start is None:
+                return
+            place.enter_context(_place(type(provider), options.max_sessions))
+            deps = None if options.deps is None else await _maybe(options.deps(start.frame))
+            store = None if options.stores is None else options.stores(start.frame)
+            session = open_agent(options.agent, deps=deps, handle_store=store)
+            if store is not None and await store.load() is not None:
+                options = replace(options, greeting=None)  # it goes on
+        except Refused as refused:
+            log.warning("a call was refused: %s", refused)
+            await close(websocket, refused.code, str(refused))
+        except PermissionError as error:
+            log.info("a call was refused: %s", error)
+            await close(websocket, 1008, "not allowed")
+        except Exception:
+            await close(websocket, 1011, "the call could not be taken")
+            raise
+        else:
+            call = Call(websocket, start, options, clock, provider.ordered)
+            try:
+                with options.drain.holds(call):
+                    await call.run(session)
+            finally:
+                call.over.set()
+
+
+#: Calls that this process has, by their provider.
+_calls: Counter[type[Provider]] = Counter()
+
+
+@contextlib.contextmanager
+def _place(provider: type[Provider], most: int | None) -> Iterator[None]:
+    """A place among the calls of a provider. Raises :class:`Refused` if there is none left."""
+    if most is not None and _calls[provider] >= most:
+        raise Refused(TRY_AGAIN, "too many calls: max_sessions is reached")
+    _calls[provider] += 1
+    try:
+        yield
+    finally:
+        _calls[provider] -= 1
 
 
 class Call:
@@ -173,7 +202,7 @@ class Call:
         async for frame in Frames(self._websocket):
             match heard(frame):
                 case Media(sound, number):
-                    self._caller.take(number, sound)
+                    self._caller.take(number, sound, self._clock.now())
                 case Key(digit):
                     self._caller.press(digit, self._clock.now())
                     if self._idle is not None:
@@ -280,19 +309,28 @@ class Caller:
         self._order = None if ordered else Reorder()
         self._resample = Resampler(RATE, INPUT_RATE, prompt=True)
         self._sound: deque[bytes] = deque(maxlen=WAITING)
+        self._spoken_until = -inf  # had the sound that came been spoken in its time
+        self._ahead = False  # sound came too far ahead of its time: told once
         self._keys = ""
         self._told_at = 0.0
         self._came = make_wake()
         self._pressed = make_wake()
 
-    def take(self, number: int | None, sound: bytes) -> None:
-        """A frame of sound came."""
+    def take(self, number: int | None, sound: bytes, now: float) -> None:
+        """A frame of sound came. More than ``MAX_AHEAD`` seconds ahead of its time it is dropped: each second costs."""
+        until = max(self._spoken_until, now) + len(sound) / RATE
+        if until > now + MAX_AHEAD:
+            if not self._ahead:
+                log.warning("sound that came more than %g s ahead of its time is dropped", MAX_AHEAD)
+            self._ahead = True
+            return
+        self._spoken_until = until
         self._sound.extend([sound] if self._order is None else self._order.take(number, sound))
         self._came.set()
 
     def press(self, digit: str, now: float) -> None:
         """A key was pressed."""
-        self._keys += digit
+        self._keys = (self._keys + digit)[:MAX_KEYS]
         self._told_at = now if digit == "#" else now + KEYS
         self._pressed.set()
 
@@ -323,22 +361,24 @@ class Caller:
 
 
 async def _start(websocket: WebSocket, provider: Provider) -> Start | None:
-    """The call, from its first frames; ``None``: the phone was gone before."""
-    first: dict[str, Mapping[str, Any]] = {}
+    """The call, from its start frame; ``None``: the phone was gone before. Nothing else is kept."""
     with anyio.move_on_after(START_TIMEOUT):
-        async for frame in Frames(websocket):
-            first[frame["event"]] = frame
+        async for frame in Frames(websocket, MAX_GREETING):
             if frame["event"] == "start":
-                return provider.begin(first)
+                return provider.begin(frame)
+            provider.greet(frame)
         return None
     raise Refused(1002, f"no start frame came within {START_TIMEOUT:g} s")
 
 
 class Frames:
-    """The frames that can be read, until the websocket is closed."""
+    """The frames that can be read, until the websocket is closed.
 
-    def __init__(self, websocket: WebSocket) -> None:
-        self._websocket = websocket
+    Raises :class:`Refused` when more than ``most`` characters or bytes have come.
+    """
+
+    def __init__(self, websocket: WebSocket, most: float = inf) -> None:
+        self._websocket, self._left = websocket, most
 
     def __aiter__(self) -> Frames:
         return self
@@ -346,12 +386,16 @@ class Frames:
     async def __anext__(self) -> Mapping[str, Any]:
         while True:
             try:
-                text = await self._websocket.receive_text()
-            except KeyError:  # a binary message, which no provider sends
-                continue
-            except (WebSocketDisconnect, RuntimeError):
+                message = await self._websocket.receive()
+            except RuntimeError:  # it is closed already
                 raise StopAsyncIteration from None
-            if (frame := read(text)) is not None:
+            if message["type"] == "websocket.disconnect":
+                raise StopAsyncIteration
+            text = message.get("text")
+            self._left -= len(text if text is not None else message.get("bytes") or b"")
+            if self._left < 0:
+                raise Refused(1009, "too much came before the start frame")
+            if text is not None and (frame := read(text)) is not None:  # no provider sends binary messages
                 return frame
 
 
@@ -362,7 +406,7 @@ def _contents(session: Session) -> list[dict[str, Any]]:
 async def close(websocket: WebSocket, code: int, reason: str) -> None:
     """Close a websocket that may be closed already."""
     with contextlib.suppress(WebSocketDisconnect, RuntimeError):
-        await websocket.close(code, reason[:120])
+        await websocket.close(code, close_reason(reason))
 
 
 async def _maybe(value: object) -> object:

@@ -11,12 +11,23 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias
 from urllib.parse import urlsplit
 
+from livetools.integrations.relay.secret import checked_secret
+from livetools.log import get_logger
+
 from .codec import CODECS, PCMU, Codec
+
+log = get_logger("livetools.telephony")
 
 Json: TypeAlias = Any  # whatever JSON can say
 
 #: Characters of a frame; what is longer is not read. A frame of 20 ms of sound has about 400.
 LONGEST = 1024 * 1024
+#: Characters of an id that a provider gives.
+MAX_ID = 256
+#: What may be pressed on a phone.
+KEYS = frozenset("0123456789*#ABCD")
+#: Bridges of which the log says that anybody may call.
+_open_to_all: set[str] = set()
 
 
 class Refused(Exception):
@@ -67,8 +78,11 @@ class Provider(Protocol):
     def check(self, headers: Mapping[str, str]) -> None:
         """Look at the request that opened the websocket. Raises :class:`Refused`."""
 
-    def begin(self, frames: Mapping[str, Mapping[str, Json]]) -> Start:
-        """The call that starts, from the frames up to ``start``, by their names. Raises :class:`Refused`."""
+    def greet(self, frame: Mapping[str, Json]) -> None:
+        """Look at a frame that comes before ``start``. It is not kept."""
+
+    def begin(self, frame: Mapping[str, Json]) -> Start:
+        """The call that starts with this ``start`` frame. Raises :class:`Refused`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +128,7 @@ def heard(frame: Mapping[str, Json]) -> Heard | None:
         case "media" if str(body.get("track", "inbound")).startswith("inbound"):
             sound = _decoded(body.get("payload"))
             return Media(sound, _number(body.get("chunk"))) if sound else None
-        case "dtmf" if isinstance(body.get("digit"), str) and body["digit"]:
+        case "dtmf" if isinstance(body.get("digit"), str) and body["digit"] in KEYS:
             return Key(body["digit"])
         case "mark" if isinstance(body.get("name"), str):
             return Mark(body["name"])
@@ -129,7 +143,7 @@ class Twilio:
     ordered = True
 
     def __init__(self, auth_token: str | None, url: str) -> None:
-        self._auth_token, self._url = auth_token, url
+        self._auth_token, self._url = _token(auth_token, "twilio"), url
 
     def check(self, headers: Mapping[str, str]) -> None:
         """See :class:`Provider`."""
@@ -139,12 +153,15 @@ class Twilio:
         if not any(_same(given, _signature(self._auth_token, url)) for url in _spellings(self._url)):
             raise Refused(1008, "the signature is not Twilio's: see auth_token and url")
 
-    def begin(self, frames: Mapping[str, Mapping[str, Json]]) -> Start:
+    def greet(self, frame: Mapping[str, Json]) -> None:
         """See :class:`Provider`."""
-        frame = frames["start"]
+
+    def begin(self, frame: Mapping[str, Json]) -> Start:
+        """See :class:`Provider`."""
         body = _object(frame, "start")
+        whole = {**body, **frame}
         codec = _codec(_object(body, "mediaFormat").get("encoding"))
-        return Start({**body, **frame}, "streamSid", _id(frame, body, "streamSid"), codec)
+        return Start(whole, "streamSid", _ids(whole, "streamSid", "callSid"), codec)
 
 
 class Telnyx:
@@ -156,7 +173,7 @@ class Telnyx:
     ordered = False
 
     def __init__(self, auth_token: str | None) -> None:
-        self._auth_token = auth_token
+        self._auth_token = _token(auth_token, "telnyx")
         self._shown = auth_token is None
 
     def check(self, headers: Mapping[str, str]) -> None:
@@ -164,40 +181,59 @@ class Telnyx:
         for name in ("authorization", "x-telnyx-auth-token", "telnyx-auth-token", "stream-auth-token"):
             self._show(headers.get(name, ""))
 
-    def begin(self, frames: Mapping[str, Mapping[str, Json]]) -> Start:
+    def greet(self, frame: Mapping[str, Json]) -> None:
         """See :class:`Provider`."""
-        for token in _tokens(frames.get("connected", {})):
-            self._show(token)
+        if frame["event"] == "connected":
+            for token in _tokens(frame):
+                self._show(token)
+
+    def begin(self, frame: Mapping[str, Json]) -> Start:
+        """See :class:`Provider`."""
         if not self._shown:
             raise Refused(1008, "the token is not the one expected: see auth_token")
-        frame = frames["start"]
         body = _object(frame, "start")
+        whole = {**body, **frame}
         codec = _codec(_object(body, "media_format").get("encoding"))
-        return Start({**body, **frame}, "stream_id", _id(frame, body, "stream_id"), codec)
+        return Start(whole, "stream_id", _ids(whole, "stream_id", "call_control_id"), codec)
 
     def _show(self, token: str) -> None:
         bare = token.removeprefix("Bearer ").strip()
         self._shown = self._shown or (self._auth_token is not None and _same(bare, self._auth_token))
 
 
+def _token(value: str | None, bridge: str) -> str | None:
+    """The token that a call must show. That there is none is logged once."""
+    if value is None and bridge not in _open_to_all:
+        _open_to_all.add(bridge)
+        log.warning("%s(auth_token=None): whoever finds the address of this websocket may call", bridge)
+    return checked_secret(value, "auth_token")
+
+
 def _codec(encoding: object) -> Codec:
     if encoding is None:
         return PCMU
-    codec = CODECS.get(str(encoding))
+    codec = CODECS.get(encoding) if isinstance(encoding, str) else None
     if codec is None:
-        raise Refused(1003, f"the sound is {encoding!s:.40}; ask the provider for PCMU or PCMA")
+        raise Refused(1003, f"the sound is {encoding!a:.40}; ask the provider for PCMU or PCMA")
     return codec
 
 
-def _id(frame: Mapping[str, Json], body: Mapping[str, Json], name: str) -> str:
-    return str(frame.get(name) or body.get(name) or "")
+def _ids(frame: Mapping[str, Json], stream: str, call: str) -> str:
+    """The id of the stream. Raises :class:`Refused` where it, or the id of the call, is missing or no short text."""
+    for name in (stream, call):
+        value = frame.get(name)
+        if not (isinstance(value, str) and 0 < len(value) <= MAX_ID and value.isprintable()):
+            raise Refused(
+                1002, f"the start frame has no {name}: a text of at most {MAX_ID} characters is expected"
+            )
+    return str(frame[stream])
 
 
-def _tokens(connected: Mapping[str, Json]) -> Iterable[str]:
+def _tokens(connected: Mapping[str, Json], depth: int = 1) -> Iterable[str]:
     """Whatever the ``connected`` frame calls a token, at its top or one level down."""
     for name, value in connected.items():
-        if isinstance(value, Mapping):
-            yield from _tokens(value)
+        if isinstance(value, Mapping) and depth:
+            yield from _tokens(value, depth - 1)
         elif isinstance(value, str) and ("token" in name.lower() or name.lower() == "authorization"):
             yield value
 
@@ -209,10 +245,14 @@ def _signature(auth_token: str, url: str) -> str:
 
 def _spellings(url: str) -> Iterable[str]:
     """The URL as it is, and as Twilio may have written it: with a slash at its end or without, with its port or not."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        given = parts.port
+    except ValueError:  # the Host header of a stranger
+        return
     port = {"wss": 443, "https": 443}.get(parts.scheme, 80)
-    hosts = {parts.netloc, f"{parts.hostname}", f"{parts.hostname}:{parts.port or port}"}
-    if parts.port not in (None, port):
+    hosts = {parts.netloc, f"{parts.hostname}", f"{parts.hostname}:{given or port}"}
+    if given not in (None, port):
         hosts = {parts.netloc}
     for host in hosts:
         for path in {parts.path, parts.path.rstrip("/"), parts.path.rstrip("/") + "/"}:
@@ -220,7 +260,7 @@ def _spellings(url: str) -> Iterable[str]:
 
 
 def _same(given: str, right: str) -> bool:
-    return hmac.compare_digest(given.encode(), right.encode())
+    return hmac.compare_digest(given.encode(errors="surrogatepass"), right.encode())
 
 
 def _object(frame: Mapping[str, Json], name: str) -> Mapping[str, Json]:

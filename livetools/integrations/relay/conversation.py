@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,23 +12,39 @@ import anyio
 from anyio.abc import TaskGroup
 
 from livetools.errors import LiveToolsError, LocalProtocolError
-from livetools.events import ApprovalRequested, AudioChunk, Call, Event, Interrupted, VideoChunk
+from livetools.events import (
+    ApprovalRequested,
+    AudioChunk,
+    Call,
+    Event,
+    HandedOff,
+    Interrupted,
+    ToolStarted,
+    TurnComplete,
+    VideoChunk,
+)
 from livetools.integrations.drain import Drain
 from livetools.integrations.idle import Idle
+from livetools.log import get_logger
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.session.running.host import Host
 from livetools.session.session import Session
+from livetools.setup.plan_types import Plan
 from livetools.transport.loop.wake import on_trio
 
 from .input import Input, Rejected
+from .limits import HEARTBEAT
 from .log import EventLog
 from .messages import (
     INPUT_RATE,
     OUTPUT_RATE,
+    AgentNow,
     Approve,
     ErrorCode,
+    Ping,
     Ready,
     Text,
+    UserText,
     closing,
     encode,
     encode_event,
@@ -40,7 +55,7 @@ from .messages import (
 from .page import REPLACED, SERVER_STOPS, TRY_AGAIN, Page
 from .race import race
 
-log = logging.getLogger("livetools.relay")
+log = get_logger("livetools.relay")
 
 #: Seconds that the end of a session may take.
 GRACE = 10.0
@@ -61,24 +76,33 @@ class Conversation:
     """A session in a host of its own: ``await open()``, then :meth:`serve` one page after the other.
 
     It is ``over`` when the session has ended: by itself, by a page's ``end``, by :meth:`stop` or :meth:`park`, because
-    no page came back in time, or because nobody spoke. ``on_over`` is called as soon as no page may come any more.
+    no page came back in time, or because nobody spoke. ``on_over`` is called as soon as no page may come any more,
+    ``on_closed`` when the session that was opened is closed.
     """
 
     def __init__(
-        self, session: Session, token: str, options: Options, *, on_over: Callable[[], object] = lambda: None
+        self,
+        session: Session,
+        token: str,
+        options: Options,
+        *,
+        on_over: Callable[[], object] = lambda: None,
+        on_closed: Callable[[], object] = lambda: None,
     ) -> None:
         self.token = token
         self.over = anyio.Event()
         self._session = session
         self._options = options
         self._clock = options.clock
-        self._on_over = on_over
+        self._on_over, self._on_closed = on_over, on_closed
         self._host = Host("livetools relay")
         self._stands = anyio.Event()
         self._input = Input(session, self._refuse, options.clock)
         self._idle = None if options.idle is None else Idle(session, options.idle, clock=options.clock)
         self._log = EventLog()
         self._rate = OUTPUT_RATE
+        self._plan = session.plan  # that pages were last told of
+        self._agent: str | None = None
         self._page: Page | None = None
         self._left: float | None = None  # when the last page did
         self._moved = anyio.Event()  # a page came or went
@@ -124,13 +148,18 @@ class Conversation:
         if self._page is not None:
             self._page.close(REPLACED, "another page goes on with this session")
         self._page, self._left = page, None
+        self._input.spoke = self._input.spoke or resumed
         self._moved.set()
         after = min(after, self._log.last)
         page.tell(self._ready(after, resumed))
         if self.over.is_set():
             page.close(*self._farewell)
         try:
-            await race(lambda: page.write(self._log, after), lambda: self._read(page))
+            await race(
+                lambda: page.write(self._log, after),
+                lambda: self._read(page),
+                lambda: page.beat(self._clock),
+            )
         finally:
             if self._page is page:
                 await self._leave(page)
@@ -172,6 +201,8 @@ class Conversation:
                 await self._input.page_left()
         if page.server_stops:  # which waits for this task
             await self.park(self._options.drain.within)
+        elif not self._input.spoke:  # there is nothing that a page could come back to
+            self.stop()
 
     # The life of the session, in the host
 
@@ -186,6 +217,8 @@ class Conversation:
             self._end(error)
         finally:
             self.over.set()
+            if self._stands.is_set():
+                self._on_closed()
             self._forget()
         if not on_trio():  # there the page's own task would have to wait: the next page lets go instead
             await self._expire()
@@ -206,6 +239,7 @@ class Conversation:
             if self._idle is not None:
                 self._idle.tap(event)
             message = self._tell(event)
+            self._follow_agent(event)
             if isinstance(event, ApprovalRequested) and not (message and shows_whole(message, event.call)):
                 await self._refuse_unseen(event.call)
 
@@ -270,11 +304,20 @@ class Conversation:
         elif isinstance(event, VideoChunk):
             self._log.add_media(encode_video(event))
             self._wake()
-        elif (message := encode_event(event, *self._stamp())) is not None:
+        elif (message := encode_event(event, *self._stamp(), self._more(event))) is not None:
             if isinstance(event, Interrupted):
                 self._log.drop_media()
             self._add(message)
         return message
+
+    def _more(self, event: Event) -> dict[str, object]:
+        """What a page is told beside the fields of an event."""
+        if not isinstance(event, ApprovalRequested | ToolStarted):
+            return {}
+        policy = self._session.plan.policies.get(event.call.name)
+        if isinstance(event, ToolStarted):
+            return {"approval": policy is not None and policy.approval}
+        return {"timeout": None if policy is None else policy.approval_timeout}
 
     def _speak(self, chunk: AudioChunk) -> None:
         if chunk.rate != self._rate:
@@ -300,9 +343,27 @@ class Conversation:
         """The number of the next event, and the seconds since the session was opened."""
         return self._log.last + 1, round(self._clock.now() - self._began, 3)
 
-    def _refuse(self, code: ErrorCode, message: str) -> None:
+    def _refuse(self, code: ErrorCode, message: str, ref: str | None = None) -> None:
         if self._page is not None:
-            self._page.refuse(code, message)
+            self._page.refuse(code, message, ref)
+
+    def _follow_agent(self, event: Event) -> None:
+        """Tell pages of other tools: after a hand-off, or, at the end of a turn, of a change that the program made."""
+        if isinstance(event, HandedOff):
+            self._agent = event.name
+        elif not isinstance(event, TurnComplete) or self._plan is self._session.plan:
+            return
+        self._plan = self._session.plan
+        seq, at = self._stamp()
+        now: AgentNow = {
+            "type": "agent",
+            "seq": seq,
+            "at": at,
+            "name": self._agent,
+            "tools": list(self._plan.policies),
+            "declared_only": declared_only(self._plan),
+        }
+        self._add(encode(now))
 
     def _ready(self, after: int, resumed: bool) -> Ready:
         plan = self._session.plan
@@ -315,11 +376,13 @@ class Conversation:
             "missed": max(0, self._log.first - 1 - after),
             "model": plan.model.rpartition("/")[2],
             "tools": list(plan.policies),
-            "declared_only": [name for name, policy in plan.policies.items() if not policy.handled],
+            "declared_only": declared_only(plan),
             "activity": "manual" if self._input.manual else "automatic",
             "input_rate": INPUT_RATE,
             "output_rate": OUTPUT_RATE,
             "linger": self._options.linger,
+            "agent": self._agent,
+            "heartbeat": HEARTBEAT,
         }
 
     async def _read(self, page: Page) -> None:
@@ -327,7 +390,7 @@ class Conversation:
             try:
                 taken = await self._input.take(message)
             except Rejected as error:
-                page.refuse(error.code, str(error))
+                page.refuse(error.code, str(error), error.ref)
                 continue
             except LiveToolsError:
                 await anyio.sleep_forever()  # the session is over: the end is being written
@@ -335,6 +398,16 @@ class Conversation:
                 self._idle.heard()
             seq, at = self._stamp()
             if isinstance(taken, Text):
-                self._add(encode({"type": "user_text", "seq": seq, "at": at, "text": taken.text}))
+                told: UserText = {"type": "user_text", "seq": seq, "at": at, "text": taken.text}
+                if taken.ref is not None:
+                    told["ref"] = taken.ref
+                self._add(encode(told))
+            elif isinstance(taken, Ping):
+                page.tell({"type": "pong", "id": taken.id})
             elif isinstance(taken, Approve):
                 self._add(encode({"type": "approved", "seq": seq, "at": at, "id": taken.id}))
+
+
+def declared_only(plan: Plan) -> list[str]:
+    """The functions without a handler, which a page answers."""
+    return [name for name, policy in plan.policies.items() if not policy.handled]

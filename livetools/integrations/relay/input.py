@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable
 from contextlib import AsyncExitStack
+from typing import Protocol
 
 import anyio
 
@@ -16,31 +16,40 @@ from livetools.session.session import Session
 
 from . import messages
 from .limits import MAX_AHEAD, MAX_PICTURE, MAX_TEXTS
-from .messages import INPUT_RATE, Approve, Command, ErrorCode, Text, read_command
+from .messages import INPUT_RATE, Approve, Command, ErrorCode, Ping, Text, read_command, reference
 
 
 class Rejected(Exception):
-    """A message of a page was not accepted; the text says why. The conversation goes on."""
+    """A message of a page was not accepted; the text says why. The conversation goes on.
 
-    def __init__(self, code: ErrorCode, message: str) -> None:
+    ``ref`` is the name that the page gave to the message, if it did.
+    """
+
+    def __init__(self, code: ErrorCode, message: str, ref: str | None = None) -> None:
         super().__init__(message)
         self.code = code
+        self.ref = ref
+
+
+class Refuse(Protocol):
+    """Tells the page that something it sent was not accepted, later than the message was taken."""
+
+    def __call__(self, code: ErrorCode, message: str, ref: str | None = None) -> None: ...
 
 
 class Input:
     """Hands the messages of pages to one session. ``ended`` is set when a page asks for the end."""
 
-    def __init__(
-        self, session: Session, refuse: Callable[[ErrorCode, str], None], clock: Clock | None = None
-    ) -> None:
+    def __init__(self, session: Session, refuse: Refuse, clock: Clock | None = None) -> None:
         self.ended = anyio.Event()
         self._session = session
         self._clock = clock or SystemClock()
         self._spoken_until = -math.inf  # had the sound that came been spoken in its time
-        self._refuse = refuse  # what is found out later than its message was taken
+        self._refuse = refuse
         self._calls: dict[str, Call] = {}  # those that are open
-        self._texts: deque[str | None] = deque()  # None: what was typed before it is cut off
+        self._texts: deque[Text | None] = deque()  # None: what was typed before it is cut off
         self._sent = anyio.Event()  # a text was, or could not be
+        self.spoke = False  # a page has said, shown or decided something
         self.parking = False  # no text is taken any more: the page sends it again elsewhere
         self._typed = anyio.Event()
         self._activity: AsyncExitStack | None = None
@@ -59,8 +68,8 @@ class Input:
             case ToolFinished(call=call) | ToolCancelled(call):
                 self._calls.pop(call.id, None)
 
-    async def take(self, message: str | bytes) -> Text | Approve | None:
-        """Carry out a message. Returns the command, if pages are told about it.
+    async def take(self, message: str | bytes) -> Text | Approve | Ping | None:
+        """Carry out a message. Returns the command, if the page is told about it.
 
         Raises :class:`Rejected`, and what ended the session.
         """
@@ -71,14 +80,14 @@ class Input:
             try:
                 command = read_command(message)
             except ValueError as error:
-                raise Rejected("bad_message", str(error)) from None
+                raise Rejected("bad_message", str(error), reference(message)) from None
             if isinstance(command, Text) and self.parking:
                 return None
             if isinstance(command, Text):
-                self._type(command.text)
+                self._type(command)
                 return command
             await self._do(command)
-            if isinstance(command, Approve):
+            if isinstance(command, Approve | Ping):
                 return command
         except ConfigError as error:
             raise Rejected("bad_message", str(error)) from None
@@ -93,9 +102,9 @@ class Input:
             while self._texts:
                 text = self._texts[0]
                 try:
-                    await (self._session.interrupt() if text is None else self._session.send_text(text))
+                    await (self._session.interrupt() if text is None else self._session.send_text(text.text))
                 except (ConfigError, LocalProtocolError) as error:
-                    self._refuse("refused", str(error))
+                    self._refuse("refused", str(error), None if text is None else text.ref)
                 self._texts.popleft()
                 self._sent.set()
             await self._typed.wait()
@@ -122,11 +131,15 @@ class Input:
             )
         self._spoken_until = until
         if pcm:
+            self.spoke = True
             await self._session.send_audio(pcm, INPUT_RATE)
 
-    def _type(self, text: str) -> None:
+    def _type(self, text: Text) -> None:
         if len(self._texts) >= MAX_TEXTS:
-            raise Rejected("busy", f"{MAX_TEXTS} texts wait for the line already: send it again later")
+            raise Rejected(
+                "busy", f"{MAX_TEXTS} texts wait for the line already: send it again later", text.ref
+            )
+        self.spoke = True
         self._texts.append(text)
         self._typed.set()
 
@@ -163,9 +176,11 @@ class Input:
             raise Rejected(
                 "too_large", f"a picture has {len(picture):,} bytes: {MAX_PICTURE:,} are taken at most"
             )
+        self.spoke = True
         await self._session.send_video(picture)
 
     async def _start_activity(self) -> None:
+        self.spoke = True
         stack = AsyncExitStack()
         await stack.enter_async_context(self._session.activity())
         self._activity = stack
@@ -179,4 +194,5 @@ class Input:
     def _call(self, call_id: str) -> Call:
         if (call := self._calls.get(call_id)) is None:
             raise Rejected("refused", f"no call with the id {call_id[:100]!r} is open")
+        self.spoke = True
         return call

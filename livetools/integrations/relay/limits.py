@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+#: Sessions that a relay keeps at once, lingering ones too, and those of one caller.
+MAX_SESSIONS, MAX_PER_CALLER = 100, 4
 #: Bytes that one binary message may have: 32 seconds of sound.
 MAX_AUDIO = 2**20
 #: Characters that one JSON message may have: a picture of a video fits.
 MAX_MESSAGE = 4 * 2**20
 #: Characters that a typed text may have.
 MAX_TEXT = 2**16
+#: Characters that the name of a typed text may have.
+MAX_REF = 64
 #: Bytes of an event, past which its largest values are left out.
 MAX_EVENT = 2**18
 #: Texts that wait for the line, past which a page is told to wait.
@@ -26,3 +30,12 @@ WRITE_TIMEOUT = 20.0
 RESUME_TIMEOUT = 10.0
 #: Refusals that wait to be written to a page before no more is read from it.
 MAX_NOTICES = 16
+#: Seconds without anything to write after which a page is sent an ``alive``.
+HEARTBEAT = 5.0
+#: Bytes that the reason of a close frame may have (RFC 6455 5.5).
+MAX_REASON = 123
+
+
+def close_reason(text: str) -> str:
+    """The text as the reason of a close frame: one line, cut where it is too long."""
+    return " ".join(text.split()).encode(errors="replace")[:MAX_REASON].decode(errors="ignore")

@@ -10,6 +10,7 @@ import base64
 import dataclasses
 import json
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, NotRequired, TypeAlias, TypedDict
 
 from pydantic import (
@@ -21,12 +22,29 @@ from pydantic import (
     TypeAdapter,
     ValidationError,
 )
-from pydantic_core import PydanticSerializationError, to_json
+from pydantic_core import PydanticSerializationError, from_json, to_json
 
-from livetools.errors import LiveToolsError, SessionClosed, ToolDefinitionError
-from livetools.events import AudioChunk, Call, Event, HandleUpdate, UnknownMessage, UsageUpdate, VideoChunk
+from livetools.errors import (
+    AuthenticationError,
+    ConfigError,
+    ConnectFailed,
+    LiveToolsError,
+    ModelNotFound,
+    QuotaExceeded,
+    SessionClosed,
+)
+from livetools.events import (
+    AudioChunk,
+    Call,
+    Event,
+    HandleUpdate,
+    Reconnecting,
+    UnknownMessage,
+    UsageUpdate,
+    VideoChunk,
+)
 
-from .limits import MAX_EVENT, MAX_TEXT
+from .limits import MAX_EVENT, MAX_REF, MAX_TEXT
 
 #: Hz of the microphone's sound that a page sends: 16-bit little-endian mono PCM.
 INPUT_RATE = 16_000
@@ -62,10 +80,11 @@ class Resume(_Command):
 
 
 class Text(_Command):
-    """A typed turn of the user."""
+    """A typed turn of the user. A ``ref`` comes back in its ``user_text``, or in the ``error`` that refuses it."""
 
     type: Literal["text"]
     text: Annotated[str, StringConstraints(min_length=1, max_length=MAX_TEXT, pattern=r"\S")]
+    ref: Annotated[str, StringConstraints(max_length=MAX_REF)] | None = None
 
 
 class Video(_Command):
@@ -123,6 +142,13 @@ class Respond(_Command):
     error: Annotated[str, StringConstraints(max_length=MAX_TEXT)] | None = None
 
 
+class Ping(_Command):
+    """Ask for a ``pong`` with the same ``id``: how long is the way?"""
+
+    type: Literal["ping"]
+    id: int
+
+
 class End(_Command):
     """End the session now, not after the time it would be kept."""
 
@@ -140,6 +166,7 @@ Command: TypeAlias = (
     | Approve
     | Refuse
     | Respond
+    | Ping
     | End
 )
 
@@ -160,6 +187,8 @@ class Ready(TypedDict):
     input_rate: int
     output_rate: int
     linger: float
+    agent: str | None  # the name of the agent that a hand-off made active; none before
+    heartbeat: float  # seconds within which the relay sends something, if only an ``alive``
 
 
 class UserText(TypedDict):
@@ -169,6 +198,31 @@ class UserText(TypedDict):
     seq: int
     at: float
     text: str
+    ref: NotRequired[str]  # as in the text
+
+
+class AgentNow(TypedDict):
+    """The session has other tools, or another agent: after a hand-off, and when the program changed them."""
+
+    type: Literal["agent"]
+    seq: int
+    at: float
+    name: str | None
+    tools: list[str]
+    declared_only: list[str]
+
+
+class Alive(TypedDict):
+    """Nothing else was sent for ``ready.heartbeat`` seconds."""
+
+    type: Literal["alive"]
+
+
+class Pong(TypedDict):
+    """The answer to a ``ping``."""
+
+    type: Literal["pong"]
+    id: int
 
 
 class Approved(TypedDict):
@@ -204,6 +258,7 @@ class Refused(TypedDict):
     type: Literal["error"]
     code: ErrorCode
     message: str
+    ref: NotRequired[str]  # of the text that was not accepted
 
 
 class Ended(TypedDict):
@@ -217,7 +272,9 @@ class Ended(TypedDict):
     retryable: bool
 
 
-Message: TypeAlias = Ready | UserText | Approved | AudioFormat | Dropped | Refused | Ended
+Message: TypeAlias = (
+    Ready | UserText | AgentNow | Approved | AudioFormat | Dropped | Refused | Ended | Alive | Pong
+)
 
 _commands: TypeAdapter[Command] = TypeAdapter(Annotated[Command, Field(discriminator="type")])
 
@@ -232,10 +289,24 @@ def read_command(text: str) -> Command:
         raise ValueError(f"{place}: {first['msg']}" if place else first["msg"]) from None
 
 
-def encode_event(event: Event, seq: int, at: float) -> str | None:
+def reference(text: str) -> str | None:
+    """The ``ref`` of a message that is not a command, so that its page learns which one was not accepted."""
+    try:
+        message = from_json(text)
+    except ValueError:
+        return None
+    ref = message.get("ref") if isinstance(message, dict) else None
+    return ref[:MAX_REF] if isinstance(ref, str) else None
+
+
+def encode_event(
+    event: Event, seq: int, at: float, more: Mapping[str, object] = MappingProxyType({})
+) -> str | None:
     """The JSON message for an event; ``None`` for one that is not sent to pages.
 
-    An exception is sent as the name of its class: its text may hold what only the server should see. What an event
+    ``more`` are fields that the event itself does not have.
+    An exception is sent as the name of its class, and of a lost connection no cause: the text may hold what only the
+    server should see. What an event
     does not print (the signature of a consented voice) is not sent. Values that make
     the message larger than ``MAX_EVENT`` are left out, and ``truncated`` is true.
     """
@@ -248,7 +319,9 @@ def encode_event(event: Event, seq: int, at: float) -> str | None:
         values["usage"] = {**dataclasses.asdict(event.usage), "cost": event.usage.cost}
     if isinstance(error := values.get("error"), Exception):
         values["error"] = type(error).__name__
-    head = {"type": name, "seq": seq, "at": round(at, 3)}
+    if isinstance(event, Reconnecting):
+        values["cause"] = "the connection to the service was lost"
+    head = {"type": name, "seq": seq, "at": round(at, 3), **more}
     text = _json({**head, **values})
     if text is not None and len(text) <= MAX_EVENT:
         return text
@@ -279,18 +352,29 @@ def encode_video(chunk: VideoChunk) -> str:
     return to_json({"type": "VideoChunk", "data": data, "mime_type": chunk.mime_type}).decode()
 
 
-def ending(error: Exception | None) -> Ended:
-    """The message for the end of a session. The text of an error that is not ours is not sent.
+#: What a page is told of an error, by its kind. The first class that fits counts.
+_KINDS: tuple[tuple[type[Exception], str], ...] = (
+    (AuthenticationError, "the service does not accept the server's credentials"),
+    (QuotaExceeded, "the server's quota at the service is used up"),
+    (ModelNotFound, "the model is not available"),
+    (SessionClosed, "the service has closed the session"),
+    (ConnectFailed, "the service could not be reached"),
+)
 
-    Nor is that of a tool that cannot be declared, which names files and functions of the server.
+
+def ending(error: Exception | None) -> Ended:
+    """The message for the end of a session.
+
+    Of an error the page is told the kind. Its text is for the log: it may name hosts, projects, files and functions of
+    the server, or hold what the service says of them.
     """
     if error is None:
         return {"type": "ended", "error": None, "message": "the session is over", "retryable": False}
-    ours = isinstance(error, LiveToolsError) and not isinstance(error, ToolDefinitionError)
+    ours = isinstance(error, LiveToolsError) and not isinstance(error, ConfigError)
     return {
         "type": "ended",
         "error": type(error).__name__ if ours else "ServerFailed",
-        "message": str(error) if ours else "the server failed",
+        "message": next((text for kind, text in _KINDS if isinstance(error, kind)), "the server failed"),
         "retryable": isinstance(error, SessionClosed) and error.retryable,
     }
 

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import contextlib
-import logging
 from collections import deque
 
 import anyio
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from .limits import MAX_AUDIO, MAX_MESSAGE, MAX_NOTICES, WRITE_TIMEOUT
-from .log import EventLog
-from .messages import ErrorCode, Message, closing, encode, ending
+from livetools.log import get_logger
+from livetools.session.running.clock import Clock
 
-log = logging.getLogger("livetools.relay")
+from .limits import HEARTBEAT, MAX_AUDIO, MAX_MESSAGE, MAX_NOTICES, WRITE_TIMEOUT, close_reason
+from .log import EventLog
+from .messages import ErrorCode, Message, Refused, closing, encode, ending
+
+log = get_logger("livetools.relay")
 
 #: Disconnects by the server's own stop, not by the page's leaving (RFC 6455 7.4, and the IANA's list).
 SERVER_STOPS = 1012
@@ -37,6 +39,7 @@ class Page:
         self._room = anyio.Event()  # notices were written
         self._closing: tuple[int, str] | None = None
         self.server_stops = False
+        self._wrote = False  # since the last beat
 
     async def receive(self) -> str | bytes | None:
         """The next message; ``None`` when the page is gone. Messages past the bounds are refused and skipped."""
@@ -62,9 +65,12 @@ class Page:
         self._notices.append(encode(message))
         self._changed.set()
 
-    def refuse(self, code: ErrorCode, message: str) -> None:
+    def refuse(self, code: ErrorCode, message: str, ref: str | None = None) -> None:
         """Queue an ``error``: something that the page sent was not accepted."""
-        self.tell({"type": "error", "code": code, "message": message})
+        refused: Refused = {"type": "error", "code": code, "message": message}
+        if ref is not None:
+            refused["ref"] = ref
+        self.tell(refused)
 
     def end(self, error: Exception) -> None:
         """Tell the page that no session could be opened for it, and close it."""
@@ -80,6 +86,16 @@ class Page:
         """Close the websocket after everything was written. Only the first call counts."""
         self._closing = self._closing or (code, reason)
         self._changed.set()
+
+    async def beat(self, clock: Clock) -> None:
+        """Write something at least every ``HEARTBEAT`` seconds, so that a page sees a dead line. Runs for ever."""
+        while True:
+            self._wrote = False
+            await clock.sleep_until(
+                clock.now() + HEARTBEAT / 2
+            )  # nothing in one half: by the end of the next
+            if not self._wrote and not self._notices:
+                self.tell({"type": "alive"})
 
     async def write(self, events: EventLog, after: int) -> None:
         """Write notices and the log from event ``after`` on. Returns when the websocket is closed."""
@@ -107,6 +123,7 @@ class Page:
                 after, message = following
             else:
                 return after
+            self._wrote = True
             with anyio.fail_after(self._write_timeout):
                 if isinstance(message, str):
                     await self._websocket.send_text(message)
@@ -116,4 +133,4 @@ class Page:
     async def _close(self, code: int, reason: str) -> None:
         with anyio.move_on_after(self._write_timeout, shield=True):
             with contextlib.suppress(WebSocketDisconnect, RuntimeError, OSError):
-                await self._websocket.close(code, reason.encode()[:120].decode(errors="ignore"))
+                await self._websocket.close(code, close_reason(reason))

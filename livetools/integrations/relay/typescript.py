@@ -62,7 +62,14 @@ def module() -> str:
     return "\n".join(parts)
 
 
-CONSTANTS = ("PROTOCOL", "RESUME", "INPUT_RATE", "OUTPUT_RATE")
+CONSTANTS = ("PROTOCOL", "RESUME", "INPUT_RATE", "OUTPUT_RATE", "MAX_TEXT")
+
+
+#: What the relay tells beside the fields of an event.
+MORE: Mapping[type, tuple[str, object]] = {
+    events.ToolStarted: ("approval", bool),
+    events.ApprovalRequested: ("timeout", float | None),
+}
 
 
 def _parts_of(kinds: list[type]) -> list[type]:
@@ -88,6 +95,8 @@ def _dataclass(kind: type, name: str | None = None) -> str:
     fields = [(field.name, typescript(hints[field.name]), False) for field in dataclasses.fields(kind)]
     if kind is events.Usage:
         fields.append(("cost", typescript(float | None), False))  # a property of the class
+    if (more := MORE.get(kind)) is not None:
+        fields.append((more[0], typescript(more[1]), False))
     numbered = bool(name) and kind not in messages.UNNUMBERED
     return _interface(kind, [("type", f'"{name}"', False), *fields] if name else fields, numbered)
 

@@ -6,8 +6,9 @@ waits; the shell runs handlers (``Start``), and reports (``settled``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from math import inf
+from typing import Any
 
 from livetools.errors import LimitReached
 from livetools.events import (
@@ -27,7 +28,7 @@ from livetools.setup.plan_types import Plan
 from . import refusals, shared_runs
 from .actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
 from .deadlines import Deadlines
-from .ledger import SERVED, Asked, Effect, Ledger, Move, Phase, Record, State, told
+from .ledger import OWING, SERVED, Asked, CallState, Effect, Ledger, Move, Phase, Record, told
 from .replies import Answer, Replies, silent
 from .shared_runs import SharedRuns
 from .slots import Slots
@@ -176,11 +177,21 @@ class Calls:
             if isinstance(entry, Answer) and entry.kind == "answer":
                 self._move(entry.record, _HEARD)
 
+    def handed(self, unseen: Iterable[Entry]) -> None:
+        """A handle came, whose state holds all but ``unseen``: the yields that it holds go in no late text."""
+        answers = [entry for entry in unseen if isinstance(entry, Answer)]
+        parts: dict[int, list[Mapping[str, Any]]] = {}
+        for answer in (*answers, *self.replies.waiting()):
+            if answer.kind == "yield":
+                parts.setdefault(answer.record.run, []).append(answer.body["response"])
+        for record in (*self.records.values(), *self.pending.values(), *(a.record for a in answers)):
+            if record.kept and record.state in OWING:  # else no link has carried them
+                record.kept = parts.get(record.run, ())
+
     def late(self) -> list[tuple[Call, str]]:
         """The results that go as text, each with its call; each is taken once."""
         records, self.texts = self.texts, []
-        texts = [(r.call, self.replies.late(r, self.plan.response_key)) for r in records]
-        return [(call, text) for call, text in texts if text]
+        return [(r.call, self.replies.late(r, self.plan.response_key)) for r in records]
 
     def lose(self, now: float, unread: Iterable[Entry]) -> None:
         """The link is gone, and every debt on it; ``unread`` is what it may have swallowed."""
@@ -265,7 +276,7 @@ class Calls:
         for record in self.pending.values():
             if record.blocks or record.run in awaited:
                 for one in record.group or (record,):  # its answer goes out with theirs
-                    if one.state is State.OWED and self._needs_end_of(handler, one):
+                    if one.state is CallState.OWED and self._needs_end_of(handler, one):
                         return one
         return None
 
@@ -309,8 +320,11 @@ class Calls:
     def _reoffer(self, again: Sequence[Record], now: float) -> None:
         """These were asked on an earlier link. Every move first, and the effects then: a group looks at all members."""
         for record, effects in [(record, self._move(record, Move.REOFFER)) for record in again]:
+            if record.kept and record.policy is not None and not record.background:
+                for part in record.kept:  # what it has yielded so far comes first
+                    self.replies.interim(record, part, record.policy.scheduling, part=True)
             self._perform(record, effects, now)
-            if record.state is State.OWED and record.background:
+            if record.state is CallState.OWED and record.background:
                 self._perform(record, self._move(record, Move.ACK), now)
 
     def _begin(self, record: Record, now: float) -> None:
@@ -338,7 +352,7 @@ class Calls:
     def _hold(self, record: Record) -> None:
         """A person must decide; the model is told so where it can be."""
         self._tell(ApprovalRequested(record.call))
-        if record.policy is not None and record.policy.interim and record.state is State.OWED:
+        if record.policy is not None and record.policy.interim and record.state is CallState.OWED:
             waits = {self.plan.response_key: "waiting for approval"}
             self.replies.interim(record, waits, silent(record.policy))
 
@@ -388,8 +402,7 @@ class Calls:
             self._shared.forget(record)
         record.phase = _NOTHING
         if record.state in SERVED:
-            unread = refusals.unread_media(record, outcome) if outcome.parts else None
-            record.outcome = unread or outcome
+            record.outcome = _readable(record, outcome) if outcome.parts else outcome
         for effect in self._move(record, _SETTLE):
             PERFORM[effect](self, record, now, None)
         for one in followers:
@@ -458,10 +471,11 @@ class Calls:
         if yielded is not None and record.policy is not None and record.policy.streams:
             takes = record.policy.takes_scheduling
             scheduling = (yielded.scheduling if takes else None) or record.policy.scheduling
-            self.replies.interim(record, yielded.response, scheduling, part=True)
+            yielded = _readable(record, yielded)
+            self.replies.interim(record, yielded.response, scheduling, part=True, parts=yielded.parts)
 
     def _keep(self, record: Record, now: float, yielded: Outcome | None) -> None:
-        if yielded is not None:
+        if yielded is not None and record.policy is not None and record.policy.streams:
             record.keep(yielded.response)
 
     def _acknowledge(self, record: Record, now: float, yielded: Outcome | None) -> None:
@@ -495,3 +509,8 @@ PERFORM = {
     Effect.RELEASE: Calls._release,
     Effect.DELIVER: Calls._deliver,
 }
+
+
+def _readable(record: Record, outcome: Outcome) -> Outcome:
+    """An outcome as the model that asked can read it."""
+    return outcome if record.policy is None else refusals.without_unread(outcome, record.policy.media)

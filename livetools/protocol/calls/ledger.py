@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from livetools.setup.plan_types import CallPolicy
 
 
-class State(Enum):
+class CallState(Enum):
     """Where a debt stands."""
 
     __hash__ = object.__hash__  # Enum's own is Python code, and the table is looked up ten times a call
@@ -83,17 +83,17 @@ class Effect(Enum):
     CANCELLED = auto()  # tell ToolCancelled, and undo what was done
     LOST = auto()  # tell ToolLost
     INTERIM = auto()  # queue a response that continues
-    KEEP = auto()  # keep the part for the text that will be owed
+    KEEP = auto()  # keep the part for the text that may be owed
     ACKNOWLEDGE = auto()  # queue the answer that it is under way
     REPLY = auto()  # queue the answer
     RELEASE = auto()  # its group no longer waits for it
     DELIVER = auto()  # queue the result as text
 
 
-S, M, E = State, Move, Effect
+S, M, E = CallState, Move, Effect
 
-TABLE: Mapping[tuple[State, Move], tuple[State, tuple[Effect, ...]]] = {
-    (S.OWED, M.YIELD): (S.OWED, (E.INTERIM,)),
+TABLE: Mapping[tuple[CallState, Move], tuple[CallState, tuple[Effect, ...]]] = {
+    (S.OWED, M.YIELD): (S.OWED, (E.INTERIM, E.KEEP)),
     (S.OWED, M.SETTLE): (S.READY, (E.FINISHED, E.REPLY)),
     (S.OWED, M.EXPIRE): (S.READY, (E.STOP, E.FINISHED, E.REPLY)),
     (S.OWED, M.CANCEL): (S.VOID, (E.STOP, E.CANCELLED, E.RELEASE)),
@@ -124,11 +124,13 @@ TABLE: Mapping[tuple[State, Move], tuple[State, tuple[Effect, ...]]] = {
 
 del S, M, E
 
-_DETACHED = State.DETACHED  # every call passes it: asked of its class, a member costs ten times as much
+_DETACHED = CallState.DETACHED  # every call passes it: asked of its class, a member costs ten times as much
 #: States in which the server waits for an answer on the link.
-OPEN = frozenset({State.OWED, State.READY})
+OPEN = frozenset({CallState.OWED, CallState.READY})
+#: States in which the link that asked carries what is said for the call.
+OWING = OPEN | {CallState.SENT}
 #: States in which the handler may run for somebody.
-SERVED = frozenset({State.OWED, State.DETACHED})
+SERVED = frozenset({CallState.OWED, CallState.DETACHED})
 
 
 class Phase(Enum):
@@ -162,7 +164,7 @@ class Record:
     """
 
     # what most calls never change costs them nothing
-    state = State.OWED
+    state = CallState.OWED
     group: Sequence[Record] = ()  # the calls that it is answered with, until that message is ready
     phase = Phase.NOTHING
     deadline = inf
@@ -172,8 +174,8 @@ class Record:
     undone = False
     delivered = False  # its result has gone as text
     outcome: Outcome | None = None
-    kept: Sequence[Mapping[str, Any]] = ()  # yields that no link, or none that lived, carried
-    yielded = False  # some were queued for a link
+    kept: Sequence[Mapping[str, Any]] = ()  # yields that the state of the newest handle does not hold
+    yielded = False  # there were some
     followers: Sequence[Record] = ()  # identical calls that share this run
     leader: Record | None = None  # the call whose run this one shares
 
@@ -193,7 +195,8 @@ class Record:
         self.ends_turn, self.blocks = ends_turn, blocks
 
     def keep(self, part: Mapping[str, Any]) -> None:
-        """This part of its result goes with the text that will be owed."""
+        """This part of its result goes with the text, should one be owed."""
+        self.yielded = True
         if not isinstance(self.kept, list):
             self.kept = []
         self.kept.append(part)

@@ -15,13 +15,13 @@ from livetools.protocol.input.outbox import Entry, Frame
 from livetools.protocol.messages import outgoing
 from livetools.setup.plan_types import CallPolicy, Plan
 
-from .ledger import Ledger, Move, Record, State
+from .ledger import CallState, Ledger, Move, Record
 
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
-_OWED, _READY, _VOID, _WRITE = State.OWED, State.READY, State.VOID, Move.WRITE
+_OWED, _READY, _VOID, _WRITE = CallState.OWED, CallState.READY, CallState.VOID, Move.WRITE
 
 #: Responses after which the server waits for nothing more.
-LAST = frozenset({"answer", "acknowledgement"})
+FINAL_KINDS = frozenset({"answer", "acknowledgement"})
 
 
 class Answer(Entry):
@@ -52,7 +52,7 @@ class Answer(Entry):
         return self.record.run
 
 
-class Reply(Frame):
+class AnswerFrame(Frame):
     """A message of answers. What the server takes back while it waits is left out, until the bytes are made."""
 
     __slots__ = ("_format", "answers", "dropped")
@@ -91,7 +91,7 @@ class Replies:
             outgoing.content_response if plan.reply_format == "client_content" else outgoing.tool_response
         )
         self._ledger = ledger
-        self.queue: list[Reply] = []
+        self.queue: list[AnswerFrame] = []
         self._unnamed = False  # the server gives calls without an id
 
     def __bool__(self) -> bool:
@@ -109,7 +109,7 @@ class Replies:
         if self.grouped:
             self.release(record)
         else:
-            self.queue.append(Reply(record.link, [_answer(record)], self.format))
+            self.queue.append(AnswerFrame(record.link, [_answer(record)], self.format))
 
     def release(self, record: Record) -> None:
         """Its message may have waited for nobody else: it is answered once none of its calls is open."""
@@ -119,28 +119,34 @@ class Replies:
         for member in members:
             member.group = ()
         if answers := [_answer(member) for member in members if member.state is _READY]:
-            self.queue.append(Reply(record.link, answers, self.format))
+            self.queue.append(AnswerFrame(record.link, answers, self.format))
 
     def interim(
-        self, record: Record, response: Mapping[str, Any], scheduling: str | None, *, part: bool = False
+        self,
+        record: Record,
+        response: Mapping[str, Any],
+        scheduling: str | None,
+        *,
+        part: bool = False,
+        parts: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         """A response that is followed by others; ``part``: of the result, and not just a word on it."""
-        record.yielded = record.yielded or part
-        self._single(Answer("yield" if part else "word", record, response, scheduling, True))
+        self._single(Answer("yield" if part else "word", record, response, scheduling, True, parts))
 
     def acknowledge(self, record: Record, key: str) -> None:
         """A background call is answered at once: it is under way."""
         self._single(Answer("acknowledgement", record, {key: outgoing.under_way(record.call.name)}))
 
     def late(self, record: Record, key: str) -> str:
-        """The result of a call that can no longer go out as an answer, in words; empty: there is none."""
+        """The result of a call that can no longer go out as an answer, in words: of a generator what the model has not
+        been told before, and how it ended."""
         outcome, call = record.outcome, record.call
         assert outcome is not None
         response = outcome.response
-        if not response:
-            if record.yielded and not record.kept:
-                return ""  # the end of a generator whose yields have all been read
-            response = {key: record.kept}
+        if record.kept:
+            response = {key: record.kept, **response}
+        elif not response:
+            response = {key: outgoing.NOTHING_MORE if record.yielded else []}
         return outgoing.late_result(call.name, call.args, response, record.background)
 
     def errors(self, texts: Iterable[tuple[Record, str]]) -> bytes:
@@ -154,20 +160,16 @@ class Replies:
         self.queue = [reply for reply in self.queue if reply.answers]
 
     def lose(self, unread: Iterable[Answer]) -> list[Record]:
-        """The connection is lost, with what waited for it: the calls whose last response did not arrive.
-
-        Yields that did not arrive are kept for the text that will be owed.
-        """
-        lost: list[Record] = []
-        for answer in (*unread, *(answer for reply in self.queue for answer in reply.answers)):
-            if answer.kind in LAST:
-                lost.append(answer.record)
-            elif answer.kind == "yield":
-                answer.record.keep(answer.body["response"])
+        """The connection is lost, with what waited for it: the calls whose last response did not arrive."""
+        lost = [answer.record for answer in (*unread, *self.waiting()) if answer.kind in FINAL_KINDS]
         self.queue.clear()
         return lost
 
-    def take(self) -> list[Reply]:
+    def waiting(self) -> list[Answer]:
+        """What has not been taken yet."""
+        return [answer for reply in self.queue for answer in reply.answers]
+
+    def take(self) -> list[AnswerFrame]:
         """What is ready."""
         replies, self.queue = self.queue, []
         if self._unnamed:
@@ -178,14 +180,14 @@ class Replies:
                     self._ledger.move(answer.record, _WRITE)
         return replies
 
-    def _in_order(self, replies: list[Reply]) -> list[Reply]:
+    def _in_order(self, replies: list[AnswerFrame]) -> list[AnswerFrame]:
         """Those in which no answer without an id has an open call of its name before it; the others wait on."""
         ready = {record.run for reply in replies for record in _unnamed(reply)}
         before: dict[str, int] = {}  # by name: the first that is not ready, or that waits itself
         for record in self._ledger.pending.values():  # in the order of their runs
             if not record.named and record.run not in ready:
                 before.setdefault(record.call.name, record.run)
-        first: list[Reply] = []
+        first: list[AnswerFrame] = []
         for reply in sorted(replies, key=lambda reply: min((r.run for r in _unnamed(reply)), default=0)):
             waits = any(before.get(r.call.name, inf) < r.run for r in _unnamed(reply))
             (self.queue if waits else first).append(reply)
@@ -194,7 +196,7 @@ class Replies:
         return first
 
     def _single(self, answer: Answer) -> None:
-        self.queue.append(Reply(answer.record.link, [answer], self.format))
+        self.queue.append(AnswerFrame(answer.record.link, [answer], self.format))
 
 
 def _answer(record: Record) -> Answer:
@@ -208,11 +210,11 @@ def _answer(record: Record) -> Answer:
         scheduling = outcome.scheduling or scheduling
         if policy.streams and outcome.scheduling is None and not outcome.response:
             scheduling = "SILENT"  # the end of a generator says nothing of its own
-    continues = False if policy.streams else None
+    continues = False if policy.streams else outcome.will_continue if policy.takes_more else None
     return Answer("answer", record, outcome.response, scheduling, continues, outcome.parts)
 
 
-def _unnamed(reply: Reply) -> list[Record]:
+def _unnamed(reply: AnswerFrame) -> list[Record]:
     """The calls without an id that this answers."""
     return [a.record for a in reply.answers if a.kind == "answer" and not a.record.named]
 

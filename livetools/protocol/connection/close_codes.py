@@ -68,9 +68,6 @@ _LACKS = "leave out what this model does not support"
 _PREVIEW = "try a newer model if this comes back: some preview models stop accepting audio"
 _FORMAT = "send 16-bit little-endian mono PCM"
 _MESSAGE = "raise the limit, connect(transport=WebSocket(max_message=...)), or ask the model for less at once"
-_FRAGMENTS = (
-    "use asyncio, or set WEBSOCKETS_MAX_FRAGMENTS, which websockets reads on trio, before the program starts"
-)
 _SUSPECTS = "the service does not say what: suspect the optional fields of the config, then the tools"
 #: What 2.5 closes with where sound or pictures met a blocking call; and whatever it does not know, in a setup.
 _CROSSED = "operation is not implemented"
@@ -140,7 +137,6 @@ RULES: tuple[Rule, ...] = (
     Rule("request contains an invalid argument", InvalidRequest, "no", _SUSPECTS, "setup"),
     # what we ourselves closed for
     Rule("exceeds max_message", SessionClosed, "no", _MESSAGE),
-    Rule("too many fragments: ", SessionClosed, "no", _FRAGMENTS),
     # the service itself, and the line
     Rule("internal error", ServerError, "yes", f"if it comes back at once, {_AUDIO}", "setup"),  # so says 3.1
     Rule("keepalive ping timeout", SessionClosed, "yes", "leave ping_interval at None: pongs may take 30 s"),

@@ -27,17 +27,17 @@ UNSAID = 5.0
 #: The share of the time left after which a move no longer waits for a quiet moment.
 LATEST = 0.8
 #: Seconds to wait for the handle that follows a turn.
-HANDLE = 0.5
+HANDLE_TIMEOUT = 0.5
 #: Seconds at least between two attempts of a planned move.
 AT_LEAST = 0.05
 #: Seconds to wait for the old socket's close handshake.
 CLOSING = 1.0
 #: Seconds that a planned move waits for a pong, and how often it looks.
-PONG, LOOK = 10.0, 0.25
+MOVE_PONG_TIMEOUT, MOVE_CHECK_INTERVAL = 10.0, 0.25
 #: The close of a socket about whose end nothing is known.
 DROPPED = Close()
 #: The close of a socket that did not stand within ``setup_timeout``.
-LATE = Close(1006, "no answer in time")
+SETUP_TIMED_OUT = Close(1006, "no answer in time")
 
 
 @frozen
@@ -56,7 +56,7 @@ class Snapshot:
 
 
 #: Of a session in which nothing is under way.
-IDLE = Snapshot()
+NOTHING_OPEN = Snapshot()
 
 
 @frozen
@@ -104,7 +104,7 @@ class Transition:
     """One input on its way through the table, and what it leads to."""
 
     now: float
-    snapshot: Snapshot = IDLE
+    snapshot: Snapshot = NOTHING_OPEN
     close: Close = DROPPED
     time_left: float | None = None
     error: Exception | None = None  # what the close comes to
@@ -193,15 +193,17 @@ class Connection:
 
     def tick(self, snapshot: Snapshot, now: float) -> list[Consequence]:
         """Act on the time: what was to happen by now."""
-        late = self._move(LinkEvent.DUE, Transition(now, snapshot, LATE)) if self.due <= now else []
+        late = (
+            self._move(LinkEvent.DUE, Transition(now, snapshot, SETUP_TIMED_OUT)) if self.due <= now else []
+        )
         return late + self.move_if_quiet(snapshot, now)
 
     def move_if_quiet(self, snapshot: Snapshot, now: float) -> list[Consequence]:
         """Move, if one is planned and the moment is quiet."""
         if self.state is not LinkState.LEAVING or self._quiet_at(snapshot) > now:
             return []
-        if snapshot.asked and now < self._away_at + PONG:
-            self._not_before = now + LOOK
+        if snapshot.asked and now < self._away_at + MOVE_PONG_TIMEOUT:
+            self._not_before = now + MOVE_CHECK_INTERVAL
             return []
         return self._move(LinkEvent.QUIET, Transition(now, snapshot))
 
@@ -236,7 +238,7 @@ class Connection:
             event = None
             state, effects = line
             for effect in effects:  # they see the state that is left
-                event = DO[effect](self, transition)
+                event = LINK_EFFECTS[effect](self, transition)
             self.state, self.due = state, self._deadline(state, transition.now)
         return transition.consequences
 
@@ -255,7 +257,7 @@ class Connection:
         if not (snapshot.calm and self.attempts.may_dial()):
             return inf
         follows = not self._resumption or self.handle_at >= snapshot.ended_at
-        return max(self._not_before, -inf if follows else snapshot.ended_at + HANDLE)
+        return max(self._not_before, -inf if follows else snapshot.ended_at + HANDLE_TIMEOUT)
 
     def _dial(self, transition: Transition) -> None:
         self.current = self._another(transition)
@@ -333,7 +335,7 @@ class Connection:
         return LinkEvent.GIVE_UP
 
     def _verdict(self, transition: Transition) -> tuple[LiveToolsError | None, close_codes.Retry]:
-        if transition.close is LATE and not self.stood:
+        if transition.close is SETUP_TIMED_OUT and not self.stood:
             return self._too_late(), "no"
         planned = self.state is not LinkState.LIVE or transition.snapshot.calls
         return close_codes.judge(transition.close, self._phase(transition.snapshot), planned=planned)
@@ -364,7 +366,7 @@ class Connection:
         transition.consequences.append(End(transition.error))
 
 
-DO: Mapping[LinkEffect, Callable[[Connection, Transition], LinkEvent | None]] = {
+LINK_EFFECTS: Mapping[LinkEffect, Callable[[Connection, Transition], LinkEvent | None]] = {
     LinkEffect.DIAL: Connection._dial,
     LinkEffect.DIAL_NEXT: Connection._dial_next,
     LinkEffect.SEND_SETUP: Connection._send_setup,

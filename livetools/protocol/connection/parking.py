@@ -10,26 +10,21 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from livetools.protocol.calls.ledger import OPEN, State
-from livetools.protocol.input.outbox import FATES
-
 if TYPE_CHECKING:
     from livetools.protocol.calls.calls import Calls
     from livetools.protocol.input.outbox import Outbox
     from livetools.protocol.input.queue import InputQueue
+    from livetools.protocol.pending import Pending
     from livetools.protocol.send import Dispatch
+    from livetools.protocol.turns.queue import Turns
     from livetools.protocol.turns.quiet import Quiet
-    from livetools.protocol.turns.table import Turns
 
     from .connection import Connection
 
 #: Seconds to wait for a handle behind the last turn: 3.1 gives one about every 1.2 s, others with the turn's end.
-HANDLE = 5.0
+PARKING_HANDLE_TIMEOUT = 5.0
 #: Seconds until what was written is asked about again: a pong is not an input.
-LOOK = 0.25
-
-#: Debts of a call that another connection could not pay.
-RUNNING = OPEN | {State.DETACHED}
+PARKING_CHECK_INTERVAL = 0.25
 
 
 class Parking:
@@ -37,32 +32,40 @@ class Parking:
 
     def __init__(
         self,
+        pending: Pending,
         calls: Calls,
         turns: Turns,
         input: InputQueue,
         outbox: Outbox,
-        dispatch: Dispatch,
         connection: Connection,
         quiet: Quiet,
+        dispatch: Dispatch,
     ) -> None:
-        self._calls, self._turns, self._input, self._outbox = calls, turns, input, outbox
+        self._pending, self._calls, self._input, self._outbox = pending, calls, input, outbox
         self._dispatch, self._connection, self._quiet = dispatch, connection, quiet
         self._since = inf
         self.until = inf  # when it is closed whatever is owed; inf: it is not to be parked
+        self._expired = False
         self.parked = False
         self.left: list[str] = []  # what was owed then
 
     def begin(self, now: float, within: float) -> None:
         """Close at the next quiet moment, at the latest in ``within`` seconds. Of several the earliest holds."""
+        self._expired = within <= 0
         self._since, self.until = min(self._since, now), min(self.until, now + within)
 
     def call_off(self) -> None:
         """The session goes on here."""
         self._since = self.until = inf
+        self._expired = False
+
+    def tick(self, now: float) -> None:
+        """The time is judged here alone: what came by now has been seen."""
+        self._expired = now >= self.until
 
     def due(self, now: float) -> bool:
         """Whether the session is to be closed now: then it is parked."""
-        due = now >= self.until or (not self._unfinished() and self._ready_at() <= now)
+        due = self._expired or (not self._unfinished() and self._ready_at() <= now)
         if due:
             self.parked, self.left = True, self.owed()
         return due
@@ -71,7 +74,7 @@ class Parking:
         """When that may change without an input."""
         if not (unfinished := self._unfinished()):
             return min(self.until, self._ready_at())
-        return min(self.until, now + LOOK if unfinished == self._unread() else inf)
+        return min(self.until, now + PARKING_CHECK_INTERVAL if unfinished == self._unread() else inf)
 
     def owed(self) -> list[str]:
         """What would be lost if the session were closed now, in words."""
@@ -80,17 +83,10 @@ class Parking:
 
     def _unfinished(self) -> list[str]:
         calls, dispatch = self._calls, self._dispatch
-        records = {**calls.records, **calls.pending}.values()
-        owed = [f"the call {r.call.name} ({r.call.id})" for r in records if r.state in RUNNING]
-        owed += [f"the result of {r.call.name} ({r.call.id})" for r in calls.texts]
+        owed = self._pending.names()
         owed += [f"the loss of {r.call.name} ({r.call.id})" for r in (*calls.lost, *calls.excused)]
-        queue = (*self._input.queue, *dispatch.unasked)
-        if waiting := sum(item.kind in FATES or item.prompts for item in queue):
-            owed.append(f"{waiting} of the user's turns, not sent yet")
         if self._input.in_activity:
             owed.append("the end of activity()")
-        if words := self._turns.waiting_for():
-            owed.append(words)
         if dispatch.control or calls.replies:
             owed.append("what goes out first")
         return owed + self._unread()
@@ -101,6 +97,10 @@ class Parking:
 
     def _ready_at(self) -> float:
         """When it is quiet, and the handle is there that holds all of it."""
-        handle = self._connection.advanced_at + HANDLE if self._connection.handle_outdated else -inf
+        handle = (
+            self._connection.advanced_at + PARKING_HANDLE_TIMEOUT
+            if self._connection.handle_outdated
+            else -inf
+        )
         talked = self._input.streams  # else turns say when nobody speaks
         return max(handle, self._quiet.at(self._since) if talked else -inf)

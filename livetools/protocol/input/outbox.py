@@ -41,7 +41,7 @@ Pong: TypeAlias = Callable[[], int | None]
 REPLAY_BOUND = 8 * 1024 * 1024
 
 
-class State(Enum):
+class EntryState(Enum):
     """Where an entry stands."""
 
     __hash__ = object.__hash__  # Enum's own is Python code
@@ -66,7 +66,7 @@ class Evidence(Enum):
     UNANSWERED = auto()  # the connection is lost, and no answer was expected
 
 
-_S = State
+_S = EntryState
 _WRITTEN, _RECEIVED = _S.WRITTEN, _S.RECEIVED
 # Every call passes these: asked of its class, a member of an enum costs ten times as much.
 _PROOF, _OUTPUT = Evidence.PROOF, Evidence.OUTPUT
@@ -88,9 +88,9 @@ READ_BY = frozenset(
 )
 
 
-MEDIA = frozenset({"audio", "video"})
+MEDIA_KINDS = frozenset({"audio", "video"})
 #: What goes stale, and is nothing but a nuisance to a session in which a call is open.
-STREAM = MEDIA | {"end"}
+STREAM = MEDIA_KINDS | {"end"}
 
 
 class Fate(Enum):
@@ -115,19 +115,21 @@ FATES: Mapping[str, Fate] = {
 class Write:
     """What is written in one go. The writer says when all of it was handed to a socket, and pings then, if asked.
 
-    ``asks``: whether to send a ping behind it; ``pong``: what became of that, ``None`` where it cannot be told.
+    ``asks``: whether to send a ping behind it, ``at_once`` or within a second; ``pong``: what became of that, ``None``
+    where it cannot be told.
     """
 
-    __slots__ = ("asks", "handed", "pong")
+    __slots__ = ("asks", "at_once", "handed", "pong")
 
     def __init__(self) -> None:
         self.handed = False
-        self.asks = False
+        self.asks = self.at_once = False
         self.pong: Pong | None = None
 
-    def ask(self) -> None:
+    def ask(self, at_once: bool = True) -> None:
         """Want a ping behind it: until that is answered it has not arrived."""
         self.asks, self.pong = True, _not_yet
+        self.at_once = self.at_once or at_once
 
 
 def _not_yet() -> int | None:
@@ -197,18 +199,18 @@ class Entry:
         self.kind = kind
 
     @property
-    def state(self) -> State:
+    def state(self) -> EntryState:
         """Where it stands."""
         write = self.write
         if write is None:
-            return State.QUEUED
+            return EntryState.QUEUED
         if self.read:
-            return State.READ
+            return EntryState.READ
         if not write.handed:
-            return State.WRITING
+            return EntryState.WRITING
         if write.pong is None:
-            return State.UNTOLD if write.asks else _WRITTEN
-        return State.AWAITED if write.pong() is None else State.RECEIVED
+            return EntryState.UNTOLD if write.asks else _WRITTEN
+        return EntryState.AWAITED if write.pong() is None else EntryState.RECEIVED
 
     @property
     def fate(self) -> Fate | None:
@@ -228,15 +230,16 @@ class Entry:
             if (
                 not self.read
                 and (self.after_turn is None or self.after_turn.over)
-                and not self._before_its_pong(state)
+                and not self.before_its_pong
             ):
                 self.read = (state, _OUTPUT) in READ_BY
         return self.read
 
-    def _before_its_pong(self, state: State) -> bool:
+    @property
+    def before_its_pong(self) -> bool:
         """Whether the pong has come, and no message behind it: what is said now was said without this."""
         pong = self.write.pong if self.write is not None else None
-        return state is _RECEIVED and pong is not None and not pong()
+        return pong is not None and pong() == 0
 
     def lost(self) -> bool:
         """The connection is lost: nothing more is said. Whether this had been read."""
@@ -246,7 +249,7 @@ class Entry:
     def suspect(self, turned: bool) -> bool:
         """Whether the connection may have ended for this: it was the model's next, or nothing has come of any."""
         reached = self.after_turn is None or self.after_turn.over
-        return self.state is not State.WRITING and (reached or not turned)
+        return self.state is not EntryState.WRITING and (reached or not turned)
 
     @property
     def safe(self) -> bool:
@@ -280,7 +283,7 @@ class Outbox:
     @property
     def awaited(self) -> bool:
         """Whether a pong is awaited that will say more."""
-        return any(entry.state is State.AWAITED for entry in self._sent)
+        return any(entry.state is EntryState.AWAITED for entry in self._sent)
 
     def wrote(
         self,
@@ -331,14 +334,25 @@ class Outbox:
             return []
         read: list[Entry] = []
         kept: list[Entry] = []
+        waits: Pong | None = None  # the pong that was looked at last, and has not come
         for entry in self._sent:
-            if (answers or entry.run is None) and entry.output(ends):
+            pong = None if entry.write is None else entry.write.pong
+            by_pong = pong is not None and not entry.read and ends < entry.at_latest
+            if pong is not None and by_pong and (pong is waits or pong() is None):
+                # Only output behind that pong can show that this was read. Frames that share a ping are looked at once.
+                waits = pong
+                kept.append(entry)
+            elif (answers or entry.run is None) and entry.output(ends):
                 entry.endings = 0  # whatever will end the next connection, this did not
                 read.append(entry)
             else:
                 kept.append(entry)
         self._sent = kept
         return read
+
+    def unseen(self) -> list[Entry]:
+        """What the service may not have had when it gave the handle that came now."""
+        return [entry for entry in self._sent if not entry.safe or entry.before_its_pong]
 
     def drop(self, runs: Collection[int]) -> None:
         """The server took these calls back: what was written for them is of no account."""
@@ -369,7 +383,7 @@ class Outbox:
 
     def _forget(self) -> bool:
         """Past the bound media goes, oldest first; texts are kept. Whether there was some."""
-        oldest = next((logged for logged in self._log if logged[1].kind in MEDIA), None)
+        oldest = next((logged for logged in self._log if logged[1].kind in MEDIA_KINDS), None)
         if oldest is not None:
             self._log.remove(oldest)
             self._logged -= oldest[2]

@@ -25,12 +25,12 @@ from livetools.protocol.calls.actions import Close
 from livetools.protocol.connection import close_codes
 from livetools.protocol.turns.exchange import Exchange
 
-from .outbox import MEDIA, STREAM, Entry, Fate, Outbox, Receipt
+from .outbox import MEDIA_KINDS, STREAM, Entry, Fate, Outbox, Receipt
 
 #: Bytes of frames of media that wait for the line: about 45 s of audio at 16 kHz.
 MEDIA_BOUND = 2 * 1024 * 1024
 
-BLOCKED = "a blocking function call is open"
+INPUT_BLOCKED = "a blocking function call is open"
 AWAY = "the connection is away"
 SLOW = "the line is slow: more than 2 MiB of audio and video were waiting"
 OUTSIDE = "no activity() is open, and the config turns automatic activity detection off"
@@ -61,7 +61,7 @@ class Item(Entry):
 
     @property
     def media(self) -> bool:
-        return self.kind in MEDIA
+        return self.kind in MEDIA_KINDS
 
     @property
     def streamed(self) -> bool:
@@ -113,7 +113,7 @@ class InputQueue:
         self.manual, self.realtime = manual, realtime
         self.backlog = 0  # bytes of media that wait
         self._large = 0  # of them, those in frames that are larger than the bound
-        self.dropped = {BLOCKED: 0, AWAY: 0, SLOW: 0, OUTSIDE: 0}  # in the whole session
+        self.dropped = {INPUT_BLOCKED: 0, AWAY: 0, SLOW: 0, OUTSIDE: 0}  # in the whole session
         self.queue: list[Item] = []
         self.streams = False  # media went out on this link: it begins turns whenever it likes
         self._untold = dict.fromkeys(self.dropped, 0)
@@ -169,7 +169,7 @@ class InputQueue:
             self._drop(OUTSIDE)
             return False
         if blocked and self.input_block:
-            self._drop(BLOCKED)
+            self._drop(INPUT_BLOCKED)
             return False
         item.inside = self.in_activity
         self.queue.append(item)
@@ -330,7 +330,7 @@ class InputQueue:
         before, end = self.queue[:at], self.queue[at]
         for item in before:
             if item.media:
-                self._drop(BLOCKED)
+                self._drop(INPUT_BLOCKED)
         self.queue[: at + 1] = [item for item in before if not item.media]
         return [end]
 
@@ -340,7 +340,7 @@ class InputQueue:
         for item in items:
             if item.streamed and self.input_block and (crossed or item.endings >= MEDIA_ENDINGS_AT_MOST):
                 if item.media:
-                    self._drop(BLOCKED)
+                    self._drop(INPUT_BLOCKED)
             elif item.endings < ENDINGS_AT_MOST:
                 kept.append(item)
             else:

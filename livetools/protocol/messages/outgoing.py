@@ -153,6 +153,10 @@ def under_way(name: str) -> str:
     return f"{name} is under way; its result follows later as a message. Do not call it again for this."
 
 
+#: The late result of a generator whose yields were all read.
+NOTHING_MORE = "it has ended; there is nothing more than what it said before"
+
+
 def late_result(name: str, args: JSONObject, response: JSONObject, background: bool) -> str:
     """A result that can no longer go out as an answer: told to the model as text, once."""
     why = "" if background else ", asked for before the connection was replaced"

@@ -18,16 +18,16 @@ from .frames import RAW_ARGS, FunctionCall
 Json: TypeAlias = Any  # whatever JSON can say
 
 #: Characters of values and paths in one call; what has more is answered with a refusal.
-LARGEST = 4 * 1024 * 1024
+MAX_CHARACTERS = 4 * 1024 * 1024
 #: Calls that may be incomplete at the same time; the oldest is dropped for one more.
-MOST = 64
+MAX_PARTIAL_CALLS = 64
 
 _TOKEN = re.compile(
     r"""\.([^.\[\]]+) | \[(\d+)\] | \['((?:[^'\\]|\\.)*)'\] | \["((?:[^"\\]|\\.)*)"\]""", re.VERBOSE
 )
 
 
-class Piece(Asked, Protocol):
+class CallPiece(Asked, Protocol):
     """A call as it came: whole, or a piece of one."""
 
     @property
@@ -43,7 +43,7 @@ class PartialCalls:
     def __init__(self) -> None:
         self.growing: list[_Growing] = []  # read-only from outside
 
-    def whole(self, calls: Sequence[Piece]) -> Sequence[Asked]:
+    def whole(self, calls: Sequence[CallPiece]) -> Sequence[Asked]:
         """The calls of one message that are whole now; the rest waits for its other pieces."""
         if not self.growing:
             for call in calls:
@@ -62,20 +62,20 @@ class PartialCalls:
         """Another session begins: what was not whole never will be."""
         self.growing.clear()
 
-    def _add(self, piece: Piece) -> Asked | None:
+    def _add(self, piece: CallPiece) -> Asked | None:
         growing = self._of(piece)
         if growing is None:
             if not (piece.will_continue or piece.partial_args):
                 return piece
             growing = _Growing(piece)
-            self.growing = [*self.growing[1 - MOST :], growing]
+            self.growing = [*self.growing[1 - MAX_PARTIAL_CALLS :], growing]
         growing.add(piece)
         if piece.will_continue:
             return None
         self.growing.remove(growing)
         return FunctionCall(growing.id, growing.name, growing.arguments())
 
-    def _of(self, piece: Piece) -> _Growing | None:
+    def _of(self, piece: CallPiece) -> _Growing | None:
         """The call that this piece belongs to: by its id, else the newest one, if it may be of that name."""
         if piece.id:
             return next((each for each in self.growing if each.id == piece.id), None)
@@ -86,14 +86,14 @@ class PartialCalls:
 class _Growing:
     """One call so far."""
 
-    def __init__(self, first: Piece) -> None:
+    def __init__(self, first: CallPiece) -> None:
         self.id, self.name = first.id, first.name
         self._args: dict[str, Json] = {}
         self._values: dict[str, Json | list[str]] = {}  # by path; a string as its parts
         self._size = 0
         self._unreadable: object = None  # the first piece that could not be placed
 
-    def add(self, piece: Piece) -> None:
+    def add(self, piece: CallPiece) -> None:
         """Take what this piece brings."""
         self.name = self.name or piece.name
         self._args.update(piece.args)
@@ -127,7 +127,7 @@ class _Growing:
         if "nullValue" in part or "null_value" in part:
             self._values[path] = None
         self._size += len(path)
-        return self._size <= LARGEST
+        return self._size <= MAX_CHARACTERS
 
 
 def _put(args: dict[str, Json], path: str, value: Json) -> bool:

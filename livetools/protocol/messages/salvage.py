@@ -15,8 +15,8 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 #: Levels of nesting that are read; pydantic goes to about 200, Python's own parser to about 1000.
-DEEPEST = 150
-MOST = 100
+MAX_DEPTH = 150
+MAX_FAULTS = 100
 """Pieces that are taken out one by one; of a message with more of them the calls and cancellations are kept."""
 
 # A string that does not end goes on to the end of the text, which then holds nothing else: were it no token, each
@@ -34,8 +34,8 @@ def salvage(
     Never raises. What is not a JSON object gives no model, and is left out whole. Every field of ``model``
     must be optional. A lone object where a list is expected is a list of one; a field of the message that is
     not an object, but should be, is an empty one (a goAway is a goAway, whatever it says). Null is "not set",
-    and is not told. ``vital`` picks what is kept of a message with more than ``MOST`` broken pieces, which is then
-    told as one piece.
+    and is not told. ``vital`` picks what is kept of a message with more than ``MAX_FAULTS`` broken pieces, which is
+    then told as one piece.
     """
     try:
         value, rest = _lenient_json(data)
@@ -50,7 +50,7 @@ def salvage(
             return model.model_validate(value), left_out
         except ValidationError as error:
             mended += error.error_count()
-            if mended > MOST and value is whole:
+            if mended > MAX_FAULTS and value is whole:
                 value, left_out = vital(whole) if vital is not None else {}, [data]
                 continue
             faults = error.errors(include_url=False, include_context=False, include_input=False)
@@ -75,13 +75,13 @@ def _shallow(text: str) -> str:
         begins = text[token.start()]
         if begins in "[{":
             depth += 1
-            if depth == DEEPEST:
+            if depth == MAX_DEPTH:
                 kept += [text[start : token.start()], '"…"']
         elif begins in "]}":
-            if depth == DEEPEST:
+            if depth == MAX_DEPTH:
                 start = token.end()
             depth -= 1
-    if depth < DEEPEST:
+    if depth < MAX_DEPTH:
         kept.append(text[start:])  # else it ends in the depth
     return "".join(kept)
 

@@ -16,7 +16,7 @@ PERCEIVED = frozenset({AudioChunk, OutputTranscript, TextChunk, VideoChunk})
 
 UNIT = 1e-6  # seconds: buckets are wider than that, so shorter times are told less exactly
 PER_OCTAVE = 8  # buckets between a time and its double: a quantile is off by 4.5 % at most, from 1 ms on
-LAST = PER_OCTAVE * 31 - 1  # the last bucket, of 36 minutes and more
+LAST_BUCKET = PER_OCTAVE * 31 - 1  # the last bucket, of 36 minutes and more
 
 
 class Histogram:
@@ -34,8 +34,8 @@ class Histogram:
         if seconds > self.max:
             self.max = seconds
         bucket = int(log2(seconds / UNIT + 1.0) * PER_OCTAVE)
-        if bucket > LAST:
-            bucket = LAST
+        if bucket > LAST_BUCKET:
+            bucket = LAST_BUCKET
         self._buckets[bucket] = self._buckets.get(bucket, 0) + 1
 
     @property

@@ -17,7 +17,7 @@ Part: TypeAlias = dict[str, Any]
 
 PENDING = {"error": "no result yet"}
 
-FLAT = 64  # what a step weighs beside its text
+STEP_OVERHEAD = 64  # what a step weighs beside its text
 
 # Stands where the user spoke and nobody wrote it down: a function call may not open a conversation.
 UNHEARD = "(The user spoke; there is no transcript of it.)"
@@ -84,7 +84,7 @@ Step: TypeAlias = Utterance | Batch
 
 def weigh(part: Mapping[str, Any]) -> int:
     """About its size in bytes as JSON, with what wraps it. On the path of every call: flat values are not printed."""
-    size = FLAT + 32 * len(part)
+    size = STEP_OVERHEAD + 32 * len(part)
     for value in part.values():
         if type(value) is str:
             size += len(value)

@@ -38,9 +38,20 @@ from livetools.events import (
 )
 from livetools.setup.frozen import frozen
 
-from .steps import FLAT, Batch, Content, Part, Slot, Step, Utterance, render, weigh, without_functions
+from .steps import (
+    STEP_OVERHEAD,
+    Batch,
+    Content,
+    Part,
+    Slot,
+    Step,
+    Utterance,
+    render,
+    weigh,
+    without_functions,
+)
 
-CANCELLED = {"error": "cancelled"}
+CANCELLED_RESPONSE = {"error": "cancelled"}
 LOST = {"error": "cancelled: the connection that asked was lost"}
 
 #: Bytes of a transcript that are kept, about.
@@ -144,7 +155,7 @@ class Transcript(Sequence[Content]):
         elif type(event) is ToolStarted:
             weight = weigh(event.call.args)
         else:
-            weight = FLAT + len(getattr(event, "text", ""))
+            weight = STEP_OVERHEAD + len(getattr(event, "text", ""))
         if self._noted is _NONE:
             self._noted = deque()
         self._noted.append((event, weight))
@@ -351,6 +362,21 @@ class Transcript(Sequence[Content]):
     def __bool__(self) -> bool:
         return bool(self._place_all())
 
+    def __eq__(self, other: object) -> bool:
+        return self.contents == other.contents if isinstance(other, Transcript) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For pickle and copy: the conversation, and nothing of the session that it listens to."""
+        kept = {"max_bytes": self.max_bytes, "transcribed": self.transcribed}
+        return {**kept, "contents": self.contents, "dropped": self.dropped}
+
+    def __setstate__(self, state: Mapping[str, Any]) -> None:
+        self.__init__(max_bytes=state["max_bytes"], transcribed=state["transcribed"])  # type: ignore[misc]  # as pickle does not
+        self.user_content(state["contents"])
+        self._dropped += state["dropped"]
+
     def __repr__(self) -> str:
         """A line a content, so that it can be read where it is printed."""
         lines = (f"  {content['role']}: {_brief(content)}" for content in self.contents)
@@ -422,7 +448,7 @@ PLACE: Mapping[type, Callable[[Transcript, Any], object]] = {
     InputTranscript: Transcript._on_heard,
     ToolStarted: lambda transcript, e: transcript._start(e.call, e.call.id, e.call.name),
     ToolFinished: lambda transcript, e: transcript._mark(e.call, e.response, final=True),
-    ToolCancelled: lambda transcript, e: transcript._mark(e.call, CANCELLED, final=True),
+    ToolCancelled: lambda transcript, e: transcript._mark(e.call, CANCELLED_RESPONSE, final=True),
     ToolLost: lambda transcript, e: transcript._mark(e.call, LOST, final=e.delivery != "text"),
     Interrupted: lambda transcript, e: transcript._end(),
     TurnComplete: Transcript._on_turn_complete,

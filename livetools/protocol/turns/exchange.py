@@ -12,17 +12,23 @@ from livetools.events import (
     AudioChunk,
     Call,
     Event,
+    Interrupted,
     OutputTranscript,
+    Stalled,
     TextChunk,
     ToolStarted,
     TurnComplete,
     UsageUpdate,
 )
 
-BOUND = 64 * 1024 * 1024  # bytes of audio that an exchange keeps
-FLAT = 200  # what a chunk weighs beside its data
+MAX_ASK_AUDIO = 64 * 1024 * 1024  # bytes of audio that an exchange keeps
+CHUNK_OVERHEAD = 200  # what a chunk weighs beside its data
 #: What a reply is made of, beside the calls.
 KEPT = (TextChunk, OutputTranscript, AudioChunk, UsageUpdate, TurnComplete)
+#: The same outside of an exchange, with the calls and with what has cut a turn short.
+SAID = (*KEPT, ToolStarted, Interrupted, Stalled)
+#: Bytes of what was said outside of an exchange that are kept: 80 s of speech.
+SAID_BOUND = 4 * 1024 * 1024
 
 
 class Expected:
@@ -66,8 +72,8 @@ class Exchange:
 
     ``events`` are those that a reply is made of: until ``sure`` they are those of the last turn, which may have
     answered another question, and are replaced if a further one comes; ``next`` takes them in their order. Past
-    :data:`BOUND` the oldest audio is emptied: ``dropped`` counts those chunks. ``error`` is ``NoAnswer`` where nothing
-    came of it. ``notify`` is called when any of this changed.
+    :data:`MAX_ASK_AUDIO` the oldest audio is emptied: ``dropped`` counts those chunks. ``error`` is ``NoAnswer`` where
+    nothing came of it. ``notify`` is called when any of this changed.
     """
 
     def __init__(self) -> None:
@@ -143,14 +149,14 @@ class Exchange:
         self.events.append(event)
         if isinstance(event, AudioChunk):
             self._audio.append(len(self.events) - 1)
-            self._size += FLAT + len(event.data)
-            while self._size > BOUND and len(self._audio) > 1:
+            self._size += CHUNK_OVERHEAD + len(event.data)
+            while self._size > MAX_ASK_AUDIO and len(self._audio) > 1:
                 self._empty(self._audio.popleft())
 
     def _empty(self, index: int) -> None:
         chunk = self.events[index]
         assert isinstance(chunk, AudioChunk)
-        self._size -= FLAT + len(chunk.data)
+        self._size -= CHUNK_OVERHEAD + len(chunk.data)
         self.events[index] = replace(chunk, data=b"")
         self.dropped += 1
 
@@ -161,3 +167,66 @@ class Exchange:
         """
         self.done = self.changed = self.sure = True
         self.interrupted = self.interrupted or interrupted or (self.resent and not self.heard)
+
+
+class Said:
+    """What was said outside of any ``ask`` since the last one was over, for ``wait_until_settled``.
+
+    Past :data:`SAID_BOUND` the oldest goes. Sound is not kept where a loop reads it and nobody has ever asked.
+    """
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._size = 0
+        self._wanted = False  # somebody has asked or waited
+        self._sound = True
+
+    def hear(self, event: Event) -> None:
+        """Keep what a reply is made of."""
+        if not isinstance(event, SAID) or (not self._sound and isinstance(event, AudioChunk)):
+            return
+        self.events.append(event)
+        self._size += _weight(event)
+        if self._size > SAID_BOUND:  # many at once: the head of a list is dear to take off
+            self._keep(self.events[len(self.events) // 4 + 1 :])
+
+    def read_by_loop(self) -> None:
+        """A loop reads the events."""
+        if not self._wanted:
+            self._sound = False
+            self._keep([event for event in self.events if not isinstance(event, AudioChunk)])
+
+    def keep_sound(self) -> None:
+        """Somebody asks, or waits: sound is kept from now on."""
+        self._wanted = self._sound = True
+
+    def clear(self) -> None:
+        """A question was answered."""
+        self._keep([])
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the last turn was cut off."""
+        return self._in_last_turn(Interrupted)
+
+    @property
+    def stalled(self) -> bool:
+        """Whether the model fell silent in the last turn."""
+        return self._in_last_turn(Stalled)
+
+    def _keep(self, events: list[Event]) -> None:
+        self.events, self._size = events, sum(map(_weight, events))
+
+    def _in_last_turn(self, kind: type[Event]) -> bool:
+        found = at_end = False
+        for event in self.events:
+            if isinstance(event, TurnComplete):
+                at_end, found = found, False
+            found = found or isinstance(event, kind)
+        return found or at_end
+
+
+def _weight(event: Event) -> int:
+    if isinstance(event, AudioChunk):
+        return CHUNK_OVERHEAD + len(event.data)
+    return CHUNK_OVERHEAD + len(getattr(event, "text", ""))

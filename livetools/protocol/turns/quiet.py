@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import inf
 
 #: Seconds of silence after the last word that make a quiet moment.
-PAUSE = 2.0
+QUIET_PAUSE = 2.0
 #: Seconds that something waits for one, at most.
 PATIENCE = 20.0
 
@@ -41,4 +41,4 @@ class Quiet:
 
     def at(self, since: float) -> float:
         """When something that has waited since ``since`` may be said; a time in the past means now."""
-        return min(since + PATIENCE, inf if self._user_speaks else self._until + PAUSE)
+        return min(since + PATIENCE, inf if self._user_speaks else self._until + QUIET_PAUSE)

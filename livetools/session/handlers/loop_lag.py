@@ -2,13 +2,13 @@
 
 A coroutine that computes or sleeps without awaiting stops the reader, the pongs and every other tool; then
 the service closes, or the line seems to break (python-genai#2935). A heartbeat that comes late tells. One beats
-for all sessions of an asyncio loop, by a timer of that loop; on trio each session has its own.
+for all sessions of an asyncio loop, by a timer of that loop; on trio each session has its own. A process that did not
+run at all (it was stopped, suspended, throttled) is told of as that, and no tool is blamed.
 """
 
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -18,13 +18,16 @@ from weakref import WeakKeyDictionary
 import anyio
 from anyio.abc import TaskGroup
 
+from livetools.log import get_logger
 from livetools.protocol.calls.actions import Close
 from livetools.transport.loop.wake import on_trio
 
-log = logging.getLogger("livetools.session")
+from .loop_sampler import seconds_stopped
+
+log = get_logger("livetools.session")
 
 BEAT = 5.0  # seconds between heartbeats: a thousand idle sessions still cost little
-LATE = 2.0  # seconds of delay that are told
+REPORTED_LAG = 2.0  # seconds of delay that are told
 RECENT = 60.0  # seconds for which a block may explain a broken line
 
 Running: TypeAlias = Callable[[], Sequence[str]]
@@ -34,12 +37,14 @@ Running: TypeAlias = Callable[[], Sequence[str]]
 class LagMonitor:
     """Notices blocks of more than ``late`` seconds, at the latest one ``beat`` after they end."""
 
-    def __init__(self, beat: float = BEAT, late: float = LATE) -> None:
-        self._beat, self._late = beat, late
+    def __init__(
+        self, beat: float = BEAT, late: float = REPORTED_LAG, stopped: Callable[[], float] = seconds_stopped
+    ) -> None:
+        self._beat, self._late, self._stopped = beat, late, stopped
         self._sessions: list[Running] = []
         self._last = ""
         self._last_at = -RECENT
-        self._expected = 0.0
+        self._expected = self._stopped_before = 0.0
         self._names: set[str] = set()
         self._timer: asyncio.TimerHandle | None = None
 
@@ -79,10 +84,16 @@ class LagMonitor:
         late = now - self._expected
         if late < self._late:
             return
+        self._last_at = now
+        if (stopped := self._stopped() - self._stopped_before) > late / 2:
+            self._last = (
+                f"this process did not run for {stopped:.1f} s: it was stopped, suspended or throttled"
+            )
+            log.warning("%s", self._last)
+            return
         names = sorted(self._names | self._running())
         during = f" while {', '.join(names)} ran" if names else ""
         self._last = f"the event loop of this program was blocked for {late:.1f} s or more{during}"
-        self._last_at = now
         log.warning(
             "%s; async tools must not block: make them plain functions, which run in threads", self._last
         )
@@ -99,7 +110,7 @@ class LagMonitor:
 
     def _begin(self) -> None:
         self._names = self._running()
-        self._expected = time.monotonic() + self._beat
+        self._expected, self._stopped_before = time.monotonic() + self._beat, self._stopped()
 
     def _running(self) -> set[str]:
         return {name for running in self._sessions for name in running()}

@@ -21,6 +21,7 @@ import anyio
 from anyio.abc import TaskGroup
 
 from livetools.events import Call
+from livetools.log import get_logger
 from livetools.protocol.calls import refusals
 from livetools.session.framelog import detail
 from livetools.setup.secrecy import place
@@ -31,9 +32,9 @@ from livetools.transport.loop.wake import Wake, make_wake, this_task, was_cancel
 from .eager import EagerCoroutine
 from .handlers import Desk, Handlers, Job, cancelled, is_of_the_user, note
 
-log = logging.getLogger("livetools.calls")
+log = get_logger("livetools.calls")
 
-IDLE = 64  # workers that wait for a call, as many as run at once; more are let go
+MAX_IDLE_WORKERS = 64  # workers that wait for a call, as many as run at once; more are let go
 CLEAN_UP = 2.0  # seconds at the end for handlers to stop, and as much for what undoes them
 
 GENERATORS = frozenset(
@@ -113,6 +114,10 @@ class Workers:
         """The names of the handlers that run in the loop itself."""
         jobs = [worker.job for worker in self._busy.values()]
         return [job.call.name for job in jobs if job is not None and job.future is None]
+
+    def in_threads(self) -> bool:
+        """Whether a handler runs in a thread, or in an executor."""
+        return any(worker.job is not None and worker.job.future is not None for worker in self._busy.values())
 
     def serving(self) -> int | None:
         """The run whose handler or ``approval`` asks, from its own task or thread or one that it has started; ``None``:
@@ -264,7 +269,7 @@ class Workers:
         """Whether this worker may have another job, and waits for it. One that was cancelled ends, though its call took
         that back: what it waits on is cancelled."""
         ends = worker.scope.cancel_called or was_cancelled(worker.task) or worker.wake.cancelled
-        rests = not ends and len(self._idle) < IDLE
+        rests = not ends and len(self._idle) < MAX_IDLE_WORKERS
         if rests:
             self._idle.append(worker)
         return rests

@@ -8,7 +8,6 @@ says is withheld from then on, to the end of its turn.
 from __future__ import annotations
 
 import inspect
-import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar, copy_context
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Literal
 import anyio
 
 from livetools.events import Event, InputTranscript, OutputTranscript, TextChunk
+from livetools.log import get_logger
 from livetools.session.handlers.eager import EagerCoroutine
 from livetools.session.handlers.handlers import excuse, log_return
 from livetools.tools import Hooks
@@ -25,10 +25,10 @@ from livetools.transport.loop.wake import make_wake
 if TYPE_CHECKING:
     from livetools.tools import SessionLike
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
-WAITING = 1000  # transcripts that wait for a hook; past that the oldest are dropped
-LAST_WORDS = 2.0  # seconds at the end for the hook that runs, and for what still waits
+MAX_WAITING = 1000  # transcripts that wait for a hook; past that the oldest are dropped
+HOOKS_GRACE = 2.0  # seconds at the end for the hook that runs, and for what still waits
 
 HOOK: ContextVar[Guardrails | None] = ContextVar("livetools_hook", default=None)
 
@@ -60,7 +60,7 @@ class Guardrails:
             "on_input": [hook for hook in hooks if overrides(hook, "on_input")],
             "on_output": [hook for hook in hooks if overrides(hook, "on_output")],
         }
-        self._waiting: deque[tuple[Name, InputTranscript | OutputTranscript]] = deque(maxlen=WAITING)
+        self._waiting: deque[tuple[Name, InputTranscript | OutputTranscript]] = deque(maxlen=MAX_WAITING)
         self._running: EagerCoroutine | None = None  # the async hook that runs, or has run
         self._closed = False
         self._wake = make_wake()
@@ -86,8 +86,8 @@ class Guardrails:
     def _put(self, name: Name, transcript: InputTranscript | OutputTranscript) -> None:
         if not self._hooks[name]:
             return
-        if len(self._waiting) == WAITING:
-            log.warning("%s is behind by %d transcripts: the oldest is dropped", name, WAITING)
+        if len(self._waiting) == MAX_WAITING:
+            log.warning("%s is behind by %d transcripts: the oldest is dropped", name, MAX_WAITING)
         self._waiting.append((name, transcript))
         if self._idle.is_set():
             self._idle = anyio.Event()
@@ -110,7 +110,7 @@ class Guardrails:
 
     async def finish(self) -> None:
         """After the session's end: what was said last is seen too, if that does not take long."""
-        with anyio.move_on_after(LAST_WORDS):
+        with anyio.move_on_after(HOOKS_GRACE):
             await self._idle.wait()
 
     def close(self) -> None:

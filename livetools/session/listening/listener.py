@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 
 from livetools.events import Event
+from livetools.log import get_logger
 from livetools.session.handlers.handlers import excuse
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 
 class Listener:

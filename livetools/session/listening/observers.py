@@ -3,12 +3,12 @@ end. One that raises is logged, and left out from then on: it must not cost the 
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING
 
 from livetools.events import Event
+from livetools.log import get_logger
 from livetools.session.handlers.handlers import excuse
 from livetools.tools import Hooks
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from livetools.tools import SessionLike
     from livetools.tools.hooks import Observer
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 
 class Observers:

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Literal, Protocol, TypeAlias
 
 from livetools.events import Event
+from livetools.log import get_logger
 from livetools.protocol.input.outbox import Pong
 from livetools.session.handlers.handlers import excuse
 from livetools.session.session import Session
-from livetools.transport.contract import Dialer, Gone, SendWithPing, Transport
+from livetools.transport.contract import Dialer, Gone, PingingTransport, Transport
 
 from .listener import Listener
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 Direction: TypeAlias = Literal["client", "server"]
 
@@ -120,8 +120,7 @@ class _Tapped:
     async def _dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
         async with self._dialer.dial(url, headers) as transport:
             self._connections += 1
-            pinging: SendWithPing | None = getattr(transport, "send_with_ping", None)
-            kind = _Listened if pinging is None else _ListenedWithPing
+            kind = _ListenedWithPing if hasattr(transport, "silent_for") else _Listened
             yield kind(transport, self._listener, self._connections)
 
 
@@ -157,8 +156,17 @@ class _Listened:
 class _ListenedWithPing(_Listened):
     """The same, of a transport that can tell what the other end has received."""
 
-    async def send_with_ping(self, frame: bytes) -> Pong | None:
-        """See :data:`~.transport.SendWithPing`."""
+    _transport: PingingTransport
+
+    async def send_with_ping(self, frame: bytes, at_once: bool = True) -> Pong | None:
+        """See :class:`~.transport.Pinging`."""
         self._listener.frame("client", self._connection, frame)
-        sending: SendWithPing = getattr(self._transport, "send_with_ping")  # noqa: B009  # not in the protocol
-        return await sending(frame)
+        return await self._transport.send_with_ping(frame, at_once)
+
+    def silent_for(self) -> float:
+        """See :class:`~.contract.Pinging`."""
+        return self._transport.silent_for()
+
+    def hurry(self) -> None:
+        """See :class:`~.transport.Pinging`."""
+        self._transport.hurry()

@@ -75,7 +75,7 @@ class Driver(ABC, Generic[M]):
     def begin(self, group: TaskGroup) -> None:
         """Keep the machine's time, with the help of ``group`` where that takes a task."""
         self._group = group
-        self.alarm = make_alarm(self.clock, self._ring, group)
+        self.alarm = make_alarm(self.clock, self._ring, group, self.workers.in_threads)
         self._leave_sampler = sample_loop()
 
     async def wind_down(self) -> None:

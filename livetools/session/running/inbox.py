@@ -7,7 +7,6 @@ everything.
 
 from __future__ import annotations
 
-import logging
 from collections import deque
 from collections.abc import Sequence
 from types import MappingProxyType
@@ -33,15 +32,16 @@ from livetools.events import (
     TurnComplete,
     VideoChunk,
 )
+from livetools.log import get_logger
 from livetools.protocol.transcript.steps import weigh
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
-BOUND = 64 * 1024 * 1024  # bytes of events that nobody reads, past which the oldest go
-FLAT = 200  # what an event weighs beside its data
-MEDIA = frozenset({AudioChunk, VideoChunk})
+MAX_UNREAD = 64 * 1024 * 1024  # bytes of events that nobody reads, past which the oldest go
+EVENT_OVERHEAD = 200  # what an event weighs beside its data
+MEDIA_EVENTS = frozenset({AudioChunk, VideoChunk})
 #: What is told of the session, and not of a turn.
 LASTING = frozenset(
     {
@@ -81,7 +81,7 @@ class _Backlog:
         self.count += 1
         self.size += weight
         entry, kind = (self.count, event, weight), type(event)
-        if kind in MEDIA:
+        if kind in MEDIA_EVENTS:
             if self._media is _NONE:
                 self._media = deque()
             self._media.append(entry)
@@ -146,7 +146,7 @@ class Inbox:
     ``dropped`` counts the events that went, past the bound.
     """
 
-    def __init__(self, bound: int = BOUND) -> None:
+    def __init__(self, bound: int = MAX_UNREAD) -> None:
         self._bound = bound
         self._backlog = _Backlog()
         self._wake = make_wake()
@@ -167,7 +167,7 @@ class Inbox:
         wakes = awaited and not backlog.size  # else it was woken by what came before
         for event in events:
             # a reader that waits takes it at once, so its size does not matter
-            backlog.add(event, FLAT if awaited else FLAT + _weight(event))
+            backlog.add(event, EVENT_OVERHEAD if awaited else EVENT_OVERHEAD + _weight(event))
         if backlog.size > self._bound:
             self._shed()
         if wakes:
@@ -244,7 +244,7 @@ def _weight(event: Event) -> int:
             size += len(value)  # type: ignore[arg-type]  # asked above
             continue
         inner = _inner(value)
-        size += FLAT * len(inner)
+        size += EVENT_OVERHEAD * len(inner)
         waiting += inner
     return size
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable, Container, Sequence
 from functools import partial
 
@@ -11,24 +10,26 @@ from anyio.abc import TaskGroup
 
 from livetools.errors import ConcurrencyError, LiveToolsError, SetupTimeout
 from livetools.events import Event, HandedOff, SessionStarted
-from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Outcome
+from livetools.log import get_logger
+from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
 from livetools.protocol.calls.ledger import Phase, Record
 from livetools.protocol.connection import close_codes
 from livetools.protocol.input.outbox import Receipt
 from livetools.protocol.machine import Machine
 from livetools.session.handlers.loop_lag import LagMonitor, watch_loop
-from livetools.session.line_log import LOGGED, LineLog
 from livetools.tools import Agent
 from livetools.tools.results import error_outcome
 from livetools.transport.contract import Transport
 from livetools.transport.loop.wake import Latch, Wake
 
+from .alarm import GAP
 from .clock import Clock
 from .driver import Driver
 from .inbox import Inbox
+from .line_log import LOGGED, LineLog
 from .sockets import Sockets
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 LAST_WORDS = 5.0  # seconds at the end for the handlers and the closing handshakes
 
@@ -92,6 +93,8 @@ class SessionDriver(Driver[Machine]):
                 self.sockets.dial(link)
             case Hangup(link):
                 self.sockets.hang_up(link)
+            case Hurry(link):
+                self.sockets.hurry(link)
             case End(error):
                 self._over(error)
             case _:
@@ -172,7 +175,8 @@ class SessionDriver(Driver[Machine]):
         """A message came."""
         if self.writer.log is not None:
             self.writer.log.received(link, data)
-        self.machine.receive(link, data, self.clock.now())
+        now = self.clock.now()
+        self.machine.receive(link, data, now, overdue=now > self.alarm.due + GAP)
         self.background()
 
     def disconnected(self, link: int, close: Close) -> None:

@@ -7,15 +7,17 @@ both ends would wait for each other.
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
+from contextlib import AsyncExitStack
 from functools import partial
-from typing import Protocol
+from http import HTTPStatus
+from typing import Any, Protocol
 
 import anyio
 from anyio.abc import TaskGroup
 
-from livetools.errors import ConnectFailed, LiveToolsError
+from livetools.errors import AuthenticationError, ConnectFailed, LiveToolsError
+from livetools.log import get_logger
 from livetools.protocol.calls.actions import Close
 from livetools.setup.secrecy import Sealed, place
 from livetools.transport.contract import Dialer, Gone, Listen, Transport
@@ -24,7 +26,7 @@ from livetools.transport.endpoint import Endpoint
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
 
-log = logging.getLogger("livetools.session")
+log = get_logger("livetools.session")
 
 
 class Wire(Protocol):
@@ -47,6 +49,7 @@ class Sockets:
         self._scopes: dict[int, anyio.CancelScope] = {}  # of those, and of what is being dialled
         self.progress = Progress()  # of the last dial
         self._changed = make_wake()
+        self._told = False  # that nobody notices when the line falls silent
 
     def __len__(self) -> int:
         return len(self._scopes)
@@ -62,6 +65,17 @@ class Sockets:
             self._group.start_soon(transport.aclose)
         elif (scope := self._scopes.get(link)) is not None:
             scope.cancel()
+
+    def hurry(self, link: int) -> None:
+        """Send the ping that a connection has put off, if it can."""
+        transport: Any = self.standing.get(link)
+        if hasattr(transport, "hurry"):
+            transport.hurry()
+
+    def silent_for(self) -> float:
+        """Seconds for which the newest connection has given no sign of life, though it was asked for one."""
+        transport: Any = self.standing[max(self.standing)] if self.standing else None
+        return float(transport.silent_for()) if hasattr(transport, "silent_for") else 0.0
 
     async def gone(self) -> None:
         """Until every connection has ended."""
@@ -86,10 +100,10 @@ class Sockets:
         """Dial and read until the end. Every failure becomes a fact."""
         self.progress = progress = begin()
         try:
-            with Sealed():
-                target = await self._endpoint.target()
-            async with self._dialer.dial(target.url, target.headers) as transport:
+            async with AsyncExitStack() as stack:
+                transport = await self._dialled(stack)
                 self.standing[link] = transport
+                self._tell_unwatched(transport)
                 progress.stage = "setup"
                 self._wire.opened(link)
                 listen: Listen = getattr(transport, "listen", partial(_read, transport))
@@ -108,6 +122,26 @@ class Sockets:
         except Exception as error:
             log.error("the connection failed in an unforeseen way: %s", place(error))
             return Close(error=ConnectFailed(f"the connection failed: {type(error).__name__}"))
+
+    def _tell_unwatched(self, transport: Transport) -> None:
+        """Say once that this kind of transport cannot tell a dead line from a quiet one."""
+        if not (self._told or hasattr(transport, "send_with_ping")):
+            self._told = True
+            kind = type(transport).__name__
+            log.info("%s sends no pings: that a line is dead shows only when it takes no more frames", kind)
+
+    async def _dialled(self, stack: AsyncExitStack) -> Transport:
+        """A connection that ``stack`` closes. Credentials that are refused are refreshed, once a dial."""
+        renewed = False
+        while True:
+            with Sealed():
+                target = await self._endpoint.target()
+            try:
+                return await stack.enter_async_context(self._dialer.dial(target.url, target.headers))
+            except AuthenticationError as error:
+                if renewed or error.code != HTTPStatus.UNAUTHORIZED or not await self._endpoint.renew(target):
+                    raise self._endpoint.advised(error) from None
+                renewed = True
 
 
 async def _read(transport: Transport, feed: Callable[[bytes], None]) -> Gone:

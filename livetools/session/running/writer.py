@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from livetools.protocol.input.outbox import Frame, Write
 from livetools.session.framelog import FrameLog
-from livetools.transport.contract import Gone, Sending, SendWithPing
+from livetools.transport.contract import Gone, Pinging, Sending
 from livetools.transport.loop.timeslice import TimeSlice
 
 PUT = True  # write at once where a transport can; off, every frame waits its turn
@@ -105,17 +105,22 @@ class Writer:
     def _put(self, frame: Frame) -> bool:
         """Write it if nobody waits for the socket to take it, and the socket takes it; False: it must be sent."""
         write = frame.write
-        if frame.receipt is not None or (write is not None and write.asks) or not PUT:
+        if frame.receipt is not None or not PUT:
             return False
         transport: Any = self._owner.transport(frame.link)
         if transport is None or not getattr(transport, "writable", False):
             return False
+        asks = write is not None and write.asks
+        if asks and not hasattr(transport, "put_with_ping"):
+            return False
         data = frame.make()
-        if data is not None:
-            if self.log is not None:
-                self.log.sent(frame.link, data)
-            if not transport.put(data):
-                return True  # it is gone: its reader says so
+        if data is not None and self.log is not None:
+            self.log.sent(frame.link, data)
+        if write is not None and asks:
+            # without data no ping goes behind what was written before
+            write.pong = None if data is None else transport.put_with_ping(data, write.at_once)
+        elif data is not None and not transport.put(data):
+            return True  # it is gone: its reader says so
         if write is not None:
             write.handed = True
         return True
@@ -152,8 +157,11 @@ async def _write(transport: Sending, data: bytes, write: Write | None) -> None:
     if write is None or not write.asks:
         return await transport.send(data)
     write.pong = None  # also where it is cut short: it was sent then, and that is all that is known
-    asking: SendWithPing | None = getattr(transport, "send_with_ping", None)
-    if asking is None:
+    pinging: Pinging | None = transport if hasattr(transport, "send_with_ping") else None  # type: ignore[assignment]
+    if pinging is None:
         return await transport.send(data)
-    write.pong = await asking(data)
+    if write.at_once or not hasattr(pinging, "hurry"):  # a wrapper may know nothing of shared pings
+        write.pong = await pinging.send_with_ping(data)
+    else:
+        write.pong = await pinging.send_with_ping(data, at_once=False)
     return None

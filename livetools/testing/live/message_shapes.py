@@ -1,10 +1,11 @@
 """Checks the shape of client messages (names, types, enums), and words refusals as the service does.
 
-The table is the protocol buffer of ``BidiGenerateContentClientMessage`` as google-genai 3.6.1 and the
-public documentation describe it (2026-10). A frame is read against it as proto3 JSON is: both casings at
+The table is the protocol buffer of ``BidiGenerateContentClientMessage`` as google-genai and the public
+documentation describe it (2026-10). A frame is read against it as proto3 JSON is: both casings at
 any depth, a null is absent, an unknown field, a wrong type or a wrong enum is a refusal that names the path
-in snake_case. It is written apart from livetools' own frame models, so that a field that one side misspells
-does not pass.
+in snake_case. What the client writes most is written down here, apart from livetools' own frame models, so that a field
+that one side misspells does not pass; the rest, and what only one of the two APIs takes, is google-genai's own
+(:mod:`livetools.setup.sdk.tables`).
 """
 
 from __future__ import annotations
@@ -17,10 +18,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from livetools.setup.sdk import tables
 from livetools.testing.wire import Message, Refused, camel, cut, snake
 
 # `name:type`; `[type]` repeats, `{type}` is a map, `?` marks what only Vertex AI knows.
 # A lower-case type is a scalar, `struct` and `any` are taken as they are, a capital is a message or an enum.
+# Fields and types that are not here are google-genai's.
 _MESSAGES = {
     "ClientMessage": """
         setup:Setup clientContent:ClientContent realtimeInput:RealtimeInput toolResponse:ToolResponse
@@ -37,7 +40,7 @@ _MESSAGES = {
         contextWindowCompression:ContextWindowCompressionConfig
         inputAudioTranscription:AudioTranscriptionConfig
         outputAudioTranscription:AudioTranscriptionConfig proactivity:ProactivityConfig
-        explicitVadSignal?:bool historyConfig:HistoryConfig avatarConfig:AvatarConfig
+        explicitVadSignal:bool historyConfig:HistoryConfig avatarConfig:AvatarConfig
         safetySettings:[SafetySetting] labels:{string}""",
     "GenerationConfig": """
         responseModalities:[Modality] temperature:float topP:float topK:float maxOutputTokens:int32
@@ -46,12 +49,12 @@ _MESSAGES = {
         enableAffectiveDialog:bool translationConfig:TranslationConfig responseLogprobs:any
         responseMimeType:any logprobs:any responseSchema:any responseJsonSchema:any stopSequences:any
         routingConfig:any audioTimestamp:any""",
-    "SpeechConfig": "voiceConfig:VoiceConfig languageCode:string multiSpeakerVoiceConfig:any",
+    "SpeechConfig": "voiceConfig:VoiceConfig languageCode:string multiSpeakerVoiceConfig:MultiSpeakerVoiceConfig",
     "VoiceConfig": """
         prebuiltVoiceConfig:PrebuiltVoiceConfig replicatedVoiceConfig:ReplicatedVoiceConfig voice:string""",
     "PrebuiltVoiceConfig": "voiceName:string",
     "ReplicatedVoiceConfig": """
-        mimeType:string voiceSampleAudio:bytes consentAudio:bytes voiceConsentSignature:any""",
+        mimeType:string voiceSampleAudio:bytes consentAudio:bytes voiceConsentSignature:VoiceConsentSignature""",
     "ThinkingConfig": "includeThoughts:bool thinkingBudget:int32 thinkingLevel:ThinkingLevel",
     "TranslationConfig": "targetLanguageCode:string echoTargetLanguage:bool",
     "RealtimeInputConfig": """
@@ -60,23 +63,18 @@ _MESSAGES = {
     "AutomaticActivityDetection": """
         disabled:bool startOfSpeechSensitivity:StartSensitivity endOfSpeechSensitivity:EndSensitivity
         prefixPaddingMs:int32 silenceDurationMs:int32""",
-    "SessionResumptionConfig": "handle:string transparent?:bool",
+    "SessionResumptionConfig": "handle:string transparent:bool",
     "ContextWindowCompressionConfig": "triggerTokens:int64 slidingWindow:SlidingWindow",
     "SlidingWindow": "targetTokens:int64",
     "AudioTranscriptionConfig": """
         languageCodes:[string] customVocabulary:[string] wordTimestamp:bool diarization:bool
-        mode:TranscriptionMode sourceText:string languageAuto:any languageHints:any
-        adaptationPhrases:[string]""",
+        mode:TranscriptionMode sourceText:string adaptationPhrases:[string]""",
     "ProactivityConfig": "proactiveAudio:bool proactiveVideo:bool",
     "HistoryConfig": "initialHistoryInClientContent:bool",
     "AvatarConfig": """
         avatarName:string customizedAvatar:CustomizedAvatar audioBitrateBps:int32 videoBitrateBps:int32""",
     "CustomizedAvatar": "imageMimeType:string imageData:bytes",
-    "SafetySetting": "category:string threshold:string method:string",
-    "Tool": """
-        functionDeclarations:[FunctionDeclaration] googleSearch:any googleSearchRetrieval:any
-        codeExecution:any urlContext:any googleMaps:any computerUse:any fileSearch:any retrieval?:any
-        enterpriseWebSearch?:any""",
+    "Tool": "functionDeclarations:[FunctionDeclaration]",
     "FunctionDeclaration": """
         name:string description:string parameters:Schema parametersJsonSchema:any response:Schema
         responseJsonSchema:any behavior:Behavior""",
@@ -90,8 +88,7 @@ _MESSAGES = {
     "Content": "role:string parts:[Part]",
     "Part": """
         text:string inlineData:Blob fileData:FileData functionCall:FunctionCall
-        functionResponse:FunctionResponse thought:bool thoughtSignature:bytes executableCode:any
-        codeExecutionResult:any videoMetadata:any mediaResolution:any partMetadata:struct""",
+        functionResponse:FunctionResponse thought:bool thoughtSignature:bytes""",
     "Blob": "mimeType:string data:bytes displayName:string",
     "FileData": "mimeType:string fileUri:string displayName:string",
     "FunctionCall": "id:string name:string args:struct",
@@ -103,7 +100,7 @@ _MESSAGES = {
     "FunctionResponse": """
         id:string name:string response:struct scheduling:Scheduling willContinue:bool
         parts:[FunctionResponsePart]""",
-    "FunctionResponsePart": "inlineData:Blob fileData:FileData mediaResolution:any",
+    "FunctionResponsePart": "inlineData:Blob fileData:FileData",
     "ContextUpdate": "systemInstruction:Content tools:ToolsUpdate",
     "ToolsUpdate": "tools:[Tool]",
 }
@@ -123,7 +120,8 @@ _ENUMS = {
     "Type": "TYPE_UNSPECIFIED STRING NUMBER INTEGER BOOLEAN ARRAY OBJECT NULL",
 }
 _WRONG = object()  # stands for a value of the wrong type while a frame is read
-ENUMS = {name: frozenset(values.split()) for name, values in _ENUMS.items()}
+ENUMS = {name: frozenset(values) for name, values in tables.enums().items()}
+ENUMS |= {name: frozenset(values.split()) for name, values in _ENUMS.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +149,34 @@ def _field(text: str) -> Field:
 MESSAGES: dict[str, dict[str, Field]] = {
     name: {each.name: each for each in map(_field, fields.split())} for name, fields in _MESSAGES.items()
 }
+
+
+def _add_types() -> None:
+    """Add what google-genai knows beside the table: types, and fields of types."""
+    scalars = {"boolean": "bool", "integer": "int64", "number": "float", "object": "struct"}
+    for type_, fields in tables.types().items():
+        known = MESSAGES.setdefault(type_, {})
+        for name, kind in fields.items():
+            inner = kind.strip("[]{}")
+            known.setdefault(name, _field(f"{name}:{kind.replace(inner, scalars.get(inner, inner))}"))
+
+
+_add_types()
+#: The paths that one API does not take, in ``snake_case``; and what it calls a field otherwise.
+_REFUSED = {
+    vertex: frozenset(
+        ".".join(map(snake, (message, *fields)))
+        for message in ("setup", "clientContent", "contextUpdate")
+        for fields in tables.refused(message, vertexai=vertex)
+    )
+    for vertex in (False, True)
+}
+#: Vertex AI's spelling, and the field that it is of.
+_SPELLED = {
+    ".".join(map(snake, ("setup", *fields[:-1], name))): fields[-1]
+    for fields, name in tables.renamed("setup", vertexai=True)
+}
+_REFUSED[True] |= {f"{path.rpartition('.')[0]}.{snake(name)}" for path, name in _SPELLED.items()}
 
 
 @dataclass(slots=True)
@@ -192,9 +218,10 @@ def _message(reading: _Reading, value: Mapping[str, Any], type_: str, path: str)
     for key, item in value.items():
         if item is None:
             continue
-        known = fields.get(camel(key))
-        if known is None or (known.vertex and not reading.vertex):
-            also = " (Vertex AI only)" if known else ""
+        known, elsewhere = _known(reading, fields, key, path)
+        if known is None or elsewhere:
+            other = "Gemini API" if reading.vertex else "Vertex AI"
+            also = f" ({other} only)" if elsewhere else ""
             reading.unknown(key, path, "Cannot find field.", f"{type_} has no field {key!r}{also}")
             result[key if known is None else known.name] = item
             continue
@@ -202,6 +229,23 @@ def _message(reading: _Reading, value: Mapping[str, Any], type_: str, path: str)
         if value_ is not _WRONG:
             result[known.name] = value_
     return result
+
+
+def _known(reading: _Reading, fields: Mapping[str, Field], key: str, path: str) -> tuple[Field | None, bool]:
+    """The field of this name, and whether only the other API has it."""
+    known = fields.get(camel(key))
+    if not path.startswith(_TWO_APIS):
+        return known, known is not None and known.vertex and not reading.vertex
+    here = f"{_INDEX.sub('', path)}.{snake(camel(key))}"
+    if reading.vertex and here in _SPELLED:
+        return fields[_SPELLED[here]], False
+    return known, here in _REFUSED[reading.vertex] or (
+        known is not None and known.vertex and not reading.vertex
+    )
+
+
+_TWO_APIS = ("setup", "client_content", "context_update")  # what the APIs take differently
+_INDEX = re.compile(r"\[\d+\](\.value)?")
 
 
 def _value(reading: _Reading, known: Field, item: object, path: str, key: str) -> object:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import atexit
 import contextlib
 import functools
-import logging
 import os
 import ssl
 import tempfile
@@ -17,12 +16,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from livetools.log import get_logger
 from livetools.setup.extras import install
 
 if TYPE_CHECKING:
     import trustme
 
-logger = logging.getLogger("livetools.testing")
+logger = get_logger("livetools.testing")
 
 NAMES = ("localhost", "127.0.0.1", "::1")
 

@@ -5,17 +5,23 @@
  *     live.on("OutputTranscript", ({ text }) => show(text));
  *     await live.connect();                        // from a click, so that the browser lets it be heard
  *     live.sendText("Weather in Oslo?");
- *     await live.openMicrophone();
+ *     live.holdToTalk(document.querySelector("button"));
  *
  * Types of all messages: `messages.ts`, made from the Python classes.
  */
+import { type Device } from "./devices.js";
 import { LiveError } from "./error.js";
+import { type PageFunction } from "./functions.js";
+import { type Quality } from "./heartbeat.js";
 import type { Ready, RelayMessage } from "./messages.js";
 import { Microphone } from "./microphone.js";
+import { type Seen } from "./pictures.js";
 import { Player } from "./player.js";
+import { type Typed } from "./typed.js";
 import { Video, type VideoKind } from "./video.js";
 export * from "./messages.js";
-export { LiveError, Microphone, Player, Video, type VideoKind };
+export { LiveError, Microphone, Player, Video };
+export type { Device, PageFunction, Quality, Typed, VideoKind };
 /** How it stands with the line. `ended` is final: `connect()` begins another session. */
 export type State = "closed" | "connecting" | "ready" | "reconnecting" | "ended";
 /** What the client tells beside the messages of the relay. */
@@ -34,11 +40,7 @@ export interface OwnEvents {
         sending: boolean;
         reason: string;
     };
-    video: {
-        kind: VideoKind | null;
-        stream: MediaStream | null;
-        reason: string;
-    };
+    video: Seen;
     /** Speech of the model: 16-bit PCM, which is being played as well. */
     speech: {
         pcm: ArrayBuffer;
@@ -47,6 +49,23 @@ export interface OwnEvents {
     /** Sound of the microphone that the line did not take in time. */
     unsent: {
         seconds: number;
+    };
+    /** The typed turns that wait for the relay have changed: `waiting` has them. */
+    typed: {
+        waiting: readonly Typed[];
+    };
+    /** A typed turn was not accepted, or its session is over: give it back to the user. */
+    rejected: Typed & {
+        reason: string;
+    };
+    /** Whether the browser plays what the model says. Where not, show a button that calls `startAudio()`. */
+    playback: {
+        canPlay: boolean;
+    };
+    /** How well the line to the relay carries; `seconds` there and back, `null` where it is lost. */
+    quality: {
+        quality: Quality;
+        seconds: number | null;
     };
 }
 type Events = OwnEvents & {
@@ -58,7 +77,10 @@ export interface LiveOptions {
     url?: string | URL;
     /** Where the token is kept for a reload (`null`: nowhere). */
     storage?: Pick<Storage, "getItem" | "setItem" | "removeItem"> | null;
-    /** The module of the microphone: beside this one, if absent. Strict policies want it from the page's own site. */
+    /**
+     * The URL of `worklet.js`, for a bundle under a policy without `script-src blob:`. If absent: the module beside this
+     * one, and in a bundle the inlined one.
+     */
     worklet?: string | URL;
     /** Tries to come back before the line counts as lost. */
     attempts?: number;
@@ -69,20 +91,23 @@ export declare class LiveClient {
     private socket;
     private handlers;
     private current;
+    private opening;
     private seen;
     private rate;
-    private unacknowledged;
     private tries;
     private retry;
     private speaker;
+    private sink;
     private repeated;
     private last;
-    private microphone;
-    private starting;
-    private talking;
-    private video;
+    private heartbeat;
+    private measured;
+    private readonly typed;
+    private readonly claim;
+    private readonly functions;
+    private readonly voice;
+    private readonly pictures;
     private readonly url;
-    private readonly worklet;
     private readonly storage;
     private readonly attempts;
     constructor(options?: LiveOptions);
@@ -91,13 +116,20 @@ export declare class LiveClient {
     on<K extends keyof Events>(type: K, handler: Handler<Events[K]>): () => void;
     /**
      * Begin a session, or go on with the one that this tab had. Resolves when it stands; rejects with a
-     * {@link LiveError} when there is none to be had.
+     * {@link LiveError} when there is none to be had, or `disconnect()` came first. While it is under way, another call
+     * gives the same promise.
      */
     connect(): Promise<Ready>;
     /** Leave. The session is kept for a while, and `connect()` goes on with it. */
     disconnect(): Promise<void>;
     /** End the session. */
     end(): Promise<void>;
+    /** How well the line to the relay carries; `null` before it was measured. */
+    get quality(): Quality | null;
+    /** Resolves at `ready`, rejects when there is no session. */
+    private settled;
+    /** Resolves when there is a session: at once, when it stands, or when one was begun. */
+    private session;
     private dial;
     private lost;
     private leave;
@@ -106,16 +138,22 @@ export declare class LiveClient {
     /** Devices are switched off, and nothing is heard any more, unless it may be played to its end. */
     private release;
     private enter;
+    /** There is no session any more, and nobody comes back to it: what it has not taken goes back to the user. */
+    private finish;
     private get key();
     private take;
     private begin;
-    /** Once all that was missed is known: send the texts again that the relay did not take before the line broke. */
-    private repeat;
+    private watch;
+    private judge;
+    /** Once all that was missed is known: the texts go out that the relay did not take before the line broke, functions run. */
+    private catchUp;
     private hear;
     private tell;
     private send;
-    /** A typed turn. While the line is away it waits, and is sent when it is back. */
+    /** A typed turn. While the line is away it waits, and is sent when it is back. Throws a {@link LiveError} where it cannot. */
     sendText(text: string): void;
+    /** The typed turns that the relay has not accepted yet. */
+    get waiting(): readonly Typed[];
     /** Stop the model: it falls silent here at once, and its turn ends. */
     interrupt(): void;
     /** Let a call run that waits (`ApprovalRequested`). False while the line is away. */
@@ -127,6 +165,14 @@ export declare class LiveClient {
      * model that it failed, and why. False while the line is away.
      */
     respond(id: string, value: unknown): boolean;
+    /**
+     * Run `run` in this page for each call to a function that the server only declares. It gets the arguments; what it
+     * returns, or the promise gives, is the result, and what it throws is told the model as an error. `signal` is aborted
+     * when the call is cancelled. A page that is reloaded while it runs runs it again. Returns what takes it away.
+     *
+     *     live.tool("show_map", ({ city }) => { map.show(city); return "shown"; });
+     */
+    tool(name: string, run: PageFunction): () => void;
     /** Whether what the microphone hears goes out. */
     get sending(): boolean;
     /** How loud the microphone and the model are now, from 0 to 1: for meters, once a frame. */
@@ -138,17 +184,48 @@ export declare class LiveClient {
     get pending(): number;
     /** What plays the model's speech: its volume, its audio context. `null` before `connect()`. */
     get player(): Player | null;
-    /** Switch the microphone on: all that it hears goes out. Rejects with a {@link LiveError} that says what to do. */
+    /** Whether the browser plays what the model says: it does not before the user has clicked or typed on the page. */
+    get canPlay(): boolean;
+    /** Let the model be heard: call it from a click. Rejects with a {@link LiveError} where the browser does not start. */
+    startAudio(): Promise<void>;
+    private play;
+    /**
+     * Switch the microphone on: all that it hears goes out. Begins a session where there is none. Rejects with a
+     * {@link LiveError} that says what to do. `closeMicrophone()` cancels it, however far it is.
+     */
     openMicrophone(): Promise<void>;
     /** Switch the microphone off. */
     closeMicrophone(): Promise<void>;
-    /** Push-to-talk: the button is down. The microphone stays on afterwards, and is silent between. */
+    /**
+     * Push-to-talk: the button is down. Begins a session where there is none. Afterwards the microphone stays on, and is
+     * silent between. `stopTalking()` cancels it, however far it is. `holdToTalk(button)` calls both.
+     */
     startTalking(): Promise<void>;
     /** Push-to-talk: the button is up. What was said is heard now. */
     stopTalking(): Promise<void>;
-    private startMicrophone;
+    /**
+     * Make `button` one of push-to-talk: the microphone sends while it is held, with a mouse, a finger, the space bar or
+     * Enter, and never longer. The first press begins the session. What goes wrong is told by the event `microphone`.
+     * Returns a function that takes it away.
+     */
+    holdToTalk(button: HTMLElement): () => void;
+    private trouble;
     private speak;
-    /** Show the model a camera or the screen, a frame a second. Resolves with the stream, for a preview. */
+    /**
+     * Show the model a camera or the screen, a frame a second. Resolves with the stream, for a preview; with one that has
+     * ended where `closeVideo()` came first.
+     */
     openVideo(kind: VideoKind): Promise<MediaStream>;
     closeVideo(reason?: string): void;
+    /** The microphones of this machine. Before the user has let the page use one, the browser tells neither id nor name. */
+    microphones(): Promise<Device[]>;
+    /** The speakers and headphones. Empty where the browser does not let a page choose. */
+    speakers(): Promise<Device[]>;
+    cameras(): Promise<Device[]>;
+    /** Hear with this microphone from now on, also in the middle of a word; `""`: the browser's choice. Rejects with a {@link LiveError}. */
+    useMicrophone(id: string): Promise<void>;
+    /** Play on this speaker from now on; `""`: the browser's choice. Rejects with a {@link LiveError}. */
+    useSpeaker(id: string): Promise<void>;
+    /** See with this camera from now on; `""`: the browser's choice. Rejects with a {@link LiveError}. */
+    useCamera(id: string): Promise<void>;
 }

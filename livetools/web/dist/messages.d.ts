@@ -65,19 +65,25 @@ export interface InputTranscript extends Stamp {
     speaker: string | null;
     words: Array<Word>;
     interim: boolean;
+    start: number | null;
+    end: number | null;
 }
-/** A piece of the transcript of what the model says. */
+/** A piece of the transcript of what the model says. `start` and `end` are seconds into the audio, where told. */
 export interface OutputTranscript extends Stamp {
     type: "OutputTranscript";
     text: string;
     finished: boolean;
     language: string | null;
     words: Array<Word>;
+    start: number | null;
+    end: number | null;
+    speaker: string | null;
 }
 /** A call arrived. Its handler serves it; if it has none, `session.respond` must answer it. */
 export interface ToolStarted extends Stamp {
     type: "ToolStarted";
     call: Call;
+    approval: boolean;
 }
 /** A tool reported `value` with `context.progress`, or a generator yielded it. */
 export interface ToolProgress extends Stamp {
@@ -109,6 +115,7 @@ export interface ToolLost extends Stamp {
 export interface ApprovalRequested extends Stamp {
     type: "ApprovalRequested";
     call: Call;
+    timeout: number | null;
 }
 /** The model's turn was cut off. Discard the audio that you have not played yet. */
 export interface Interrupted extends Stamp {
@@ -144,6 +151,7 @@ export interface CodeChunk extends Stamp {
     code: string;
     language: string;
     tool: string | null;
+    id: string | null;
 }
 /** The sources of the answer, search results and URLs, as the service sent them. */
 export interface Grounding extends Stamp {
@@ -199,6 +207,8 @@ export interface Ready {
     input_rate: number;
     output_rate: number;
     linger: number;
+    agent: string | null;
+    heartbeat: number;
 }
 /** A typed turn was accepted. It is sent to the model after those before it. */
 export interface UserText {
@@ -206,6 +216,16 @@ export interface UserText {
     seq: number;
     at: number;
     text: string;
+    ref?: string;
+}
+/** The session has other tools, or another agent: after a hand-off, and when the program changed them. */
+export interface AgentNow {
+    type: "agent";
+    seq: number;
+    at: number;
+    name: string | null;
+    tools: Array<string>;
+    declared_only: Array<string>;
 }
 /** A page has let the call run that waited for an approval. */
 export interface Approved {
@@ -233,6 +253,7 @@ export interface Refused {
     type: "error";
     code: "bad_message" | "too_large" | "busy" | "refused";
     message: string;
+    ref?: string;
 }
 /** The session is over, and the websocket is closed next. `error` is the class of what ended it. */
 export interface Ended {
@@ -243,16 +264,26 @@ export interface Ended {
     message: string;
     retryable: boolean;
 }
+/** Nothing else was sent for `ready.heartbeat` seconds. */
+export interface Alive {
+    type: "alive";
+}
+/** The answer to a `ping`. */
+export interface Pong {
+    type: "pong";
+    id: number;
+}
 /** Go on with the session of this token; `after` is the last `seq` that the page has. */
 export interface Resume {
     type: "resume";
     token: string;
     after?: number;
 }
-/** A typed turn of the user. */
+/** A typed turn of the user. A `ref` comes back in its `user_text`, or in the `error` that refuses it. */
 export interface Text {
     type: "text";
     text: string;
+    ref?: string | null;
 }
 /** One frame of a camera or a screen: a JPEG or a PNG, in base64. About one a second is looked at. */
 export interface Video {
@@ -293,6 +324,11 @@ export interface Respond {
     value?: unknown;
     error?: string | null;
 }
+/** Ask for a `pong` with the same `id`: how long is the way? */
+export interface Ping {
+    type: "ping";
+    id: number;
+}
 /** End the session now, not after the time it would be kept. */
 export interface End {
     type: "end";
@@ -300,10 +336,11 @@ export interface End {
 /** An event of the session. */
 export type SessionEvent = SessionStarted | TextChunk | ThoughtChunk | VideoChunk | InputTranscript | OutputTranscript | ToolStarted | ToolProgress | ToolFinished | ToolCancelled | ToolLost | ApprovalRequested | Interrupted | GenerationComplete | TurnComplete | UsageUpdate | VoiceActivity | CodeChunk | Grounding | GoAway | HandedOff | Reconnecting | Reconnected | Stalled | InputDropped;
 /** What the relay sends as JSON. */
-export type RelayMessage = Ready | UserText | Approved | AudioFormat | Dropped | Refused | Ended | SessionEvent;
+export type RelayMessage = Ready | UserText | AgentNow | Approved | AudioFormat | Dropped | Refused | Ended | Alive | Pong | SessionEvent;
 /** What a page sends as JSON. */
-export type Command = Resume | Text | Video | AudioEnd | ActivityStart | ActivityEnd | Interrupt | Approve | Refuse | Respond | End;
+export type Command = Resume | Text | Video | AudioEnd | ActivityStart | ActivityEnd | Interrupt | Approve | Refuse | Respond | Ping | End;
 export declare const PROTOCOL = "livetools.v1";
 export declare const RESUME = "livetools.resume";
 export declare const INPUT_RATE = 16000;
 export declare const OUTPUT_RATE = 24000;
+export declare const MAX_TEXT = 65536;

@@ -1,8 +1,15 @@
 import { Meter } from "./meter.js";
-/** What a microphone tells: 16-bit PCM of the rate it was asked for, and why it fell silent by itself. */
+/** What a microphone tells: 16-bit PCM of the rate it was asked for, and that it fell silent by itself. */
 export interface Listener {
     heard(pcm: ArrayBuffer): void;
-    lost(reason: string): void;
+    /** `unplugged`: the device is gone, and another one may take its place. */
+    lost(unplugged: boolean): void;
+}
+/** What to switch on: the browser's id of the device (`""`: its choice), Hz, the audio thread's module (`null`: inlined). */
+export interface MicrophoneOptions {
+    device: string;
+    rate: number;
+    worklet: URL | null;
 }
 /** A microphone that is on; what it hears goes out only while it is open. */
 export declare class Microphone {
@@ -13,7 +20,7 @@ export declare class Microphone {
     private closed;
     private constructor();
     /** Ask for the microphone and switch it on, closed. Rejects with a {@link LiveError} that says what to do. */
-    static start(rate: number, worklet: URL, listener: Listener): Promise<Microphone>;
+    static start({ device, rate, worklet }: MicrophoneOptions, listener: Listener): Promise<Microphone>;
     /** What it hears goes out from now on. */
     open(): void;
     /** Nothing goes out any more. Resolves when all that was heard before has gone out. */

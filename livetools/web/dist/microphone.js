@@ -1,5 +1,8 @@
+import { exactly, isUnplugged } from "./devices.js";
 import { LiveError } from "./error.js";
 import { Meter } from "./meter.js";
+import { running } from "./running.js";
+import { loadWorklet } from "./worklet_loader.js";
 const CHUNK = 0.04; // seconds of one message
 /** A microphone that is on; what it hears goes out only while it is open. */
 export class Microphone {
@@ -15,14 +18,13 @@ export class Microphone {
         this.node = node;
     }
     /** Ask for the microphone and switch it on, closed. Rejects with a {@link LiveError} that says what to do. */
-    static async start(rate, worklet, listener) {
-        const stream = await LiveError.about("microphone", () => navigator.mediaDevices.getUserMedia({
-            audio: { channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true },
-        }));
+    static async start({ device, rate, worklet }, listener) {
+        const wanted = { channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true };
+        const stream = await LiveError.about("microphone", () => navigator.mediaDevices.getUserMedia({ audio: { ...wanted, ...exactly(device) } }));
         const context = new AudioContext({ latencyHint: "interactive" });
         try {
-            await context.audioWorklet.addModule(worklet);
-            await context.resume();
+            await loadWorklet(context, worklet);
+            await running(context);
             const source = context.createMediaStreamSource(stream);
             const node = new AudioWorkletNode(context, "livetools-microphone", {
                 numberOfOutputs: 0,
@@ -39,7 +41,7 @@ export class Microphone {
                     microphone.closed();
             };
             for (const track of stream.getAudioTracks()) {
-                track.onended = () => listener.lost("the microphone was taken away");
+                track.onended = async () => listener.lost(await isUnplugged("microphone", track));
             }
             return microphone;
         }

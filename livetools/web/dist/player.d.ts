@@ -10,9 +10,14 @@ export declare class Player {
     private sources;
     private end;
     private readonly woken;
-    constructor(rate: number);
+    /** `changed` is told whenever the browser begins or stops to play. */
+    constructor(rate: number, changed?: (playing: boolean) => void);
     /** Seconds that were written and are not heard yet. */
     get pending(): number;
+    /** Whether what is written is heard: a browser is silent until the user did something on the page. */
+    get playing(): boolean;
+    /** Play on this device; `""`: the browser's choice. Rejects with a {@link LiveError} where that cannot be. */
+    use(device: string): Promise<void>;
     /** From 0, silent, to 1. */
     set volume(volume: number);
     get volume(): number;
@@ -20,7 +25,10 @@ export declare class Player {
     write(pcm: ArrayBuffer, rate: number): void;
     /** Silence, now: the seconds that will not be heard. */
     flush(): number;
-    /** Browsers are silent until the user does something: call this from a click, where the first was none. */
+    /**
+     * Browsers are silent until the user does something: call this from a click, where the first was none. Rejects with a
+     * {@link LiveError} where it does not help.
+     */
     resume(): Promise<void>;
     close(): Promise<void>;
     private schedule;

@@ -9,8 +9,8 @@ export declare class Video {
     private readonly canvas;
     private busy;
     private constructor();
-    /** Ask for it and switch it on. Rejects with a {@link LiveError} that says what to do. */
-    static start(kind: VideoKind, seen: (data: string) => void, lost: (reason: string) => void): Promise<Video>;
+    /** Ask for it and switch it on; `device` is the browser's id of a camera (`""`: its choice). Rejects with a {@link LiveError} that says what to do. */
+    static start(kind: VideoKind, device: string, seen: (data: string) => void, lost: (reason: string) => void): Promise<Video>;
     stop(): void;
     private look;
 }

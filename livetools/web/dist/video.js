@@ -1,3 +1,4 @@
+import { exactly } from "./devices.js";
 import { LiveError } from "./error.js";
 import { release } from "./microphone.js";
 const INTERVAL = 1000; // milliseconds between frames: the model looks at about one a second
@@ -19,10 +20,10 @@ export class Video {
         this.seen = seen;
         this.timer = window.setInterval(() => void this.look(), INTERVAL);
     }
-    /** Ask for it and switch it on. Rejects with a {@link LiveError} that says what to do. */
-    static async start(kind, seen, lost) {
+    /** Ask for it and switch it on; `device` is the browser's id of a camera (`""`: its choice). Rejects with a {@link LiveError} that says what to do. */
+    static async start(kind, device, seen, lost) {
         const stream = await LiveError.about(kind, () => kind === "camera"
-            ? navigator.mediaDevices.getUserMedia({ video: { width: { ideal: SIDE } } })
+            ? navigator.mediaDevices.getUserMedia({ video: { width: { ideal: SIDE }, ...exactly(device) } })
             : navigator.mediaDevices.getDisplayMedia({ video: { frameRate: { ideal: 5 } } }));
         for (const track of stream.getVideoTracks())
             track.onended = () => lost(`the ${kind} was switched off`);

@@ -5,20 +5,29 @@
  *     live.on("OutputTranscript", ({ text }) => show(text));
  *     await live.connect();                        // from a click, so that the browser lets it be heard
  *     live.sendText("Weather in Oslo?");
- *     await live.openMicrophone();
+ *     live.holdToTalk(document.querySelector("button"));
  *
  * Types of all messages: `messages.ts`, made from the Python classes.
  */
 
+import { Claim } from "./claim.js";
+import { devices, type Device } from "./devices.js";
 import { LiveError } from "./error.js";
+import { PageFunctions, type PageFunction } from "./functions.js";
+import { Heartbeat, type Quality } from "./heartbeat.js";
+import { hold } from "./hold.js";
 import type { Command, Ended, Ready, RelayMessage } from "./messages.js";
-import { INPUT_RATE, OUTPUT_RATE, PROTOCOL, RESUME } from "./messages.js";
+import { INPUT_RATE, MAX_TEXT, OUTPUT_RATE, PROTOCOL, RESUME } from "./messages.js";
 import { Microphone } from "./microphone.js";
+import { Pictures, type Seen } from "./pictures.js";
 import { Player } from "./player.js";
+import { TypedTurns, type Typed } from "./typed.js";
 import { Video, type VideoKind } from "./video.js";
+import { Voice } from "./voice.js";
 
 export * from "./messages.js";
-export { LiveError, Microphone, Player, Video, type VideoKind };
+export { LiveError, Microphone, Player, Video };
+export type { Device, PageFunction, Quality, Typed, VideoKind };
 
 /** How it stands with the line. `ended` is final: `connect()` begins another session. */
 export type State = "closed" | "connecting" | "ready" | "reconnecting" | "ended";
@@ -29,11 +38,19 @@ export interface OwnEvents {
   message: { message: RelayMessage; replayed: boolean };
   state: { state: State; reason: string };
   microphone: { on: boolean; sending: boolean; reason: string };
-  video: { kind: VideoKind | null; stream: MediaStream | null; reason: string };
+  video: Seen;
   /** Speech of the model: 16-bit PCM, which is being played as well. */
   speech: { pcm: ArrayBuffer; rate: number };
   /** Sound of the microphone that the line did not take in time. */
   unsent: { seconds: number };
+  /** The typed turns that wait for the relay have changed: `waiting` has them. */
+  typed: { waiting: readonly Typed[] };
+  /** A typed turn was not accepted, or its session is over: give it back to the user. */
+  rejected: Typed & { reason: string };
+  /** Whether the browser plays what the model says. Where not, show a button that calls `startAudio()`. */
+  playback: { canPlay: boolean };
+  /** How well the line to the relay carries; `seconds` there and back, `null` where it is lost. */
+  quality: { quality: Quality; seconds: number | null };
 }
 
 type Events = OwnEvents & { [M in RelayMessage as M["type"]]: M };
@@ -44,7 +61,10 @@ export interface LiveOptions {
   url?: string | URL;
   /** Where the token is kept for a reload (`null`: nowhere). */
   storage?: Pick<Storage, "getItem" | "setItem" | "removeItem"> | null;
-  /** The module of the microphone: beside this one, if absent. Strict policies want it from the page's own site. */
+  /**
+   * The URL of `worklet.js`, for a bundle under a policy without `script-src blob:`. If absent: the module beside this
+   * one, and in a bundle the inlined one.
+   */
   worklet?: string | URL;
   /** Tries to come back before the line counts as lost. */
   attempts?: number;
@@ -53,6 +73,7 @@ export interface LiveOptions {
 const BACKLOG = 32_000; // bytes that the socket has not taken, past which sound is not worth sending any more
 const FINAL = new Set([1000, 1011, 4400, 4409]); // close codes after which nobody comes back by itself
 const AGAIN = 1013; // the session ended just when the page came back
+const DEAD = 4000; // ours, of a line on which nothing comes any more: no socket has told it
 const FIRST_PAUSE = 250; // milliseconds before the second try; each pause is twice as long as the one before
 const LAST_PAUSE = 8000;
 
@@ -62,29 +83,48 @@ export class LiveClient {
   private socket: WebSocket | null = null;
   private handlers = new Map<string, Set<Handler<never>>>();
   private current: State = "closed";
+  private opening: Promise<Ready> | null = null;
   private seen = 0; // the newest event that this page has
   private rate = OUTPUT_RATE as number;
-  private unacknowledged: string[] = []; // texts that the relay has not said it took
   private tries = 0;
   private retry: number | undefined;
   private speaker: Player | null = null;
+  private sink = "";
   private repeated = false; // the texts, since `ready`
   private last: Ended | null = null; // the last word of the session
-  private microphone: Microphone | null = null;
-  private starting: Promise<void> | null = null;
-  private talking = false;
-  private video: Video | null = null;
+  private heartbeat: Heartbeat | null = null;
+  private measured: Quality | null = null;
+  private readonly typed = new TypedTurns();
+  private readonly claim = new Claim();
+  private readonly functions = new PageFunctions((id, value) => this.respond(id, value));
+  private readonly voice: Voice;
+  private readonly pictures: Pictures;
   private readonly url: URL;
-  private readonly worklet: URL;
   private readonly storage: LiveOptions["storage"];
   private readonly attempts: number;
 
   constructor(options: LiveOptions = {}) {
-    this.url = new URL(options.url ?? ".", import.meta.url);
+    const here = (import.meta.url as string | undefined) ?? document.baseURI; // a bundle that is no module has none
+    this.url = new URL(options.url ?? ".", here);
     this.url.protocol = this.url.protocol.replace("http", "ws");
-    this.worklet = new URL(options.worklet ?? "worklet.js", import.meta.url);
-    this.storage = options.storage === undefined ? window.sessionStorage : options.storage;
+    this.storage = options.storage === undefined ? storageOfTab() : options.storage;
     this.attempts = options.attempts ?? 10;
+    const worklet = options.worklet === undefined ? null : new URL(options.worklet, document.baseURI);
+    this.voice = new Voice(
+      {
+        rate: () => this.ready?.input_rate ?? INPUT_RATE,
+        connected: () => this.session(),
+        begin: () => void (this.ready?.activity === "manual" && this.send({ type: "activity_start" })),
+        end: () => void this.send({ type: this.ready?.activity === "manual" ? "activity_end" : "audio_end" }),
+        send: (pcm) => this.speak(pcm),
+        tell: (microphone) => this.tell("microphone", microphone),
+      },
+      worklet,
+    );
+    this.pictures = new Pictures(
+      (data) => void ((this.socket?.bufferedAmount ?? 0) < BACKLOG && this.send({ type: "video", data })),
+      (seen) => this.tell("video", seen),
+    );
   }
 
   get state(): State {
@@ -102,33 +142,31 @@ export class LiveClient {
 
   /**
    * Begin a session, or go on with the one that this tab had. Resolves when it stands; rejects with a
-   * {@link LiveError} when there is none to be had.
+   * {@link LiveError} when there is none to be had, or `disconnect()` came first. While it is under way, another call
+   * gives the same promise.
    */
-  async connect(): Promise<Ready> {
-    if (this.socket !== null || this.retry !== undefined) throw new LiveError("connect() was called already");
-    this.speaker ??= new Player(OUTPUT_RATE);
-    void this.speaker.resume();
+  connect(): Promise<Ready> {
+    if (this.opening !== null) return this.opening;
+    if (this.current === "ready" || this.current === "reconnecting") {
+      return Promise.reject(new LiveError("connect() was called already"));
+    }
+    this.play();
     this.seen = 0;
     this.tries = 0;
     this.last = null;
-    this.unacknowledged = [];
-    const settled = new Promise<Ready>((resolve, reject) => {
-      const done = [
-        this.on("ready", (ready) => (done.forEach((off) => off()), resolve(ready))),
-        this.on("state", ({ state, reason }) => {
-          if (state !== "ended" && state !== "closed") return;
-          done.forEach((off) => off());
-          reject(new LiveError(reason));
-        }),
-      ];
+    this.functions.reset();
+    this.typed.clear();
+    const opening = this.settled().finally(() => {
+      if (this.opening === opening) this.opening = null;
     });
-    this.dial("connecting");
-    return settled;
+    this.opening = opening;
+    void this.dial("connecting");
+    return opening;
   }
 
   /** Leave. The session is kept for a while, and `connect()` goes on with it. */
   async disconnect(): Promise<void> {
-    await this.leave("closed", "the page left");
+    await this.leave("closed", LEFT);
   }
 
   /** End the session. */
@@ -138,9 +176,42 @@ export class LiveClient {
     await this.leave("ended", "the page ended the session");
   }
 
-  private dial(state: State, reason = ""): void {
+  /** How well the line to the relay carries; `null` before it was measured. */
+  get quality(): Quality | null {
+    return this.measured;
+  }
+
+  /** Resolves at `ready`, rejects when there is no session. */
+  private settled(): Promise<Ready> {
+    const settled = new Promise<Ready>((resolve, reject) => {
+      const done = [
+        this.on("ready", (ready) => (done.forEach((off) => off()), resolve(ready))),
+        this.on("state", ({ state, reason }) => {
+          if (state !== "ended" && state !== "closed") return;
+          done.forEach((off) => off());
+          if (reason === LEFT) this.opening?.catch(() => {}); // the page's own doing: nobody has to be told
+          reject(new LiveError(reason));
+        }),
+      ];
+    });
+    return settled;
+  }
+
+  /** Resolves when there is a session: at once, when it stands, or when one was begun. */
+  private async session(): Promise<void> {
+    if (this.current === "ready" || this.current === "reconnecting") return;
+    await this.connect();
+  }
+
+  private async dial(state: State, reason = ""): Promise<void> {
     this.enter(state, reason);
-    const token = this.storage === null ? (this.ready?.token ?? null) : (this.storage?.getItem(this.key) ?? null);
+    let token = this.storage === null ? (this.ready?.token ?? null) : (this.storage?.getItem(this.key) ?? null);
+    if (token !== null) {
+      const tries = this.tries;
+      const ours = await this.claim.take(token);
+      if (this.current !== state || this.tries !== tries || this.socket !== null) return; // the page left meanwhile
+      if (!ours) token = null; // another tab talks in that session: this one begins its own
+    }
     const socket = new WebSocket(this.url, token === null ? [PROTOCOL] : [PROTOCOL, RESUME]);
     this.socket = socket;
     socket.binaryType = "arraybuffer";
@@ -148,6 +219,7 @@ export class LiveClient {
       if (token !== null) this.send({ type: "resume", token, after: this.seen });
     };
     socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
+      this.heartbeat?.sign();
       if (typeof data === "string") this.take(JSON.parse(data) as RelayMessage);
       else this.hear(data);
     };
@@ -160,31 +232,42 @@ export class LiveClient {
     if (code === 1000 || code === 1011) this.storage?.removeItem(this.key);
     if (FINAL.has(code)) {
       void this.release(code !== 1000); // a farewell is heard to its end
-      return this.enter("ended", this.last?.message || reason || "the session is over");
+      return this.finish("ended", this.last?.message || reason || "the session is over");
     }
     if (!stood || this.tries >= this.attempts) {
       void this.release();
-      return this.enter("closed", reason || "the server cannot be reached, or does not let this page in");
+      return this.finish("closed", reason || "the server cannot be reached, or does not let this page in");
     }
     const pause = Math.min(LAST_PAUSE, FIRST_PAUSE * 2 ** this.tries++) * (0.8 + 0.4 * Math.random());
     this.enter("reconnecting", reason || "the line broke");
     this.retry = window.setTimeout(() => {
       this.retry = undefined;
-      this.dial("reconnecting");
+      void this.dial("reconnecting");
     }, pause);
   }
 
   private async leave(state: State, reason: string): Promise<void> {
     window.clearTimeout(this.retry);
     this.retry = undefined;
-    this.socket?.close(1000);
+    const { socket } = this;
     this.detach();
-    this.enter(state, reason);
+    if (socket?.readyState === WebSocket.CONNECTING) socket.onopen = () => socket.close(1000); // else browsers complain
+    else socket?.close(1000);
+    this.claim.drop();
+    this.finish(state, reason);
+    this.opening = null;
+    const { speaker } = this;
+    this.speaker = null; // connect() has one of its own, however long this one takes to close
+    speaker?.flush();
     await this.release();
+    await speaker?.close();
   }
 
   /** Nothing that the old socket says counts any more. */
   private detach(): void {
+    this.heartbeat?.stop();
+    this.heartbeat = null;
+    if (this.measured !== null) this.judge("lost", null);
     if (this.socket === null) return;
     this.socket.onmessage = this.socket.onclose = this.socket.onopen = null;
     this.socket = null;
@@ -202,6 +285,14 @@ export class LiveClient {
     this.tell("state", { state, reason });
   }
 
+  /** There is no session any more, and nobody comes back to it: what it has not taken goes back to the user. */
+  private finish(state: State, reason: string): void {
+    const unsent = this.typed.clear();
+    this.enter(state, reason);
+    for (const typed of unsent) this.tell("rejected", { ...typed, reason });
+    if (unsent.length > 0) this.tell("typed", { waiting: this.typed.all });
+  }
+
   private get key(): string {
     return `livetools ${this.url.href}`;
   }
@@ -209,6 +300,8 @@ export class LiveClient {
   // What the relay says
 
   private take(message: RelayMessage): void {
+    if (message.type === "alive") return;
+    if (message.type === "pong") return this.heartbeat?.pong(message);
     if (message.type === "ready") this.begin(message);
     const replayed = message.type !== "ready" && "seq" in message && message.seq! <= (this.ready?.seq ?? 0);
     switch (message.type) {
@@ -218,35 +311,63 @@ export class LiveClient {
       case "audio_format":
         this.rate = message.rate;
         break;
-      case "user_text": // taken in their order: what stands before it was refused
-        this.unacknowledged.splice(0, this.unacknowledged.indexOf(message.text) + 1);
+      case "agent":
+        if (this.ready !== null) Object.assign(this.ready, { tools: message.tools, declared_only: message.declared_only, agent: message.name });
         break;
       case "ended":
         this.last = message;
         break;
     }
     if (message.type !== "ready" && "seq" in message) this.seen = message.seq!;
+    const typed = this.typed.settled(message);
+    this.functions.hear(message);
     this.tell("message", { message, replayed });
     this.tell(message.type, message as never);
-    this.repeat();
+    if (typed !== null) this.tell("typed", { waiting: this.typed.all });
+    if (typed !== null && message.type === "error") this.tell("rejected", { ...typed, reason: message.message });
+    this.catchUp();
   }
 
   private begin(ready: Ready): void {
     this.seen = ready.resumed ? Math.min(this.seen, ready.seq) : 0;
+    if (!ready.resumed) this.functions.reset();
     this.ready = ready;
     this.rate = ready.output_rate;
     this.tries = 0;
     this.repeated = false;
     this.storage?.setItem(this.key, ready.token);
-    if (this.talking && ready.activity === "manual") this.send({ type: "activity_start" });
+    void this.claim.take(ready.token);
+    this.voice.again();
+    this.watch(ready.heartbeat);
     this.enter("ready");
   }
 
-  /** Once all that was missed is known: send the texts again that the relay did not take before the line broke. */
-  private repeat(): void {
-    if (this.repeated || this.ready === null || this.seen < this.ready.seq) return;
-    this.repeated = true;
-    for (const text of this.unacknowledged) this.send({ type: "text", text });
+  private watch(interval: number | undefined): void {
+    this.heartbeat?.stop();
+    if (!interval) return; // a relay of an older version
+    this.heartbeat = new Heartbeat(interval, {
+      ping: (id) => void this.send({ type: "ping", id }),
+      measured: (quality, milliseconds) => this.judge(quality, milliseconds / 1000),
+      silent: (seconds) => {
+        this.socket?.close(); // which may take as long again
+        this.lost(DEAD, `nothing has come for ${Math.round(seconds)} s`);
+      },
+    });
+  }
+
+  private judge(quality: Quality, seconds: number | null): void {
+    this.measured = quality;
+    this.tell("quality", { quality, seconds });
+  }
+
+  /** Once all that was missed is known: the texts go out that the relay did not take before the line broke, functions run. */
+  private catchUp(): void {
+    if (this.ready === null || this.seen < this.ready.seq) return;
+    if (!this.repeated) {
+      this.repeated = true;
+      for (const { text, ref } of this.typed.all) this.send({ type: "text", text, ref });
+    }
+    this.functions.proceed(this.ready.declared_only);
   }
 
   private hear(pcm: ArrayBuffer): void {
@@ -266,12 +387,21 @@ export class LiveClient {
 
   // What the user does
 
-  /** A typed turn. While the line is away it waits, and is sent when it is back. */
+  /** A typed turn. While the line is away it waits, and is sent when it is back. Throws a {@link LiveError} where it cannot. */
   sendText(text: string): void {
     if (text.trim() === "") return;
     if (this.current !== "ready" && this.current !== "reconnecting") throw new LiveError("there is no session: connect()");
-    this.unacknowledged.push(text);
-    if (this.current === "ready" && this.repeated) this.send({ type: "text", text });
+    if (text.length > MAX_TEXT) {
+      throw new LiveError(`a message has at most ${count(MAX_TEXT)} characters: this one has ${count(text.length)}`);
+    }
+    const { ref } = this.typed.add(text);
+    if (this.current === "ready" && this.repeated) this.send({ type: "text", text, ref });
+    this.tell("typed", { waiting: this.typed.all });
+  }
+
+  /** The typed turns that the relay has not accepted yet. */
+  get waiting(): readonly Typed[] {
+    return this.typed.all;
   }
 
   /** Stop the model: it falls silent here at once, and its turn ends. */
@@ -299,16 +429,29 @@ export class LiveClient {
     return this.send({ type: "respond", id, value: value ?? null });
   }
 
+  /**
+   * Run `run` in this page for each call to a function that the server only declares. It gets the arguments; what it
+   * returns, or the promise gives, is the result, and what it throws is told the model as an error. `signal` is aborted
+   * when the call is cancelled. A page that is reloaded while it runs runs it again. Returns what takes it away.
+   *
+   *     live.tool("show_map", ({ city }) => { map.show(city); return "shown"; });
+   */
+  tool(name: string, run: PageFunction): () => void {
+    const off = this.functions.add(name, run);
+    this.catchUp();
+    return off;
+  }
+
   // Sound
 
   /** Whether what the microphone hears goes out. */
   get sending(): boolean {
-    return this.talking;
+    return this.voice.sending;
   }
 
   /** How loud the microphone and the model are now, from 0 to 1: for meters, once a frame. */
   levels(): { input: number; output: number } {
-    return { input: this.microphone?.meter.level() ?? 0, output: this.speaker?.meter.level() ?? 0 };
+    return { input: this.voice.level, output: this.speaker?.meter.level() ?? 0 };
   }
 
   /** Seconds of speech that are here and not heard yet. */
@@ -321,60 +464,73 @@ export class LiveClient {
     return this.speaker;
   }
 
-  /** Switch the microphone on: all that it hears goes out. Rejects with a {@link LiveError} that says what to do. */
+  /** Whether the browser plays what the model says: it does not before the user has clicked or typed on the page. */
+  get canPlay(): boolean {
+    return this.speaker?.playing ?? false;
+  }
+
+  /** Let the model be heard: call it from a click. Rejects with a {@link LiveError} where the browser does not start. */
+  async startAudio(): Promise<void> {
+    await this.play().resume();
+  }
+
+  private play(): Player {
+    if (this.speaker === null) {
+      const speaker = (this.speaker = new Player(OUTPUT_RATE, (canPlay) => this.tell("playback", { canPlay })));
+      if (this.sink !== "") void speaker.use(this.sink).catch(() => {}); // it is gone: the browser's choice plays
+      speaker.resume().catch(() => this.tell("playback", { canPlay: false }));
+    }
+    return this.speaker;
+  }
+
+  /**
+   * Switch the microphone on: all that it hears goes out. Begins a session where there is none. Rejects with a
+   * {@link LiveError} that says what to do. `closeMicrophone()` cancels it, however far it is.
+   */
   async openMicrophone(): Promise<void> {
     await this.startTalking();
   }
 
   /** Switch the microphone off. */
   async closeMicrophone(): Promise<void> {
-    await this.stopTalking();
-    const microphone = this.microphone;
-    if (microphone === null) return;
-    this.microphone = null;
-    await microphone.stop();
-    this.tell("microphone", { on: false, sending: false, reason: "" });
+    await this.voice.off();
   }
 
-  /** Push-to-talk: the button is down. The microphone stays on afterwards, and is silent between. */
+  /**
+   * Push-to-talk: the button is down. Begins a session where there is none. Afterwards the microphone stays on, and is
+   * silent between. `stopTalking()` cancels it, however far it is. `holdToTalk(button)` calls both.
+   */
   async startTalking(): Promise<void> {
-    if (this.talking) return;
-    this.talking = true;
-    try {
-      this.starting ??= this.startMicrophone();
-      await this.starting;
-    } catch (error) {
-      this.talking = false;
-      throw error;
-    } finally {
-      this.starting = null;
-    }
-    if (!this.talking || this.microphone === null) return; // the button was let go meanwhile
-    if (this.ready?.activity === "manual") this.send({ type: "activity_start" });
-    this.microphone.open();
-    this.tell("microphone", { on: true, sending: true, reason: "" });
+    await this.voice.start();
   }
 
   /** Push-to-talk: the button is up. What was said is heard now. */
   async stopTalking(): Promise<void> {
-    if (!this.talking) return;
-    this.talking = false;
-    if (this.microphone === null) return;
-    await this.microphone.close();
-    if (this.talking) return; // pressed again meanwhile
-    this.send({ type: this.ready?.activity === "manual" ? "activity_end" : "audio_end" });
-    this.tell("microphone", { on: true, sending: false, reason: "" });
+    await this.voice.stop();
   }
 
-  private async startMicrophone(): Promise<void> {
-    if (this.microphone !== null) return;
-    this.microphone = await Microphone.start(this.ready?.input_rate ?? INPUT_RATE, this.worklet, {
-      heard: (pcm) => this.speak(pcm),
-      lost: (reason) => {
-        void this.closeMicrophone();
-        this.tell("microphone", { on: false, sending: false, reason });
+  /**
+   * Make `button` one of push-to-talk: the microphone sends while it is held, with a mouse, a finger, the space bar or
+   * Enter, and never longer. The first press begins the session. What goes wrong is told by the event `microphone`.
+   * Returns a function that takes it away.
+   */
+  holdToTalk(button: HTMLElement): () => void {
+    let pressed = false; // by this button: an open microphone stays open
+    return hold(button, {
+      down: () => {
+        pressed = !this.sending;
+        if (pressed) void this.startTalking().catch((error: unknown) => this.trouble(error));
+      },
+      up: () => {
+        if (pressed) void this.stopTalking();
+        pressed = false;
       },
     });
+  }
+
+  private trouble(error: unknown): void {
+    const reason = error instanceof LiveError ? error.message : String(error);
+    this.tell("microphone", { on: false, sending: false, reason });
   }
 
   private speak(pcm: ArrayBuffer): void {
@@ -387,26 +543,60 @@ export class LiveClient {
 
   // Pictures
 
-  /** Show the model a camera or the screen, a frame a second. Resolves with the stream, for a preview. */
+  /**
+   * Show the model a camera or the screen, a frame a second. Resolves with the stream, for a preview; with one that has
+   * ended where `closeVideo()` came first.
+   */
   async openVideo(kind: VideoKind): Promise<MediaStream> {
-    this.closeVideo();
-    const video = await Video.start(
-      kind,
-      (data) => {
-        if ((this.socket?.bufferedAmount ?? 0) < BACKLOG) this.send({ type: "video", data });
-      },
-      (reason) => this.closeVideo(reason),
-    );
-    this.video?.stop(); // another one was asked for meanwhile
-    this.video = video;
-    this.tell("video", { kind, stream: video.stream, reason: "" });
-    return video.stream;
+    return await this.pictures.open(kind);
   }
 
   closeVideo(reason = ""): void {
-    if (this.video === null) return;
-    this.video.stop();
-    this.video = null;
-    this.tell("video", { kind: null, stream: null, reason });
+    this.pictures.close(reason);
+  }
+
+  // Devices
+
+  /** The microphones of this machine. Before the user has let the page use one, the browser tells neither id nor name. */
+  async microphones(): Promise<Device[]> {
+    return await devices("microphone");
+  }
+
+  /** The speakers and headphones. Empty where the browser does not let a page choose. */
+  async speakers(): Promise<Device[]> {
+    return await devices("speaker");
+  }
+
+  async cameras(): Promise<Device[]> {
+    return await devices("camera");
+  }
+
+  /** Hear with this microphone from now on, also in the middle of a word; `""`: the browser's choice. Rejects with a {@link LiveError}. */
+  async useMicrophone(id: string): Promise<void> {
+    await this.voice.use(id);
+  }
+
+  /** Play on this speaker from now on; `""`: the browser's choice. Rejects with a {@link LiveError}. */
+  async useSpeaker(id: string): Promise<void> {
+    await this.speaker?.use(id);
+    this.sink = id;
+  }
+
+  /** See with this camera from now on; `""`: the browser's choice. Rejects with a {@link LiveError}. */
+  async useCamera(id: string): Promise<void> {
+    await this.pictures.use(id);
+  }
+}
+
+const LEFT = "the page left";
+
+const count = (number: number): string => new Intl.NumberFormat("en").format(number);
+
+/** The tab's own storage; none where the browser allows the page none. */
+function storageOfTab(): Storage | null {
+  try {
+    return window.sessionStorage;
+  } catch {
+    return null;
   }
 }

@@ -1,13 +1,24 @@
+import { exactly, isUnplugged } from "./devices.js";
 import { LiveError } from "./error.js";
-import { Meter } from "./meter.js";
 import type { Gate, Heard } from "./gate.js";
+import { Meter } from "./meter.js";
+import { running } from "./running.js";
+import { loadWorklet } from "./worklet_loader.js";
 
 const CHUNK = 0.04; // seconds of one message
 
-/** What a microphone tells: 16-bit PCM of the rate it was asked for, and why it fell silent by itself. */
+/** What a microphone tells: 16-bit PCM of the rate it was asked for, and that it fell silent by itself. */
 export interface Listener {
   heard(pcm: ArrayBuffer): void;
-  lost(reason: string): void;
+  /** `unplugged`: the device is gone, and another one may take its place. */
+  lost(unplugged: boolean): void;
+}
+
+/** What to switch on: the browser's id of the device (`""`: its choice), Hz, the audio thread's module (`null`: inlined). */
+export interface MicrophoneOptions {
+  device: string;
+  rate: number;
+  worklet: URL | null;
 }
 
 /** A microphone that is on; what it hears goes out only while it is open. */
@@ -22,16 +33,15 @@ export class Microphone {
   ) {}
 
   /** Ask for the microphone and switch it on, closed. Rejects with a {@link LiveError} that says what to do. */
-  static async start(rate: number, worklet: URL, listener: Listener): Promise<Microphone> {
+  static async start({ device, rate, worklet }: MicrophoneOptions, listener: Listener): Promise<Microphone> {
+    const wanted = { channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true };
     const stream = await LiveError.about("microphone", () =>
-      navigator.mediaDevices.getUserMedia({
-        audio: { channelCount: 1, echoCancellation: true, noiseSuppression: true, autoGainControl: true },
-      }),
+      navigator.mediaDevices.getUserMedia({ audio: { ...wanted, ...exactly(device) } }),
     );
     const context = new AudioContext({ latencyHint: "interactive" });
     try {
-      await context.audioWorklet.addModule(worklet);
-      await context.resume();
+      await loadWorklet(context, worklet);
+      await running(context);
       const source = context.createMediaStreamSource(stream);
       const node = new AudioWorkletNode(context, "livetools-microphone", {
         numberOfOutputs: 0,
@@ -46,7 +56,7 @@ export class Microphone {
         else microphone.closed();
       };
       for (const track of stream.getAudioTracks()) {
-        track.onended = () => listener.lost("the microphone was taken away");
+        track.onended = async () => listener.lost(await isUnplugged("microphone", track));
       }
       return microphone;
     } catch (error) {

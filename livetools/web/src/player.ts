@@ -1,4 +1,6 @@
+import { LiveError } from "./error.js";
 import { Meter } from "./meter.js";
+import { running } from "./running.js";
 
 const LEAD = 0.05; // seconds before a first sound: what comes a little late still follows without a gap
 const AHEAD = 1.0; // seconds that are scheduled; the rest waits here
@@ -17,8 +19,10 @@ export class Player {
   private end = 0; // of what is scheduled, by the context's clock
   private readonly woken = new AbortController();
 
-  constructor(rate: number) {
+  /** `changed` is told whenever the browser begins or stops to play. */
+  constructor(rate: number, changed: (playing: boolean) => void = () => {}) {
     this.context = new AudioContext({ sampleRate: rate, latencyHint: "interactive" });
+    this.context.onstatechange = () => changed(this.playing);
     this.meter = new Meter(this.context);
     this.output = this.context.createGain();
     this.output.connect(this.meter.node).connect(this.context.destination);
@@ -29,6 +33,21 @@ export class Player {
   /** Seconds that were written and are not heard yet. */
   get pending(): number {
     return Math.max(0, this.end - this.context.currentTime) + this.seconds;
+  }
+
+  /** Whether what is written is heard: a browser is silent until the user did something on the page. */
+  get playing(): boolean {
+    return this.context.state === "running";
+  }
+
+  /** Play on this device; `""`: the browser's choice. Rejects with a {@link LiveError} where that cannot be. */
+  async use(device: string): Promise<void> {
+    const context = this.context as AudioContext & { setSinkId?: (id: string) => Promise<void> };
+    if (device === "" && context.setSinkId === undefined) return;
+    if (context.setSinkId === undefined) {
+      throw new LiveError("this browser plays on its own choice of a speaker: choose it in the system's settings");
+    }
+    await LiveError.about("speaker", () => context.setSinkId!(device));
   }
 
   /** From 0, silent, to 1. */
@@ -71,14 +90,19 @@ export class Player {
     return thrown;
   }
 
-  /** Browsers are silent until the user does something: call this from a click, where the first was none. */
+  /**
+   * Browsers are silent until the user does something: call this from a click, where the first was none. Rejects with a
+   * {@link LiveError} where it does not help.
+   */
   async resume(): Promise<void> {
-    if (this.context.state !== "running" && this.context.state !== "closed") await this.context.resume();
+    if (this.context.state !== "closed") await running(this.context);
   }
 
   async close(): Promise<void> {
     this.woken.abort();
+    if (this.context.state === "closed") return;
     this.flush();
+    this.context.onstatechange = null;
     await this.context.close();
   }
 
@@ -115,7 +139,7 @@ export class Player {
   private wake(): void {
     const wake = () => {
       this.woken.abort();
-      void this.resume();
+      this.resume().catch(() => {}); // `startAudio` tells why
     };
     for (const sign of ["pointerdown", "keydown"]) {
       document.addEventListener(sign, wake, { signal: this.woken.signal });

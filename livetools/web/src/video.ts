@@ -1,3 +1,4 @@
+import { exactly } from "./devices.js";
 import { LiveError } from "./error.js";
 import { release } from "./microphone.js";
 
@@ -22,15 +23,16 @@ export class Video {
     this.timer = window.setInterval(() => void this.look(), INTERVAL);
   }
 
-  /** Ask for it and switch it on. Rejects with a {@link LiveError} that says what to do. */
+  /** Ask for it and switch it on; `device` is the browser's id of a camera (`""`: its choice). Rejects with a {@link LiveError} that says what to do. */
   static async start(
     kind: VideoKind,
+    device: string,
     seen: (data: string) => void,
     lost: (reason: string) => void,
   ): Promise<Video> {
     const stream = await LiveError.about(kind, () =>
       kind === "camera"
-        ? navigator.mediaDevices.getUserMedia({ video: { width: { ideal: SIDE } } })
+        ? navigator.mediaDevices.getUserMedia({ video: { width: { ideal: SIDE }, ...exactly(device) } })
         : navigator.mediaDevices.getDisplayMedia({ video: { frameRate: { ideal: 5 } } }),
     );
     for (const track of stream.getVideoTracks()) track.onended = () => lost(`the ${kind} was switched off`);

@@ -16,6 +16,7 @@ from livetools import (
     AudioChunk,
     Call,
     HandleUpdate,
+    Reconnecting,
     SessionStarted,
     ToolError,
     ToolFinished,
@@ -24,10 +25,20 @@ from livetools import (
     UnknownMessage,
     VideoChunk,
 )
-from livetools.errors import QuotaExceeded, ToolDefinitionError
+from livetools.errors import (
+    AuthenticationError,
+    ConfigError,
+    ConnectFailed,
+    ModelNotFound,
+    QuotaExceeded,
+    RemoteProtocolError,
+    SessionClosed,
+    ToolDefinitionError,
+)
 from livetools.integrations.relay.limits import MAX_EVENT
 from livetools.integrations.relay.messages import (
     Command,
+    closing,
     encode_event,
     encode_video,
     ending,
@@ -140,17 +151,36 @@ def test_an_approval_is_of_a_call_that_a_page_sees_as_it_would_run(value, whole)
     assert shows_whole(text, call) == whole
 
 
-def test_the_end_is_told_with_our_own_words_only():
-    closed = QuotaExceeded(1011, "You exceeded your quota", "setup", retryable=True)
-    assert ending(closed) == {
-        "type": "ended", "error": "QuotaExceeded", "message": str(closed), "retryable": True,
-    }  # fmt: skip
-    for error in (
-        RuntimeError("postgres://user:password@host"),
-        ToolDefinitionError("/srv/app/tools.py:12: pay_out(amount) cannot be declared"),
-    ):
-        told = ending(error)
-        assert (told["error"], told["message"]) == ("ServerFailed", "the server failed")
+@pytest.mark.parametrize(
+    ("error", "kind", "message", "retryable"),
+    [
+        (QuotaExceeded(1011, "SECRET", "setup", retryable=True), "QuotaExceeded", "the server's quota", True),
+        (AuthenticationError(1008, "SECRET", "setup"), "AuthenticationError", "credentials", False),
+        (ModelNotFound(1008, "SECRET", "setup"), "ModelNotFound", "the model is not available", False),
+        (
+            SessionClosed(1011, "SECRET", "idle", retryable=True),
+            "SessionClosed",
+            "has closed the session",
+            True,
+        ),
+        (ConnectFailed("nobody listens on SECRET"), "ConnectFailed", "could not be reached", False),
+        (RemoteProtocolError("SECRET"), "RemoteProtocolError", "the server failed", False),
+        (RuntimeError("postgres://SECRET@host"), "ServerFailed", "the server failed", False),
+        (ToolDefinitionError("/srv/SECRET.py:12: pay(amount)"), "ServerFailed", "the server failed", False),
+        (ConfigError("GEMINI_API_KEY of SECRET"), "ServerFailed", "the server failed", False),
+    ],
+)
+def test_of_an_error_a_page_is_told_the_kind_and_no_text(error, kind, message, retryable):
+    told = ending(error)
+    assert (told["error"], told["retryable"]) == (kind, retryable)
+    assert message in told["message"]
+    assert "SECRET" not in f"{told} {closing(told)}"
+
+
+def test_why_the_service_was_lost_is_not_told():
+    event = told(Reconnecting(2, 0.5, "1011 project SECRET failed"))
+    assert (event["attempt"], event["delay"]) == (2, 0.5)
+    assert "SECRET" not in str(event)
 
 
 @given(st.text())

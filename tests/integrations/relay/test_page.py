@@ -7,9 +7,10 @@ import pytest
 from starlette.websockets import WebSocket
 from support.asgi import browser
 
-from livetools.integrations.relay.limits import MAX_NOTICES
+from livetools.integrations.relay.limits import HEARTBEAT, MAX_NOTICES
 from livetools.integrations.relay.log import EventLog
 from livetools.integrations.relay.page import REPLACED, TOO_SLOW, Page
+from livetools.testing import FakeClock
 
 pytestmark = pytest.mark.anyio
 
@@ -95,7 +96,7 @@ async def test_a_reason_fits_into_a_close_frame():
         app.page.close(1011, "ä" * 200)
         await app.page.write(app.log, 0)
         closed = await tab.closed()
-        assert closed.reason == "ä" * 60
+        assert closed.reason == "ä" * 61
         app.done.set()
 
 
@@ -106,4 +107,26 @@ async def test_the_end_of_a_page_is_none_and_a_stop_of_the_server_is_told_apart(
         tab.leave(code)
         assert await app.page.receive() is None
         assert app.page.server_stops == (code == 1012)
+        app.done.set()
+
+
+async def test_a_page_that_is_sent_nothing_else_hears_that_the_connection_lives():
+    app, clock = App(), FakeClock()
+
+    async def half_an_interval() -> None:
+        await anyio.wait_all_tasks_blocked()
+        clock.advance(HEARTBEAT / 2)
+
+    async with browser(app) as tab, anyio.create_task_group() as group:
+        group.start_soon(app.page.beat, clock)
+        group.start_soon(app.page.write, app.log, 0)
+        await half_an_interval()
+        assert await tab.receive() == {"type": "alive"}
+        app.log.add('{"type": "event"}')
+        app.page.wake()
+        assert (await tab.receive())["type"] == "event"
+        await half_an_interval()
+        await half_an_interval()
+        assert await tab.receive() == {"type": "alive"}
+        group.cancel_scope.cancel()
         app.done.set()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from livetools.events import Call
 from livetools.protocol.calls.deadlines import Deadlines
-from livetools.protocol.calls.ledger import Record, State
+from livetools.protocol.calls.ledger import CallState, Record
 from livetools.setup.plan_types import CallPolicy
 
 
@@ -25,7 +25,7 @@ def test_the_earliest_is_next_and_what_was_moved_or_is_over_has_no_deadline() ->
         deadlines.set(held[run], at)
     assert deadlines.next() == 3.0
     deadlines.set(held[2], inf)
-    held[3].state = State.PAID
+    held[3].state = CallState.PAID
     assert deadlines.next() == 5.0
     assert list(deadlines.expired(4.9)) == []
     assert [r.run for r in deadlines.expired(5.0)] == [1]
@@ -52,7 +52,7 @@ def test_whatever_was_set_last_holds(settings: list[tuple[int, float]], now: flo
     last = dict(settings)
     expired = []
     for record in deadlines.expired(now):
-        record.state = State.READY
+        record.state = CallState.READY
         expired.append(record.run)
     assert sorted(expired) == sorted(run for run, at in last.items() if at <= now)
     assert deadlines.next() == min((at for at in last.values() if at > now), default=inf)

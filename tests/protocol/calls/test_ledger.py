@@ -12,7 +12,7 @@ from support.driver import plan
 from support.world import BEGINNINGS, World, explore
 
 from livetools.events import Call
-from livetools.protocol.calls.ledger import TABLE, Effect, Ledger, Move, Record, State
+from livetools.protocol.calls.ledger import TABLE, CallState, Effect, Ledger, Move, Record
 from livetools.setup.plan_types import CallPolicy, Plan
 
 PLAIN = CallPolicy("tool", timeout=60, undo=True)
@@ -31,14 +31,14 @@ PLANS = {
 }
 
 
-def record(state: State) -> Record:
+def record(state: CallState) -> Record:
     made = Record(1, Call("a", "tool"), True, None, 1, 0.0)
     made.state = state
     return made
 
 
-@pytest.mark.parametrize(("state", "what"), list(product(State, Move)), ids=lambda v: v.name)
-def test_every_pair_of_state_and_move_does_what_the_table_says(state: State, what: Move) -> None:
+@pytest.mark.parametrize(("state", "what"), list(product(CallState, Move)), ids=lambda v: v.name)
+def test_every_pair_of_state_and_move_does_what_the_table_says(state: CallState, what: Move) -> None:
     one, ledger = record(state), Ledger()
     ledger.enter(one)
     effects = ledger.move(one, what)
@@ -47,23 +47,23 @@ def test_every_pair_of_state_and_move_does_what_the_table_says(state: State, wha
 
 def test_what_leads_out_of_a_state_leads_on() -> None:
     """No state is a trap: from each there is a way to the end, by CLOSE at the latest."""
-    final = {State.PAID, State.VOID, State.DONE}
-    for state in set(State) - final:
+    final = {CallState.PAID, CallState.VOID, CallState.DONE}
+    for state in set(CallState) - final:
         assert TABLE[state, Move.CLOSE][0] in final
 
 
 def test_an_answer_is_queued_exactly_where_a_debt_becomes_ready() -> None:
     for (_, what), (to, effects) in TABLE.items():
-        assert (Effect.REPLY in effects) == (to is State.READY), what
+        assert (Effect.REPLY in effects) == (to is CallState.READY), what
 
 
 def test_a_result_is_delivered_as_text_exactly_where_it_can_no_longer_be_an_answer() -> None:
     delivered = {pair for pair, (_, effects) in TABLE.items() if Effect.DELIVER in effects}
     assert delivered == {
-        (State.READY, Move.LOSE),
-        (State.SENT, Move.LOSE),
-        (State.DETACHED, Move.SETTLE),
-        (State.DETACHED, Move.EXPIRE),
+        (CallState.READY, Move.LOSE),
+        (CallState.SENT, Move.LOSE),
+        (CallState.DETACHED, Move.SETTLE),
+        (CallState.DETACHED, Move.EXPIRE),
     }
 
 

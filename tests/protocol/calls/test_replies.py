@@ -15,7 +15,7 @@ from support.world import responses
 
 from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.calls.replies import LAST, Reply
+from livetools.protocol.calls.replies import FINAL_KINDS, AnswerFrame
 from livetools.protocol.messages.frames import FunctionCall
 from livetools.setup.plan_types import CallPolicy
 
@@ -182,15 +182,18 @@ def test_a_message_says_for_which_calls_it_is_and_whether_they_are_answered_with
     desk.calls.progress(1, "x", 0.0, Outcome({"output": "x"}))
     desk.settle(1)
     answers = [answer for reply in desk.calls.replies.take() for answer in reply.answers]
-    assert [(a.kind, a.run, a.kind in LAST) for a in answers] == [("yield", 1, False), ("answer", 1, True)]
+    assert [(a.kind, a.run, a.kind in FINAL_KINDS) for a in answers] == [
+        ("yield", 1, False),
+        ("answer", 1, True),
+    ]
 
 
-def taken(desk: Desk) -> list[Reply]:
+def taken(desk: Desk) -> list[AnswerFrame]:
     """What a writer took, and has not written yet."""
     return desk.calls.replies.take()
 
 
-def written(replies: list[Reply]) -> list[list[object]]:
+def written(replies: list[AnswerFrame]) -> list[list[object]]:
     made = [reply.make() for reply in replies]
     return [[r.get("id") for r in responses(json.loads(frame))] for frame in made if frame is not None]
 

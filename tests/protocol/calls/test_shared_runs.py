@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from livetools.events import Call
-from livetools.protocol.calls.ledger import Phase, Record, State
+from livetools.protocol.calls.ledger import CallState, Phase, Record
 from livetools.protocol.calls.shared_runs import SharedRuns, dissolve, leave
 from livetools.setup.plan_types import CallPolicy
 
@@ -36,7 +36,7 @@ def test_nobody_joins_what_is_over() -> None:
     shared = SharedRuns()
     first, second = record(1, {}), record(2, {})
     shared.join(first)
-    first.state = State.VOID
+    first.state = CallState.VOID
     assert shared.join(second) is None
     shared.forget(first)
     assert shared.join(record(3, {})) is second, "another's end does not end this"
@@ -50,7 +50,7 @@ def test_the_last_who_leaves_a_run_that_its_leader_has_left_is_told_of_it() -> N
     for one in (first, second, third):
         shared.join(one)
     assert leave(second) is None, "the others want it"
-    first.state = State.VOID
+    first.state = CallState.VOID
     assert leave(third) is first
     assert leave(third) is None, "once"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from livetools.events import Call
-from livetools.protocol.calls.ledger import Phase, Record, State
+from livetools.protocol.calls.ledger import CallState, Phase, Record
 from livetools.protocol.calls.slots import Slots
 from livetools.setup.plan_types import CallPolicy
 
@@ -100,7 +100,7 @@ def test_who_was_taken_back_while_waiting_gets_no_slot() -> None:
     gone, next_one = room.call("a", 1), room.call("a", 1)
     room.slots.wait(gone)
     room.slots.wait(next_one)
-    gone.state = State.VOID
+    gone.state = CallState.VOID
     assert room.slots.next(None) is next_one
 
 
@@ -117,7 +117,7 @@ def test_a_call_needs_the_end_of_the_one_handler_that_holds_what_it_waits_for() 
     room.slots.release(asker)
     assert not room.slots.needs_end_of(asker, other, 1)
     assert room.slots.needs_end_of(asker, same, 1), "it holds its tool to the end"
-    same.state = State.VOID
+    same.state = CallState.VOID
     assert not room.slots.needs_end_of(asker, same, 1)
 
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 from support.driver import GEMINI, Driver, plan
 
 from livetools.protocol.calls.actions import Close, End
-from livetools.protocol.connection.parking import HANDLE
+from livetools.protocol.connection.parking import PARKING_HANDLE_TIMEOUT
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.turns.quiet import PAUSE
+from livetools.protocol.turns.quiet import QUIET_PAUSE
 from livetools.setup.plan_types import CallPolicy
 
 POLICY = ReconnectPolicy(attempts=3, initial=0.25, jitter=0.0)
@@ -74,9 +75,9 @@ def test_an_open_call_is_answered_and_spoken_of_first() -> None:
 
 def test_what_runs_in_the_background_is_told_first() -> None:
     d = live(LATER).call(("c1", "later"))
-    handle(d.say("It is under way.").turn_complete(), "h2").later(PAUSE + 1)
+    handle(d.say("It is under way.").turn_complete(), "h2").later(QUIET_PAUSE + 1)
     assert not parked(park(d))
-    d.settle("c1").later(PAUSE + 1)
+    d.settle("c1").later(QUIET_PAUSE + 1)
     assert not parked(d)
     assert parked(handle(d.say("It is done.").turn_complete(), "h3"))
 
@@ -118,7 +119,7 @@ def test_after_sound_it_waits_until_nobody_has_spoken_for_a_moment() -> None:
     d = live()
     d.machine.send_media(b"{}", "audio", d.now)
     d.drain().server({"serverContent": {"inputTranscription": {"text": "half a"}}})
-    d = park(d).later(PAUSE - 0.1)
+    d = park(d).later(QUIET_PAUSE - 0.1)
     assert not parked(d)
     assert parked(d.later(0.2))
 
@@ -133,7 +134,7 @@ def test_an_activity_is_left_first() -> None:
 
 
 def test_a_handle_that_does_not_come_is_waited_for_and_said() -> None:
-    d = park(text(live()).say("Hi.").turn_complete()).later(HANDLE - 0.1)
+    d = park(text(live()).say("Hi.").turn_complete()).later(PARKING_HANDLE_TIMEOUT - 0.1)
     assert not parked(d)
     assert parked(d.later(0.2))
     assert d.machine.parking.left == ["a handle that is newer than the last turn"]
@@ -178,3 +179,23 @@ def test_a_session_that_ends_by_itself_meanwhile_ends_as_it_would(code: int) -> 
     d.machine.disconnected(1, Close(code, "no"), d.now)
     [end] = [action for action in d.drain().actions if isinstance(action, End)]
     assert end.error is not None
+
+
+def test_what_is_read_late_is_seen_before_the_time_to_park_is_over() -> None:
+    d = park(text(live()), within=30)
+    d.now += 40  # nothing ran until now
+    for message in (
+        {"serverContent": {"outputTranscription": {"text": "Hi."}}},
+        {"serverContent": {"turnComplete": True}},
+        {"sessionResumptionUpdate": {"newHandle": "h2", "resumable": True}},
+    ):
+        d.machine.receive(1, json.dumps(message), d.now, overdue=True)
+        d.drain()
+    assert parked(d)
+    assert (d.machine.handle, d.machine.parking.left) == ("h2", [])
+
+
+def test_a_session_that_is_not_to_be_waited_for_is_parked_at_once() -> None:
+    d = park(text(live()), within=0)
+    assert parked(d)
+    assert d.machine.parking.left

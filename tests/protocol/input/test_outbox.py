@@ -13,7 +13,7 @@ from support.search import search
 from livetools.events import InputDropped, Stalled, ToolLost
 from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.input.outbox import Entry, Fate, Outbox, State, Write
+from livetools.protocol.input.outbox import Entry, EntryState, Fate, Outbox, Write
 from livetools.protocol.input.queue import FATAL
 from livetools.protocol.messages import outgoing
 from livetools.protocol.turns.exchange import Expected
@@ -131,13 +131,13 @@ def test_at_a_loss_the_end_of_its_answer_counts_with_a_pong(answer: Any, pong: A
 
 
 def test_where_an_entry_stands_follows_from_its_write() -> None:
-    assert Entry("text").state is State.QUEUED
-    assert entry(handed=False).state is State.WRITING
-    assert entry(pong="none was wanted").state is State.WRITTEN
-    assert entry().state is State.UNTOLD
-    assert entry(pong=None).state is State.AWAITED
-    assert entry(pong=0).state is State.RECEIVED
-    assert entry(read=True).state is State.READ
+    assert Entry("text").state is EntryState.QUEUED
+    assert entry(handed=False).state is EntryState.WRITING
+    assert entry(pong="none was wanted").state is EntryState.WRITTEN
+    assert entry().state is EntryState.UNTOLD
+    assert entry(pong=None).state is EntryState.AWAITED
+    assert entry(pong=0).state is EntryState.RECEIVED
+    assert entry(read=True).state is EntryState.READ
 
 
 # The outbox
@@ -217,7 +217,7 @@ def test_messages_are_numbered_and_one_that_was_not_written_after_all_has_no_num
     assert box.index == 2
 
 
-@pytest.mark.parametrize("policy", [reading.ASYNC, reading.BLOCKING], ids=["async", "blocking"])
+@pytest.mark.parametrize("policy", reading.POLICIES.values(), ids=reading.POLICIES)
 def test_in_every_order_nothing_that_was_swallowed_is_lost_and_nothing_answered_is_said_again(
     policy: Any,
 ) -> None:
@@ -226,7 +226,7 @@ def test_in_every_order_nothing_that_was_swallowed_is_lost_and_nothing_answered_
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", [reading.ASYNC, reading.BLOCKING], ids=["async", "blocking"])
+@pytest.mark.parametrize("policy", reading.POLICIES.values(), ids=reading.POLICIES)
 def test_in_every_longer_order_too(policy: Any) -> None:
     inputs = reading.World.INPUTS
     assert search(partial(reading.World, policy), inputs, 7, last=reading.World.breaks) > 2000
@@ -494,7 +494,7 @@ def test_a_generator_that_has_ended_is_not_lost_in_a_move() -> None:
 
 def test_yields_that_a_dying_line_swallowed_stand_in_the_text() -> None:
     d = yields(send(live(STREAM), "?").call(("a", "tool")).turn_complete(), "read").say("so").turn_complete()
-    yields(dies(d), "swallowed")
+    yields(dies(d.server(HANDLE)), "swallowed")
     yields(reconnect(d), "later")
     d.machine.settled(1, Outcome({}), d.now)
     [_, late] = d.drain().later(30).texts()

@@ -17,9 +17,9 @@ from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.outbox import REPLAY_BOUND, Outbox, Receipt, Write
 from livetools.protocol.input.queue import (
     AWAY,
-    BLOCKED,
     ENDINGS_AT_MOST,
     FATAL,
+    INPUT_BLOCKED,
     MEDIA_BOUND,
     MEDIA_ENDINGS_AT_MOST,
     OUTSIDE,
@@ -203,7 +203,7 @@ def test_while_input_is_blocked_media_is_dropped_and_text_waits() -> None:
     assert not queue.media(media("lost"), blocked=True)
     assert queue.take(blocked=True) == []
     queue.tell()
-    assert told == [InputDropped(1, BLOCKED)]
+    assert told == [InputDropped(1, INPUT_BLOCKED)]
     assert names(queue.take(blocked=False)) == ["later"]
 
 
@@ -299,7 +299,7 @@ def test_while_input_is_blocked_an_activity_that_was_begun_ends() -> None:
     queue.activity(False, b"end")
     assert names(queue.take(blocked=True)) == ["end"]
     queue.tell()
-    assert told == [InputDropped(1, BLOCKED)]
+    assert told == [InputDropped(1, INPUT_BLOCKED)]
     assert names(queue.take(blocked=False)) == ["later"]
 
 
@@ -311,7 +311,7 @@ def test_while_input_is_blocked_none_begins_whose_audio_is_dropped() -> None:
     assert queue.take(blocked=True) == []
     assert queue.take(blocked=False) == []
     queue.tell()
-    assert told == [InputDropped(1, BLOCKED)]
+    assert told == [InputDropped(1, INPUT_BLOCKED)]
 
 
 def test_when_the_input_block_ends_in_the_middle_the_activity_begins_with_what_is_said_then() -> None:
@@ -569,7 +569,7 @@ def test_transparent_sound_that_connections_end_on_while_input_is_blocked_goes_b
         assert len(queue.take(False)) == 3
         queue.drop()
     queue.tell()
-    assert told == [InputDropped(1, BLOCKED)]
+    assert told == [InputDropped(1, INPUT_BLOCKED)]
     assert names(queue.take(False)) == ["one", "two"]
 
 
@@ -588,7 +588,7 @@ def test_a_text_does_not_pay_for_media_that_met_a_call(transparent: bool) -> Non
         queue.drop(close=CROSSED)
         assert names(list(queue.queue)) == ["one"], "the media goes at once"
     queue.tell()
-    assert all(event.reason == BLOCKED for event in told if isinstance(event, InputDropped))
+    assert all(event.reason == INPUT_BLOCKED for event in told if isinstance(event, InputDropped))
 
 
 def test_a_session_learns_from_the_close_that_its_sound_met_a_call() -> None:
@@ -627,7 +627,7 @@ def test_the_end_of_a_sound_goes_with_it_and_is_not_counted() -> None:
         queue.take(False)
         queue.drop()
     queue.tell()
-    assert told == [InputDropped(1, BLOCKED)]
+    assert told == [InputDropped(1, INPUT_BLOCKED)]
     assert names(queue.take(False)) == []
 
 
@@ -743,7 +743,7 @@ class Line(RuleBasedStateMachine):
         assert sorted(self.notified) == sorted(self.put)
         self.held.tell()
         dropped = [e for e in self.told if isinstance(e, InputDropped)]
-        assert sum(e.count for e in dropped if e.reason == BLOCKED) == self.refused
+        assert sum(e.count for e in dropped if e.reason == INPUT_BLOCKED) == self.refused
         assert sum(e.count for e in dropped) == sum(self.held.dropped.values())
 
 

@@ -23,7 +23,7 @@ from livetools.protocol.messages.frames import (
     parse,
     seconds,
 )
-from livetools.protocol.messages.salvage import MOST
+from livetools.protocol.messages.salvage import MAX_FAULTS
 
 ROWS = [
     json.loads(line)
@@ -561,7 +561,7 @@ def test_of_a_message_with_too_many_broken_pieces_calls_and_cancellations_are_ke
     part = {"text": {}, "functionCall": {"id": "c2", "name": "g"}}
     data = parts_of(
         part,
-        MOST + 1,
+        MAX_FAULTS + 1,
         toolCall={"functionCalls": [call]},
         toolCallCancellation={"ids": ["c0"]},
         usageMetadata={"totalTokenCount": 3},
@@ -574,15 +574,15 @@ def test_of_a_message_with_too_many_broken_pieces_calls_and_cancellations_are_ke
 
 
 def test_the_calls_of_such_a_message_are_found_in_either_casing() -> None:
-    turn = {"model_turn": {"parts": [7] * (MOST + 1) + [{"function_call": {"id": "c2", "name": "g"}}]}}
+    turn = {"model_turn": {"parts": [7] * (MAX_FAULTS + 1) + [{"function_call": {"id": "c2", "name": "g"}}]}}
     data = {"tool_call": {"function_calls": {"id": "c1", "name": "f"}}, "server_content": turn}
     assert [call.id for call in parse(json.dumps(data)).calls] == ["c1", "c2"]
 
 
 def test_as_many_pieces_as_are_taken_out_one_by_one_leave_the_rest() -> None:
-    message = parse(parts_of({"text": {}}, MOST, usageMetadata={"totalTokenCount": 3}))
+    message = parse(parts_of({"text": {}}, MAX_FAULTS, usageMetadata={"totalTokenCount": 3}))
     assert message.usage == {"totalTokenCount": 3}
-    assert len(message.unknown) == MOST
+    assert len(message.unknown) == MAX_FAULTS
 
 
 CALLS = st.dictionaries(

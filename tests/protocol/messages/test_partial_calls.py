@@ -14,7 +14,7 @@ from support.driver import Driver, plan
 from livetools.events import Call, ToolStarted
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.messages.frames import RAW_ARGS, FunctionCall, parse
-from livetools.protocol.messages.partial_calls import LARGEST, MOST, PartialCalls
+from livetools.protocol.messages.partial_calls import MAX_CHARACTERS, MAX_PARTIAL_CALLS, PartialCalls
 from livetools.setup.plan_types import CallPolicy
 
 
@@ -83,7 +83,7 @@ def test_every_kind_of_value_is_read() -> None:
         {"jsonPath": "$.a[*]", "stringValue": "x"},
         {"jsonPath": "$.list[4000000000]", "stringValue": "x"},
         {"jsonPath": "$[0]", "stringValue": "x"},
-        {"jsonPath": "$.x", "stringValue": "x" * (LARGEST + 1)},
+        {"jsonPath": "$.x", "stringValue": "x" * (MAX_CHARACTERS + 1)},
         "no object",
     ],
 )
@@ -109,7 +109,7 @@ def test_what_is_cancelled_or_of_another_session_never_becomes_whole() -> None:
 
 def test_calls_that_are_never_finished_do_not_add_up() -> None:
     partial = PartialCalls()
-    for n in range(MOST + 1):
+    for n in range(MAX_PARTIAL_CALLS + 1):
         read(partial, {"id": str(n), "name": "f", "willContinue": True})
     assert read(partial, {"id": "1", "name": "f"}) == [("1", "f", {})]
     assert read(partial, {"id": "0", "name": "late", "args": {}}) == [("0", "late", {})]

@@ -14,7 +14,7 @@ from support.driver import GEMINI, Driver, plan
 from livetools.events import TurnComplete
 from livetools.protocol.calls.actions import Outcome
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
-from livetools.protocol.transcript.latency import LAST, PER_OCTAVE, UNIT, Histogram, Latency
+from livetools.protocol.transcript.latency import LAST_BUCKET, PER_OCTAVE, UNIT, Histogram, Latency
 from livetools.setup.plan_types import CallPolicy, Plan
 
 OFF = 2 ** (1 / PER_OCTAVE / 2)  # the factor by which a quantile may be off
@@ -67,7 +67,7 @@ def test_count_mean_and_max_are_exact_and_any_time_has_a_bucket(times: list[floa
     summary = histogram.summary()
     assert (summary["count"], summary["max"]) == (len(times), max(times))
     assert summary["mean"] == sum(times) / len(times)
-    assert set(histogram._buckets) <= set(range(LAST + 1))
+    assert set(histogram._buckets) <= set(range(LAST_BUCKET + 1))
 
 
 def test_without_times_there_are_no_figures_and_no_buckets() -> None:

@@ -10,7 +10,7 @@ from livetools.errors import SessionClosed
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.outbox import Receipt
 from livetools.protocol.messages.outgoing import SPEAK_NOW, audio
-from livetools.protocol.turns.quiet import PATIENCE, PAUSE, Quiet
+from livetools.protocol.turns.quiet import PATIENCE, QUIET_PAUSE, Quiet
 from livetools.setup.plan_types import CallPolicy, Plan
 
 JOB = CallPolicy("job", background=True, timeout=None)
@@ -42,12 +42,12 @@ def test_before_anything_was_said_it_is_quiet_at_once() -> None:
 def test_it_is_quiet_a_pause_after_the_last_word_and_its_sound() -> None:
     quiet = Quiet()
     quiet.said(10.0)
-    assert quiet.at(10.0) == 10.0 + PAUSE
+    assert quiet.at(10.0) == 10.0 + QUIET_PAUSE
     quiet.said(10.0, 3.0)
     quiet.said(10.5, 2.0)  # faster than it plays
-    assert quiet.at(10.0) == 15.0 + PAUSE
+    assert quiet.at(10.0) == 15.0 + QUIET_PAUSE
     quiet.cut_off(11.0)
-    assert quiet.at(10.0) == 11.0 + PAUSE
+    assert quiet.at(10.0) == 11.0 + QUIET_PAUSE
 
 
 def test_a_user_who_speaks_on_is_waited_for_and_not_for_ever() -> None:
@@ -55,14 +55,14 @@ def test_a_user_who_speaks_on_is_waited_for_and_not_for_ever() -> None:
     quiet.user(True, 10.0)
     assert quiet.at(12.0) == 12.0 + PATIENCE
     quiet.user(False, 14.0)
-    assert quiet.at(12.0) == 14.0 + PAUSE
+    assert quiet.at(12.0) == 14.0 + QUIET_PAUSE
 
 
 def test_on_another_connection_nobody_will_tell_when_the_user_stops() -> None:
     quiet = Quiet()
     quiet.user(True, 10.0)
     quiet.lost()
-    assert quiet.at(12.0) == 10.0 + PAUSE
+    assert quiet.at(12.0) == 10.0 + QUIET_PAUSE
 
 
 # What goes out
@@ -100,7 +100,7 @@ def test_without_instructions_another_model_is_told_that_it_is_its_turn() -> Non
 def test_it_waits_for_the_end_of_the_models_turn_and_a_pause() -> None:
     d = live().say("Well, ")
     receipt = reply(d)
-    d.later(3.0).say("then.").turn_complete().later(PAUSE - 0.1)
+    d.later(3.0).say("then.").turn_complete().later(QUIET_PAUSE - 0.1)
     assert not receipt.done
     assert d.later(0.1).texts() == ["Greet."]
     assert receipt.done
@@ -121,7 +121,7 @@ def test_it_waits_while_the_user_is_heard() -> None:
     for _ in range(4):
         d.later(1.5).server(HEARD)
     assert not d.texts()
-    assert d.later(PAUSE).texts() == ["Greet."]
+    assert d.later(QUIET_PAUSE).texts() == ["Greet."]
 
 
 def test_it_waits_while_the_user_speaks_but_not_for_ever() -> None:
@@ -148,7 +148,7 @@ def test_it_waits_for_sound_that_still_plays() -> None:
     sound = {"inlineData": {"mimeType": "audio/pcm;rate=24000", "data": "AAAA" * 48_000}}  # 3 s
     d.server({"serverContent": {"modelTurn": {"parts": [sound]}}}).turn_complete()
     reply(d)
-    assert not d.later(3.0 + PAUSE - 0.1).texts()
+    assert not d.later(3.0 + QUIET_PAUSE - 0.1).texts()
     assert d.later(0.1).texts() == ["Greet."]
 
 
@@ -158,16 +158,16 @@ def test_an_interruption_ends_the_sound_and_a_pause_follows() -> None:
     d.server({"serverContent": {"modelTurn": {"parts": [sound]}}})
     d.server({"serverContent": {"interrupted": True}}).turn_complete()
     reply(d)
-    assert d.later(PAUSE).texts() == ["Greet."]
+    assert d.later(QUIET_PAUSE).texts() == ["Greet."]
 
 
 def test_background_results_and_replies_come_one_at_a_time() -> None:
     d = spoken(live().call(("c1", "job")))
     d.settle("c1", "42 rows")
     reply(d)
-    assert ["42 rows" in text for text in d.later(PAUSE).texts()] == [True]
+    assert ["42 rows" in text for text in d.later(QUIET_PAUSE).texts()] == [True]
     spoken(d)
-    assert d.later(PAUSE).texts()[1:] == ["Greet."]
+    assert d.later(QUIET_PAUSE).texts()[1:] == ["Greet."]
 
 
 def test_the_result_of_a_lost_call_is_waited_for_and_does_not_wait() -> None:
@@ -179,7 +179,7 @@ def test_the_result_of_a_lost_call_is_waited_for_and_does_not_wait() -> None:
 def test_it_outlasts_a_connection_that_is_lost_before_and_after_it_was_written() -> None:
     d = spoken(live())
     receipt = reply(d)
-    d.drop(1006).later(0.3).establish().later(PAUSE)
+    d.drop(1006).later(0.3).establish().later(QUIET_PAUSE)
     assert receipt.done
     d.drop(1006).later(1.0).establish()
     assert d.texts() == ["Greet.", "Greet."]

@@ -58,7 +58,9 @@ async def test_a_loop_that_turns_is_not_blamed() -> None:
 async def test_one_beats_for_all_sessions_of_a_loop_and_for_none(
     monkeypatch: pytest.MonkeyPatch, anyio_backend: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr("livetools.session.handlers.loop_lag.LagMonitor.__init__.__defaults__", (0.01, 0.05))
+    monkeypatch.setattr(
+        "livetools.session.handlers.loop_lag.LagMonitor.__init__.__defaults__", (0.01, 0.05, float)
+    )
     sessions = [lambda: ["crunch"], lambda: ["grind"]]
     async with anyio.create_task_group() as group:
         monitors = [watch_loop(group, running) for running in sessions]
@@ -76,3 +78,21 @@ async def test_one_beats_for_all_sessions_of_a_loop_and_for_none(
         assert len(told) == 1
         assert "crunch, grind" in told[0]
         assert monitors[0].idle
+
+
+async def test_a_process_that_did_not_run_is_told_as_that_and_no_tool_is_blamed(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    stopped = 0.0
+    monitor = LagMonitor(beat=0.01, late=0.05, stopped=lambda: stopped)
+    monitor.watch(lambda: ["crunch"])
+    async with anyio.create_task_group() as group:
+        group.start_soon(monitor.run)
+        await anyio.wait_all_tasks_blocked()
+        time.sleep(0.1)
+        stopped = 0.1
+        await anyio.sleep(0.02)
+        group.cancel_scope.cancel()
+    assert "this process did not run for 0.1 s: it was stopped, suspended or throttled" in caplog.text
+    assert "crunch" not in caplog.text
+    assert "did not run" in monitor.explain(Close(1006)).note

@@ -140,3 +140,62 @@ def test_a_sampler_whose_loop_has_ended_looks_no_more(monkeypatch: pytest.Monkey
     monkeypatch.setattr(loop_sampler, "_HANDLE", handle.__code__)
     handle(None, Running())
     assert sampler._stop.is_set()
+
+
+class Time:
+    """The clocks of a process."""
+
+    def __init__(self) -> None:
+        self.passed = self.used = 0.0
+
+    def monotonic(self) -> float:
+        return self.passed
+
+    def process_time(self) -> float:
+        return self.used
+
+    def go_on(self, passed: float, used: float = 0.0) -> None:
+        self.passed += passed
+        self.used += used
+
+
+@pytest.fixture
+def stops(monkeypatch: pytest.MonkeyPatch) -> tuple[loop_sampler.Stops, Time]:
+    clocks = Time()
+    monkeypatch.setattr(loop_sampler, "time", clocks)
+    return loop_sampler.Stops(), clocks
+
+
+def test_a_process_that_looks_late_and_has_used_no_processor_was_stopped(stops: Any) -> None:
+    stop, clocks = stops
+    for _ in range(5):
+        clocks.go_on(loop_sampler.INTERVAL + 0.01, used=0.02)
+        stop.look()
+    assert stop.seconds() == 0
+    clocks.go_on(8.0, used=0.01)
+    assert stop.seconds() == pytest.approx(8 - loop_sampler.INTERVAL)  # before the thread has woken up
+    stop.look()
+    clocks.go_on(loop_sampler.INTERVAL)
+    stop.look()
+    assert stop.seconds() == pytest.approx(8 - loop_sampler.INTERVAL)
+
+
+def test_a_process_that_computes_so_that_no_other_thread_runs_was_not_stopped(stops: Any) -> None:
+    stop, clocks = stops
+    clocks.go_on(3.0, used=2.9)
+    assert stop.seconds() == 0
+    stop.look()
+    assert stop.seconds() == 0
+
+
+async def test_a_tool_is_not_blamed_for_a_time_in_which_the_process_did_not_run(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    class Stopped(loop_sampler.Stops):
+        """As where the process is stopped whenever a tool blocks."""
+
+        def seconds(self) -> float:
+            return time.monotonic()
+
+    monkeypatch.setattr(loop_sampler, "Stops", Stopped)
+    assert await conversation(slow_weather) == {}

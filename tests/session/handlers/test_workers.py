@@ -27,7 +27,7 @@ from livetools import (
     tool,
 )
 from livetools.session.handlers.handlers import Desk, Handlers, Job
-from livetools.session.handlers.workers import IDLE
+from livetools.session.handlers.workers import MAX_IDLE_WORKERS
 from livetools.transport.loop.wake import on_trio, this_task
 
 pytestmark = pytest.mark.anyio
@@ -837,4 +837,4 @@ async def test_waves_of_calls_are_answered_and_leave_no_more_tasks_than_wait_for
             await line.quiet()
             workers = line.session._driver.workers
             assert line.session.stats()["handlers"] == 0
-            assert tasks() - before == len(workers._idle) <= IDLE
+            assert tasks() - before == len(workers._idle) <= MAX_IDLE_WORKERS

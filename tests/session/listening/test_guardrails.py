@@ -207,7 +207,7 @@ async def test_a_method_that_was_set_on_a_hook_is_called_too(opened: Opened) -> 
 async def test_neither_the_model_nor_the_user_waits_for_a_hook(
     opened: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(guardrails, "LAST_WORDS", 0.01)
+    monkeypatch.setattr(guardrails, "HOOKS_GRACE", 0.01)
     cancelled: list[str] = []
 
     class Slow(Hooks):
@@ -237,13 +237,13 @@ async def test_what_waits_for_a_hook_is_bounded(opened: Opened, caplog: pytest.L
             heard.append(event.text)
 
     async with opened(hooks=[Slow()]) as line:
-        for n in range(guardrails.WAITING + 10):
+        for n in range(guardrails.MAX_WAITING + 10):
             line.server.send({"serverContent": {"outputTranscription": {"text": f"{n} "}}})
         line.says("end")
         await line.until(TurnComplete)
         go.set()
     assert heard[-1] == "end"
-    assert len(heard) <= guardrails.WAITING + 1
+    assert len(heard) <= guardrails.MAX_WAITING + 1
     assert "is behind by 1000 transcripts" in caplog.text
 
 

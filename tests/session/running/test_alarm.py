@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable
 
 import anyio
 import pytest
 
-from livetools.session.running.alarm import make_alarm
+from livetools.session.running.alarm import REST, make_alarm
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.testing import FakeClock
 from livetools.transport.loop.wake import this_task
@@ -112,5 +113,43 @@ async def test_what_may_be_done_at_any_time_rings_at_once(clock: Clock) -> None:
         alarm.set(-math.inf)
         with anyio.fail_after(5):
             await rung.wait()
+        alarm.close()
+        group.cancel_scope.cancel()
+
+
+@pytest.mark.parametrize("threads", [False, True])
+async def test_one_that_rings_late_lets_the_loop_run_first(clock: Clock, threads: bool) -> None:
+    seen: list[str] = []
+
+    async def several_steps() -> None:
+        for _ in range(8):
+            await anyio.sleep(0)
+        seen.append("the others")
+
+    async with anyio.create_task_group() as group:
+        alarm = make_alarm(clock, lambda: seen.append("the alarm"), group, lambda: threads)
+        alarm.set(clock.now() + 0.01)
+        await anyio.sleep(0)
+        time.sleep(0.1)
+        group.start_soon(several_steps)
+        with anyio.fail_after(5):
+            while len(seen) < 2:
+                await anyio.sleep(0.001)
+                alarm.set(clock.now())  # what comes meanwhile does not make it ring earlier
+        alarm.close()
+        group.cancel_scope.cancel()
+    assert seen[:2] == ["the others", "the alarm"]
+
+
+async def test_one_that_is_set_for_a_time_that_has_passed_is_not_late(clock: Clock) -> None:
+    rung = anyio.Event()
+    async with anyio.create_task_group() as group:
+        alarm = make_alarm(clock, rung.set, group)
+        alarm.set(clock.now() - 60)
+        assert alarm.due >= clock.now() - 1
+        began = anyio.current_time()
+        with anyio.fail_after(5):
+            await rung.wait()
+        assert anyio.current_time() - began < REST
         alarm.close()
         group.cancel_scope.cancel()

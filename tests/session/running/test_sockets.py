@@ -9,9 +9,12 @@ import anyio
 import pytest
 
 import livetools
-from livetools import ConnectFailed, SetupTimeout
+from livetools import AuthenticationError, ConnectFailed, SetupTimeout
+from livetools.protocol.connection.close_codes import http_error
 from livetools.session.memory import MemoryTransport
-from livetools.transport.contract import Transport
+from livetools.testing import FakeLiveServer, User
+from livetools.transport.contract import Dialer, Transport
+from livetools.transport.websocket import WebSocket
 
 pytestmark = pytest.mark.anyio
 
@@ -60,3 +63,131 @@ async def test_cancelling_the_entry_leaves_nothing_behind() -> None:
     assert scope.cancelled_caught
     server = await transport.accept()
     assert server.end is not None
+
+
+class Credentials:
+    """Google's, as far as they are used: each refresh gives another token, and none says that it has expired."""
+
+    token = "token-0"
+    expired = False
+    refreshed = 0
+
+    def refresh(self, request: object) -> None:
+        self.refreshed += 1
+        self.token = f"token-{self.refreshed}"
+
+
+class Door:
+    """The way to ``server``, for the tokens that are in ``good`` now; HTTP 401 for every other."""
+
+    def __init__(self, *good: str) -> None:
+        self.good = {f"Bearer {token}" for token in good}
+        self.shown: list[str] = []
+        self.inner = livetools.WebSocket()
+
+    @asynccontextmanager
+    async def dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
+        self.shown.append(headers.get("Authorization", ""))
+        if self.shown[-1] not in self.good:
+            raise http_error(401)
+        async with self.inner.dial(url, headers) as transport:
+            yield transport
+
+
+def vertex(server: FakeLiveServer, door: Door, credentials: Credentials) -> livetools.Session:
+    return livetools.connect(
+        "gemini-3.8-live", vertexai=True, project="p", location="us", credentials=credentials,
+        base_url=server.url, transport=door,
+    )  # fmt: skip
+
+
+async def test_credentials_that_vertex_refuses_are_refreshed_and_shown_again() -> None:
+    credentials, door = Credentials(), Door("token-1")
+    async with FakeLiveServer() as server, vertex(server, door, credentials) as session:
+        assert await session.ask("Are you there?")
+    assert door.shown == ["Bearer token-0", "Bearer token-1"]
+
+
+async def test_a_token_that_is_revoked_in_mid_session_is_refreshed_at_the_next_dial() -> None:
+    credentials, door = Credentials(), Door("token-0")
+    async with FakeLiveServer() as server:
+
+        @server.conversation
+        async def script(user: User) -> None:
+            turn = await user.says("one")
+            await turn.say("First.")
+            door.good = {"Bearer token-1"}
+            await turn.drop()
+            await user.reconnects()
+            await (await user.says("two")).say("Second.")
+
+        async with vertex(server, door, credentials) as session:
+            assert str(await session.ask("one")) == "First."
+            assert str(await session.ask("two")) == "Second."
+    assert credentials.refreshed == 1
+
+
+async def test_credentials_that_are_refused_again_are_the_error_with_what_to_do_on_vertex() -> None:
+    credentials, door = Credentials(), Door()
+    async with FakeLiveServer() as server:
+        with pytest.raises(AuthenticationError, match="application-default login") as caught:
+            async with vertex(server, door, credentials):
+                raise AssertionError("it cannot stand")
+    assert len(door.shown) == 2
+    assert caught.value.code == 401
+    assert "GEMINI_API_KEY" not in str(caught.value)
+    assert "token-" not in str(caught.value)
+
+
+async def test_a_header_of_ones_own_is_not_renewed_by_credentials() -> None:
+    credentials, door = Credentials(), Door()
+    with pytest.raises(AuthenticationError):
+        await enter(
+            transport=door, vertexai=True, project="p", location="us", credentials=credentials,
+            config={"http_options": {"headers": {"Authorization": "Bearer mine"}}},
+        )  # fmt: skip
+    assert (door.shown, credentials.refreshed) == (["Bearer mine"], 0)
+
+
+async def test_an_api_key_that_is_refused_is_dialled_once() -> None:
+    door = Door()
+    with pytest.raises(AuthenticationError, match="Check the API key"):
+        await enter(transport=door, api_key="k")
+    assert len(door.shown) == 1
+
+
+class Bare:
+    """A transport without pings: the three methods of the contract, and nothing else."""
+
+    def __init__(self, inner: Transport) -> None:
+        self.send, self.receive, self.aclose = inner.send, inner.receive, inner.aclose
+
+
+class Bares:
+    """Dials transports without pings, by another dialer."""
+
+    def __init__(self, inner: Dialer) -> None:
+        self.inner = inner
+
+    @asynccontextmanager
+    async def dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
+        async with self.inner.dial(url, headers) as transport:
+            yield Bare(transport)
+
+
+async def test_that_a_dead_line_cannot_be_noticed_is_said_once(
+    live_server: FakeLiveServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    @live_server.conversation
+    async def script(user: User) -> None:
+        turn = await user.says("one")
+        await turn.drop()
+        await user.reconnects()
+        turn = await user.says("one")
+        await turn.say("1")
+
+    caplog.set_level("INFO", "livetools.session")
+    async with livetools.connect("gemini-3.8-live", transport=Bares(WebSocket())) as session:
+        assert str(await session.ask("one")) == "1"
+    said = [record.message for record in caplog.records if "no pings" in record.message]
+    assert said == ["Bare sends no pings: that a line is dead shows only when it takes no more frames"]

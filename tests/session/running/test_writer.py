@@ -17,7 +17,7 @@ from livetools import (
     ToolStarted,
     TurnComplete,
 )
-from livetools.protocol.calls.replies import Reply
+from livetools.protocol.calls.replies import AnswerFrame
 from livetools.protocol.input.outbox import Entry, Frame, Write
 from livetools.session import memory
 from livetools.session.running.writer import Writer
@@ -140,7 +140,7 @@ async def test_what_went_before_an_answer_that_was_taken_back_is_believed(opened
     async with opened() as line:
         write = Write()
         write.ask()
-        empty = Reply(1, [], lambda answers: b"")
+        empty = AnswerFrame(1, [], lambda answers: b"")
         empty.write = write
         await line.session._driver.writer._send(empty)
         assert write.handed

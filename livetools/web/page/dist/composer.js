@@ -9,7 +9,6 @@ export class Composer {
     open = byId("microphone");
     preview = byId("preview");
     videos = { camera: byId("camera"), screen: byId("screen") };
-    held = false;
     listening = false; // the microphone was opened, not only held
     seen = null;
     constructor(actions) {
@@ -29,7 +28,7 @@ export class Composer {
             if (event.key === "Escape" && !this.stop.disabled)
                 actions.stop();
         });
-        this.listenToHold();
+        actions.hold(this.hold);
         this.open.addEventListener("click", () => this.attempt(() => this.toggleMicrophone()));
         for (const kind of ["camera", "screen"]) {
             this.videos[kind].addEventListener("click", () => this.attempt(() => actions.video(this.seen === kind ? null : kind)));
@@ -55,7 +54,6 @@ export class Composer {
         if (!on)
             this.listening = false;
         setAttribute(this.open, "aria-pressed", String(this.listening && sending));
-        setAttribute(this.hold, "aria-pressed", String(!this.listening && sending));
     }
     video(kind, stream) {
         this.seen = kind;
@@ -98,30 +96,6 @@ export class Composer {
             this.listening = false;
             throw error;
         }
-    }
-    listenToHold() {
-        const { hold } = this;
-        hold.addEventListener("pointerdown", (event) => {
-            hold.setPointerCapture(event.pointerId);
-            this.press(true);
-        });
-        for (const up of ["pointerup", "pointercancel", "blur"])
-            hold.addEventListener(up, () => this.press(false));
-        hold.addEventListener("keydown", (event) => {
-            if (event.key !== " " && event.key !== "Enter")
-                return;
-            event.preventDefault();
-            if (!event.repeat)
-                this.press(true);
-        });
-        hold.addEventListener("keyup", () => this.press(false));
-        hold.addEventListener("contextmenu", (event) => event.preventDefault()); // a long touch
-    }
-    press(down) {
-        if (down === this.held || (down && this.listening))
-            return;
-        this.held = down;
-        this.attempt(() => this.actions.hold(down));
     }
     attempt(act) {
         this.trouble("");

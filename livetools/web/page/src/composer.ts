@@ -6,8 +6,8 @@ import { byId, setAttribute, setText } from "./dom.js";
 export interface ComposerActions {
   send(text: string): Promise<void>;
   stop(): void;
-  /** Push-to-talk: the button is down, or up. */
-  hold(down: boolean): Promise<void>;
+  /** Make it the button of push-to-talk. */
+  hold(button: HTMLElement): void;
   microphone(on: boolean): Promise<void>;
   video(kind: VideoKind | null): Promise<void>;
 }
@@ -19,7 +19,6 @@ export class Composer {
   private readonly open = byId<HTMLButtonElement>("microphone");
   private readonly preview = byId<HTMLVideoElement>("preview");
   private readonly videos: Record<VideoKind, HTMLButtonElement> = { camera: byId("camera"), screen: byId("screen") };
-  private held = false;
   private listening = false; // the microphone was opened, not only held
   private seen: VideoKind | null = null;
 
@@ -37,7 +36,7 @@ export class Composer {
     document.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && !this.stop.disabled) actions.stop();
     });
-    this.listenToHold();
+    actions.hold(this.hold);
     this.open.addEventListener("click", () => this.attempt(() => this.toggleMicrophone()));
     for (const kind of ["camera", "screen"] as const) {
       this.videos[kind].addEventListener("click", () => this.attempt(() => actions.video(this.seen === kind ? null : kind)));
@@ -62,7 +61,6 @@ export class Composer {
   microphone(on: boolean, sending: boolean): void {
     if (!on) this.listening = false;
     setAttribute(this.open, "aria-pressed", String(this.listening && sending));
-    setAttribute(this.hold, "aria-pressed", String(!this.listening && sending));
   }
 
   video(kind: VideoKind | null, stream: MediaStream | null): void {
@@ -105,28 +103,6 @@ export class Composer {
       this.listening = false;
       throw error;
     }
-  }
-
-  private listenToHold(): void {
-    const { hold } = this;
-    hold.addEventListener("pointerdown", (event) => {
-      hold.setPointerCapture(event.pointerId);
-      this.press(true);
-    });
-    for (const up of ["pointerup", "pointercancel", "blur"]) hold.addEventListener(up, () => this.press(false));
-    hold.addEventListener("keydown", (event) => {
-      if (event.key !== " " && event.key !== "Enter") return;
-      event.preventDefault();
-      if (!event.repeat) this.press(true);
-    });
-    hold.addEventListener("keyup", () => this.press(false));
-    hold.addEventListener("contextmenu", (event) => event.preventDefault()); // a long touch
-  }
-
-  private press(down: boolean): void {
-    if (down === this.held || (down && this.listening)) return;
-    this.held = down;
-    this.attempt(() => this.actions.hold(down));
   }
 
   private attempt(act: () => Promise<void>): void {

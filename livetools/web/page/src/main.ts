@@ -59,7 +59,7 @@ class Page {
     this.composer = new Composer({
       send: (text) => this.send(text),
       stop: () => this.live.interrupt(),
-      hold: (down) => (down ? this.live.startTalking() : this.live.stopTalking()),
+      hold: (button) => this.live.holdToTalk(button),
       microphone: (on) => (on ? this.live.openMicrophone() : this.live.closeMicrophone()),
       video: (kind) => this.show(kind),
     });
@@ -130,6 +130,8 @@ class Page {
         this.composer.trouble(NO_SESSION);
         return;
       case "VideoChunk": // an avatar has no place on this page
+      case "alive":
+      case "pong":
         return;
       default:
         this.take(message);

@@ -25,7 +25,7 @@ from livetools.events import (
 )
 from livetools.protocol.calls.actions import Close
 from livetools.protocol.connection.connection import Loss
-from livetools.session.line_log import LineLog
+from livetools.session.running.line_log import LineLog
 from livetools.testing import FakeClock
 
 Opened = Callable[..., Any]

@@ -21,12 +21,14 @@ from livetools.events import (
     ToolLost,
     TurnComplete,
 )
+from livetools.log import get_logger
 from livetools.protocol.connection.connection import Loss
-from livetools.session.running.clock import Clock
 
-log = logging.getLogger("livetools.session")
+from .clock import Clock
 
-PAUSE = 1.0  # seconds between two lines of a kind
+log = get_logger("livetools.session")
+
+LOG_INTERVAL = 1.0  # seconds between two lines of a kind
 
 #: The events that are looked at.
 LOGGED = frozenset({Reconnecting, Reconnected, GoAway, ToolLost, InputDropped, Stalled, TurnComplete})
@@ -80,7 +82,7 @@ class LineLog:
 
     def _line(self, kind: str, text: str, level: int = logging.WARNING) -> None:
         now = self._clock.now()
-        if now < self._last.get(kind, now - PAUSE) + PAUSE:
+        if now < self._last.get(kind, now - LOG_INTERVAL) + LOG_INTERVAL:
             self._left_out[kind] = self._left_out.get(kind, 0) + 1
             return
         self._last[kind] = now

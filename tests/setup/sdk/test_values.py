@@ -2,75 +2,13 @@
 
 from __future__ import annotations
 
-import enum
-import types as builtin
-import typing
 from typing import Any
 
 import pytest
-from google.genai import types
-from pydantic import BaseModel
 
 from livetools.errors import ConfigError
 from livetools.setup import configuration
-from livetools.setup.config_values import KINDS
-
-#: Objects that the service documents apart from the configuration, or that have rules of their own.
-ELSEWHERE = {"Tool", "Schema", "HttpOptions", "Content", "Part", "File", "ResponseFormat", "SafetySetting"}
-#: What Live does not take, and bytes, which are base64 by then.
-UNCHECKED = {
-    *configuration.NOT_LIVE,
-    "systemInstruction",
-    "tools",
-    "httpOptions",
-    "safetySettings",
-    "responseFormat",
-}
-
-
-def kind_of(annotation: Any) -> str | None:
-    """The word that the table has for a type of the SDK."""
-    inner = [t for t in typing.get_args(annotation) if t is not type(None)]
-    if typing.get_origin(annotation) in (typing.Union, builtin.UnionType):
-        annotation = inner[0]
-    if typing.get_origin(annotation) is list:
-        (item,) = typing.get_args(annotation)
-        return "a list of strings" if item is str or issubclass(item, enum.Enum) else None
-    if typing.get_origin(annotation) is dict or annotation is dict:
-        return "an object"
-    if annotation in (float, int, bool, str):
-        words = {float: "a number", int: "a whole number", bool: "True or False", str: "a string"}
-        return words[annotation]
-    if isinstance(annotation, type) and issubclass(annotation, enum.Enum):
-        return "a string"
-    return "an object" if isinstance(annotation, type) and issubclass(annotation, BaseModel) else None
-
-
-def models(model: type[BaseModel], found: dict[str, type[BaseModel]]) -> dict[str, type[BaseModel]]:
-    """The model and the objects inside it."""
-    if model.__name__ in found or model.__name__ in ELSEWHERE:
-        return found
-    found[model.__name__] = model
-    for field in model.model_fields.values():
-        for part in (field.annotation, *typing.get_args(field.annotation)):
-            if isinstance(part, type) and issubclass(part, BaseModel):
-                models(part, found)
-    return found
-
-
-def test_the_kinds_are_those_of_the_sdk() -> None:
-    wrong = {}
-    for model in models(types.LiveConnectConfig, {}).values():
-        for name, field in model.model_fields.items():
-            key, kind = configuration.camel(name), kind_of(field.annotation)
-            if key in KINDS and kind is not None and KINDS[key] != kind:
-                wrong[f"{model.__name__}.{name}"] = (KINDS[key], kind)
-    assert not wrong
-
-
-def test_every_field_of_the_sdk_has_a_kind() -> None:
-    fields = {configuration.camel(name) for name in types.LiveConnectConfig.model_fields}
-    assert fields - UNCHECKED <= KINDS.keys()
+from livetools.setup.sdk.values import checked
 
 
 @pytest.mark.parametrize(
@@ -134,6 +72,25 @@ def test_what_the_sdk_would_read_is_read() -> None:
         "triggerTokens": "1000",
         "slidingWindow": {"targetTokens": "500"},
     }
+
+
+def test_an_enum_is_read_in_any_case_and_a_value_of_tomorrow_is_sent_as_it_is() -> None:
+    config = {
+        "media_resolution": "media_resolution_low",
+        "realtime_input_config": {"turn_coverage": "NEW_ONE"},
+    }
+    setup = configuration.setup(configuration.read(config))
+    assert setup["generationConfig"]["mediaResolution"] == "MEDIA_RESOLUTION_LOW"
+    assert setup["realtimeInputConfig"] == {"turnCoverage": "NEW_ONE"}
+
+
+def test_names_and_values_deep_in_a_tool_are_checked_too() -> None:
+    with pytest.raises(
+        ConfigError, match=r"config.tools.retrieval.vertex_ai_search has no field 'data_store'"
+    ):
+        checked({"retrieval": {"vertexAiSearch": {"dataStore": "x"}}}, "Tool", "config.tools")
+    with pytest.raises(ConfigError, match=r"vertex_ai_search.max_results is a str, 'many': a whole number"):
+        checked({"retrieval": {"vertexAiSearch": {"maxResults": "many"}}}, "Tool", "config.tools")
 
 
 def test_a_wrong_handle_is_not_shown() -> None:

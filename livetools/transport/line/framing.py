@@ -20,7 +20,8 @@ except ImportError:  # no wheel for this machine
 CONT, TEXT, BINARY, CLOSE, PING, PONG = 0, 1, 2, 8, 9, 10
 #: The bits of the first and of the second byte that say so.
 FIN, MASKED = 0x80, 0x80
-LAWFUL = frozenset({CONT, TEXT, BINARY, CLOSE, PING, PONG})
+DATA = frozenset({CONT, TEXT, BINARY})
+LAWFUL = DATA | {CLOSE, PING, PONG}
 POOL = 128  # bytes of randomness that are drawn at once
 
 

@@ -1,0 +1,54 @@
+"""Adds up the tokens of a session from the counts that the service sends."""
+
+from __future__ import annotations
+
+from livetools.events import Usage
+
+
+class TokenCount:
+    """Tokens of a session: the last count of each turn, summed.
+
+    The service counts a turn more than once, and its last count holds. A count that comes after the end of a turn is
+    still of that turn, unless another end follows with no output between: then that turn was empty, and it was its own.
+    """
+
+    def __init__(self) -> None:
+        self._before = Usage()  # of the turns before the last one
+        self._last = Usage()  # of the turn under way, or else of the last one
+        self.over = False  # the last turn has ended, and none has begun since
+        self._replaced: Usage | None = None  # what stood in _last before a count that came after the end
+
+    @property
+    def total(self) -> Usage:
+        """Tokens of all turns so far."""
+        return self._before + self._last
+
+    def count(self, usage: Usage) -> bool:
+        """A count has come. Whether it shows that the model has worked since the one before: it is not the same."""
+        last, self._last = self._last, usage
+        if not self.over:
+            return any(now > then for now, then in zip(_counts(usage), _counts(last), strict=True))
+        if self._replaced is None:
+            self._replaced = last
+        return _counts(usage) != _counts(last)
+
+    def begins(self) -> None:
+        """The model says something, or calls."""
+        if self.over:
+            self._before, self._last = self._before + self._last, Usage()
+            self.over, self._replaced = False, None
+
+    def ends(self) -> None:
+        """A turn has ended, or was cut off for good."""
+        if self._replaced is not None:
+            self._before, self._replaced = self._before + self._replaced, None
+        elif self.over:
+            self._before, self._last = self._before + self._last, Usage()
+        self.over = True
+
+
+def _counts(usage: Usage) -> tuple[int, ...]:
+    return (
+        usage.prompt_tokens, usage.response_tokens, usage.total_tokens,
+        usage.thoughts_tokens, usage.tool_use_tokens, usage.cached_tokens,
+    )  # fmt: skip

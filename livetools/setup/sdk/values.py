@@ -1,0 +1,154 @@
+"""Checks the names and values of a configuration, as google-genai's types would.
+
+Values are read as they read them: ``"0.5"`` is a number, ``"yes"`` a flag, ``"low"`` the enum's ``LOW``. What one API
+takes and the other does not is refused here too, by google-genai's converters.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Annotated, Any
+
+from livetools.errors import ConfigError
+from livetools.setup.near_names import near_names
+
+from . import tables
+from .spelling import snake
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+_WORDS: Mapping[str, str] = {
+    "number": "a number",
+    "integer": "a whole number",
+    "boolean": "True or False",
+    "string": "a string",
+    "[string]": "a list of strings",
+    "object": "an object",
+    "list": "a list",
+}
+#: 64-bit integers are strings in JSON's mapping of protocol buffers.
+INT64 = frozenset({"triggerTokens", "targetTokens"})
+_OF_VOICE = frozenset(
+    {"SpeechConfig", "VoiceConfig", "PrebuiltVoiceConfig"}
+)  # people put a voice's name there
+
+
+@cache
+def _adapter(kind: str) -> TypeAdapter[Any]:
+    """What reads values of this kind. pydantic is imported here: ``import livetools`` does not pay for it."""
+    from pydantic import Field, TypeAdapter
+
+    types: Mapping[str, Any] = {
+        "number": int | Annotated[float, Field(allow_inf_nan=False)],
+        "integer": int,
+        "boolean": bool,
+        "string": str,
+        "[string]": list[str],
+        "object": dict[str, Any],
+        "list": list[Any],
+    }
+    return TypeAdapter(types[kind])
+
+
+def checked(value: Any, kind: str, path: str) -> Any:  # any JSON, in and out
+    """``value`` as google-genai's ``kind`` (``"SpeechConfig"``, ``"[string]"`` …) reads it.
+
+    ``path`` is where it stands, for messages. Raises :class:`ConfigError` for a name that the type does not have, and
+    for a value that cannot be read as what it should be.
+    """
+    if kind in ("any", "bytes", "{any}"):  # the user's own, or base64 by now
+        return value
+    if kind.startswith("{"):
+        if odd := [name for name, each in _as(value, "object", path).items() if not isinstance(each, str)]:
+            raise ConfigError(f"{path}[{odd[0]!r}] is a {type(value[odd[0]]).__name__}: a string is expected")
+        return value
+    enums, fields = tables.enums(), tables.types().get(kind)
+    if kind.startswith("["):
+        inner = kind[1:-1]
+        read = _as(value, "[string]" if inner == "string" or inner in enums else "list", path)
+        return [checked(each, inner, path) for each in read]
+    if fields is not None:
+        return _object(value, kind, fields, path)
+    if kind in enums:
+        text: str = _as(value, "string", path)
+        return text.upper() if text.upper() in enums[kind] else text
+    return _as(value, kind, path)
+
+
+def _object(value: Any, kind: str, fields: Mapping[str, str], path: str) -> dict[str, Any]:
+    read: dict[str, Any] = {}
+    for name, inner in _as(value, "object", path, kind).items():
+        if name not in fields:
+            raise ConfigError(f"{path} has no field {snake(name)!r}; {_hint(name, fields)}")
+        # most fields of generation_config stand in the config itself as well
+        where = path.removesuffix(".generation_config") if name in tables.places() else path
+        made = checked(inner, fields[name], f"{where}.{snake(name)}")
+        read[name] = str(made) if name in INT64 else made
+    return read
+
+
+def _hint(name: str, fields: Mapping[str, str]) -> str:
+    near = near_names(name, fields, cutoff=0.5)
+    return (
+        f"did you mean {snake(near[0])}?"
+        if near
+        else f"known: {', '.join(map(snake, sorted(fields))) or 'none'}"
+    )
+
+
+def _as(value: Any, kind: str, path: str, holder: str = "") -> Any:
+    try:
+        return _adapter(kind).validate_python(value)
+    except ValueError:  # pydantic's ValidationError is one
+        shown = f", {value!r:.40}" if isinstance(value, int | float) or kind != "string" else ""
+        voice = f"; for a voice alone: connect(voice={value!r:.40})" if holder in _OF_VOICE else ""
+        hint = voice if isinstance(value, str) else ""
+        raise ConfigError(
+            f"{path} is a {type(value).__name__}{shown}: {_WORDS[kind]} is expected{hint}"
+        ) from None
+
+
+# What one API takes and the other does not
+
+
+def for_api(message: Mapping[str, Any], name: str, *, vertexai: bool, path: str) -> None:
+    """Make ``message`` one of the dialled API's: what it spells otherwise is renamed in place.
+
+    ``name`` is the message's (``"setup"``, ``"clientContent"``); ``path`` is what the user calls it. Raises
+    :class:`ConfigError` for a field that google-genai's converter to this API refuses. A flag that is ``False`` says
+    nothing, and is left out.
+    """
+    for fields in tables.refused(name, vertexai=vertexai):
+        for holder in list(_holders(message, fields)):
+            if holder[fields[-1]] is not False:
+                raise ConfigError(f"{_said(path, fields)} {_ONLY[vertexai]}; leave it out")
+            del holder[fields[-1]]
+    for fields, spelling in tables.renamed(name, vertexai=vertexai):
+        for holder in list(_holders(message, fields)):
+            holder[spelling] = holder.pop(fields[-1])
+
+
+_ONLY = {
+    True: "is only supported by the Gemini API, and this session uses Vertex AI (Gemini Enterprise Agent Platform)",
+    False: "is only supported by Vertex AI (Gemini Enterprise Agent Platform), and this session uses the Gemini API",
+}
+
+
+def _said(path: str, fields: Sequence[str]) -> str:
+    # most fields of generation_config stand in the config itself as well; a history is the turns
+    skipped = fields[0] == "turns" or (fields[0] == "generationConfig" and fields[1] in tables.places())
+    return ".".join([path, *map(snake, fields[skipped:])])
+
+
+def _holders(value: Any, fields: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The objects in ``value`` that have the field at the end of this path, through lists."""
+    if isinstance(value, list | tuple):
+        for each in value:
+            yield from _holders(each, fields)
+    elif isinstance(value, dict) and value.get(fields[0]) is not None:
+        if len(fields) == 1:
+            yield value
+        else:
+            yield from _holders(value[fields[0]], fields[1:])

@@ -1,0 +1,136 @@
+"""Asks a connection with pings what the peer has received: what comes behind a pong was sent with knowledge of it.
+
+At most one ping is out. What is written meanwhile shares the next one, which goes out when the pong has come: a pong
+covers everything that was written before its ping (RFC 6455, 5.5.3), so it proves no less, only up to a round trip
+later. Whoever does not need to know at once leaves at least ``APART`` seconds between two pings, and waits no longer
+than that for the next one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+APART = 1.0  # seconds between pings that nobody needs at once
+
+
+class Counts:
+    """Messages of one connection: ``messages`` that came whole, ``taken`` that the reader was given."""
+
+    __slots__ = ("messages", "taken")
+
+    def __init__(self) -> None:
+        self.messages = self.taken = 0
+
+
+class Ping:
+    """A ping. Called, it returns how many messages were taken that came behind its pong; ``None``: no pong came yet."""
+
+    __slots__ = ("_before", "_counts", "payload")
+
+    def __init__(self, counts: Counts, payload: bytes) -> None:
+        self.payload = payload
+        self._counts = counts
+        self._before: int | None = None  # messages that came before its pong
+
+    def __call__(self) -> int | None:
+        return None if self._before is None else max(0, self._counts.taken - self._before)
+
+    def answered(self, messages: int) -> None:
+        """The pong came, behind so many messages."""
+        self._before = messages
+
+
+class Pongs(Counts):
+    """The messages, pings and pongs of one connection. Whoever reads counts the messages.
+
+    ``write`` writes a ping with this payload now; ``later`` calls a function after so many seconds of ``clock``.
+    """
+
+    __slots__ = (
+        "_clock", "_count", "_hurry", "_later", "_next", "_not_before", "_sent", "_timed", "_write",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        write: Callable[[bytes], object],
+        later: Callable[[float, Callable[[], None]], object],
+        clock: Callable[[], float],
+    ) -> None:
+        super().__init__()
+        self._write, self._later, self._clock = write, later, clock
+        self._sent: Ping | None = None  # is out
+        self._next: Ping | None = None  # is shared by what was written and not asked about yet
+        self._hurry = False  # somebody wants that at once
+        self._timed = False  # a timer will send it
+        self._not_before = 0.0
+        self._count = 0
+
+    @property
+    def out(self) -> bool:
+        """Whether a ping is out that was not answered."""
+        return self._sent is not None
+
+    def ping(self) -> None:
+        """Ask for a sign of life, whatever is out."""
+        if self._sent is None:
+            ping, self._next = self._next or self._made(), None
+            self._write(self._sends(ping))
+        else:
+            self._write(b"")
+
+    def ask(self, at_once: bool = True) -> tuple[Ping, bytes | None]:
+        """A ping for the frame that the caller writes now, before it lets go of the line.
+
+        The payload of a ping that goes in the same write, or ``None``: it is sent later.
+        """
+        ping, self._next = self._next or self._made(), None
+        if self._sent is None and (at_once or self._clock() >= self._not_before):
+            return ping, self._sends(ping)
+        self._next = ping
+        self._hurry = self._hurry or at_once
+        if self._sent is None:
+            self._send_later()
+        return ping, None
+
+    def hurry(self) -> None:
+        """Somebody waits for the next pong: ask as soon as no ping is out."""
+        self._hurry = True
+        self._go_on()
+
+    def answer(self, payload: bytes) -> bool:
+        """A pong came; whether it answers a ping of ours."""
+        if self._sent is None or self._sent.payload != payload:
+            return False
+        self._sent.answered(self.messages)
+        self._sent = None
+        self._go_on()
+        return True
+
+    def _go_on(self) -> None:
+        """Send the next ping, now or later, unless one is out."""
+        if self._sent is not None or self._next is None:
+            return
+        if self._hurry or self._clock() >= self._not_before:
+            ping, self._next = self._next, None
+            self._write(self._sends(ping))
+        else:
+            self._send_later()
+
+    def _send_later(self) -> None:
+        if not self._timed:
+            self._timed = True
+            # not as soon as it may be: where frames come in a row the next one takes it along
+            self._later(max(APART, self._not_before - self._clock()), self._timer)
+
+    def _timer(self) -> None:
+        self._timed = False
+        self._go_on()
+
+    def _sends(self, ping: Ping) -> bytes:
+        self._sent, self._hurry = ping, False
+        self._not_before = self._clock() + APART
+        return ping.payload
+
+    def _made(self) -> Ping:
+        self._count += 1
+        return Ping(self, b"%d" % self._count)

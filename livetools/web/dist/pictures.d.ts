@@ -1,0 +1,21 @@
+import { type VideoKind } from "./video.js";
+/** What is told of a camera or a screen. */
+export interface Seen {
+    kind: VideoKind | null;
+    stream: MediaStream | null;
+    reason: string;
+}
+/** The camera or the screen that the model sees: one at a time. */
+export declare class Pictures {
+    private readonly send;
+    private readonly tell;
+    private video;
+    private asked;
+    private device;
+    constructor(send: (data: string) => void, tell: (seen: Seen) => void);
+    /** Resolves with the stream, for a preview: one that has ended where it was closed before it began. */
+    open(kind: VideoKind): Promise<MediaStream>;
+    close(reason?: string): void;
+    /** See with this camera from now on; `""`: the browser's choice. */
+    use(device: string): Promise<void>;
+}

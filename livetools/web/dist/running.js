@@ -1,0 +1,21 @@
+import { LiveError } from "./error.js";
+const PATIENCE = 2000; // milliseconds
+/**
+ * Start an audio context. Browsers start none before the user did something on the page, and some machines have no
+ * device that would drive it: then the promise of `resume()` stays open for ever. Rejects with a {@link LiveError}.
+ */
+export async function running(context) {
+    if (context.state === "running")
+        return;
+    let timer = 0;
+    const late = new Promise((_, reject) => {
+        timer = window.setTimeout(() => reject(new LiveError(NOT_STARTED)), PATIENCE);
+    });
+    try {
+        await Promise.race([context.resume(), late]);
+    }
+    finally {
+        window.clearTimeout(timer);
+    }
+}
+const NOT_STARTED = "the browser does not start its audio: click on the page and try again; if that does not help, this machine may have no audio device";

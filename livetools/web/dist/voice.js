@@ -1,0 +1,144 @@
+import { LiveError } from "./error.js";
+import { Microphone } from "./microphone.js";
+/**
+ * The microphone, on or off, and whether what it hears goes out.
+ *
+ * `wanted` is the one truth about the finger: a start that takes its time (the session opens, the browser asks the user)
+ * looks at it again after each step, and a microphone that nobody wants any more when it comes is switched off.
+ */
+export class Voice {
+    line;
+    worklet;
+    microphone = null;
+    starting = null;
+    wanted = 0; // the number of the press that wants sound to go out; 0: none
+    presses = 0;
+    open = false; // sound goes out
+    device = "";
+    constructor(line, worklet) {
+        this.line = line;
+        this.worklet = worklet;
+    }
+    get sending() {
+        return this.wanted > 0;
+    }
+    get level() {
+        return this.microphone?.meter.level() ?? 0;
+    }
+    /** Let what is heard go out. Resolves when it does, or when it is not wanted any more. */
+    async start() {
+        if (this.wanted > 0)
+            return;
+        const press = (this.wanted = ++this.presses);
+        try {
+            await this.line.connected();
+            if (this.wanted !== press)
+                return;
+            const microphone = await this.on();
+            if (this.wanted !== press || microphone !== this.microphone)
+                return;
+        }
+        catch (error) {
+            if (this.wanted === press)
+                this.wanted = 0;
+            throw error;
+        }
+        this.line.begin();
+        this.open = true;
+        this.microphone.open();
+        this.line.tell({ on: true, sending: true, reason: "" });
+    }
+    /** Nothing goes out any more; a start under way does not come about. Resolves when the rest has gone out. */
+    async stop() {
+        this.wanted = 0;
+        if (!this.open || this.microphone === null)
+            return;
+        this.open = false;
+        const { microphone } = this;
+        await microphone.close();
+        if (this.open || this.microphone !== microphone)
+            return; // pressed again, or switched off, meanwhile
+        this.line.end();
+        this.line.tell({ on: true, sending: false, reason: "" });
+    }
+    /** Switch it off, whatever it does. */
+    async off(reason = "") {
+        const was = this.open;
+        this.wanted = 0;
+        if (was)
+            await this.stop();
+        const { microphone } = this;
+        if (microphone === null)
+            return;
+        this.microphone = null;
+        await microphone.stop();
+        this.line.tell({ on: false, sending: false, reason });
+    }
+    /** The session came back: it knows nothing of an activity that was begun. */
+    again() {
+        if (this.open)
+            this.line.begin();
+    }
+    /** Hear with this device from now on; `""`: the browser's choice. */
+    async use(device) {
+        const before = this.device;
+        this.device = device;
+        if (this.microphone === null)
+            return;
+        try {
+            await this.replace();
+        }
+        catch (error) {
+            this.device = before;
+            throw error;
+        }
+    }
+    /** The microphone, switched on if it is not. */
+    async on() {
+        if (this.microphone !== null)
+            return this.microphone;
+        this.starting ??= this.switchOn().finally(() => (this.starting = null));
+        return await this.starting;
+    }
+    async switchOn() {
+        const microphone = await this.ask();
+        if (this.wanted > 0)
+            this.microphone = microphone;
+        else
+            await microphone.stop();
+        return microphone;
+    }
+    ask() {
+        const { device, worklet } = this;
+        return Microphone.start({ device, rate: this.line.rate(), worklet }, {
+            heard: (pcm) => this.line.send(pcm),
+            lost: (unplugged) => void this.lost(unplugged),
+        });
+    }
+    /** Put another microphone in the place of the one that is on, and let it go on with what that one did. */
+    async replace() {
+        const old = this.microphone;
+        const next = await this.ask();
+        if (old === null || this.microphone !== old)
+            return await next.stop(); // switched off meanwhile
+        this.microphone = next;
+        if (this.open)
+            next.open();
+        await old.stop();
+    }
+    /** One that is unplugged has a successor, if the browser knows another; one that was taken away has none. */
+    async lost(unplugged) {
+        if (!unplugged)
+            return await this.off("the microphone was taken away");
+        this.device = "";
+        try {
+            await this.replace();
+            const reason = "the microphone was unplugged: another one is used now";
+            if (this.microphone !== null)
+                this.line.tell({ on: true, sending: this.open, reason });
+        }
+        catch (error) {
+            await this.off(`the microphone was unplugged: ${error instanceof LiveError ? error.message : String(error)}`);
+        }
+    }
+}

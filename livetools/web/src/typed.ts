@@ -1,0 +1,48 @@
+import type { RelayMessage } from "./messages.js";
+
+/** A typed turn that the relay has not accepted yet. */
+export interface Typed {
+  /** Its name between page and relay. */
+  ref: string;
+  text: string;
+}
+
+/** The typed turns in their order, until the relay has accepted or refused each. */
+export class TypedTurns {
+  private waiting: Typed[] = [];
+  private count = 0;
+
+  get all(): readonly Typed[] {
+    return this.waiting;
+  }
+
+  add(text: string): Typed {
+    const typed = { ref: `${Date.now().toString(36)}-${++this.count}`, text };
+    this.waiting.push(typed);
+    return typed;
+  }
+
+  /** What became of one of them, by what the relay says; `null` if it says nothing of them. */
+  settled(message: RelayMessage): Typed | null {
+    switch (message.type) {
+      case "user_text":
+        return this.remove((typed) => (message.ref ? typed.ref === message.ref : typed.text === message.text));
+      case "error":
+        return this.remove((typed) => typed.ref === message.ref);
+      default:
+        return null;
+    }
+  }
+
+  /** All of them, which wait no longer. */
+  clear(): Typed[] {
+    const all = this.waiting;
+    this.waiting = [];
+    return all;
+  }
+
+  private remove(is: (typed: Typed) => boolean): Typed | null {
+    const place = this.waiting.findIndex(is);
+    return place < 0 ? null : this.waiting.splice(place, 1)[0]!;
+  }
+}
