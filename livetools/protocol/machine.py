@@ -43,6 +43,7 @@ from livetools.protocol.transcript.latency import Latency
 from livetools.protocol.turns.exchange import Exchange
 from livetools.protocol.turns.queue import Turns
 from livetools.protocol.turns.quiet import Quiet
+from livetools.protocol.turns.time_limits import Leave, TimeLimits
 from livetools.setup.plan_types import Plan
 
 from .connection import close_codes
@@ -52,7 +53,6 @@ from .send import Dispatch, says_something
 
 # Every input passes it: asked of its class, a member of an enum costs ten times as much.
 _LEAVING, _SETUP = LinkState.LEAVING, LinkState.SETUP
-
 
 #: Why a change that takes another connection cannot be made, and what to do.
 NO_DIAL = (
@@ -90,7 +90,8 @@ class Machine:
         self.quiet, self.latency = Quiet(), Latency()
         shared = self.calls, self.turns, self.input, self.outbox, self.connection, self.quiet
         self.dispatch = Dispatch(plan, *shared, self.latency.call)
-        self.reception = Reception(*shared, self.latency, self._tell, plan.model)
+        self.limits = TimeLimits(plan.max_seconds, plan.idle)
+        self.reception = Reception(*shared, self.latency, self._tell, plan.model, self.limits)
         self.parking = Parking(
             self.calls, self.turns, self.input, self.outbox, self.dispatch, self.connection, self.quiet
         )
@@ -139,6 +140,7 @@ class Machine:
             "waiting_for": self.turns.waiting_for(),
             "calls": self.calls.stats(self._now),
             "calls_made": self.calls.counted,
+            "seconds": self.limits.seconds(self._now),
             "input_dropped": sum(self.input.dropped.values()),
             "backlog": self.input.backlog,
             "latency": self.latency.stats(),
@@ -239,6 +241,7 @@ class Machine:
                 "activity() inside an activity: leave the first one before the next begins"
             )
         self._now = now
+        self.limits.heard(now)
         self.quiet.user(start, now)
         self.latency.user(start, now)
         self.input.activity(start, outgoing.activity(start))
@@ -385,6 +388,8 @@ class Machine:
         )
         if self.dispatch.since < inf:
             at = min(at, self.dispatch.wake_at(self._now))
+        if self.limits.limited:
+            at = min(at, self.limits.wake_at(self._pending()))
         return at if self.parking.until == inf else min(at, self.parking.wake_at(self._now))
 
     # Outputs
@@ -450,6 +455,7 @@ class Machine:
     def _began(self, first: bool, restored: bool, now: float) -> None:
         """A session stands."""
         if first:
+            self.limits.begins(now)
             self._tell(self.reception.started())
         if not first or (self.plan.handle and not restored):
             self._tell(Reconnected(restored))
@@ -520,6 +526,7 @@ class Machine:
             item.receipt.fail(self._ended())
         else:
             self.input.put(item)
+            self.limits.heard(now)
             if item.prompts:
                 self.latency.user(False, now)
         return item.receipt
@@ -570,6 +577,9 @@ class Machine:
         if self.closed:
             return
         connection = self.connection
+        due = self.limits.due(now, self._pending()) if self.limits.limited else None
+        if isinstance(due, str):
+            self.dispatch.unasked.append(self.dispatch.reply(due))
         if self._moving and connection.cannot_move:
             self._stay()
         leaves = self.parking.until < inf or connection.state is _LEAVING
@@ -577,7 +587,12 @@ class Machine:
             self.actions.append(Hurry(connection.current))
         if self.calls.limit is not None and not self.calls.replies:  # the last error is written first
             self._do(connection.close(now, self.calls.limit), now)
+        elif isinstance(due, Leave):
+            self._do(connection.close(now, due.error), now)
         elif (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):
             self._do(connection.close(now), now)
         elif connection.state is _LEAVING:
             self._do(connection.move_if_quiet(self.snapshot(), now), now)
+
+    def _pending(self) -> bool:
+        return bool(self.dispatch) or not (self.snapshot().calm and self.connection.usable)
