@@ -12,7 +12,11 @@ from __future__ import annotations
 from math import inf
 
 from livetools.errors import LimitReached
+from livetools.protocol.connection.connection import Connection
+from livetools.protocol.pending import Pending
+from livetools.protocol.send import Dispatch
 from livetools.setup.frozen import frozen
+from livetools.setup.plan_types import Plan
 
 #: The share of ``max_seconds`` after which the model is told that the session will end.
 TOLD_AT = 0.9
@@ -36,17 +40,18 @@ class Leave:
 
 
 class TimeLimits:
-    """When the time of a session is over. ``max_seconds`` and ``idle`` are the options of ``connect``; ``None``: none.
+    """When the time of a session is over, by the options ``max_seconds`` and ``idle`` of ``connect``.
 
     ``went_idle``: the session was closed because nobody spoke.
     """
 
-    def __init__(self, max_seconds: float | None, idle: float | None) -> None:
-        self._most, self._idle = max_seconds, idle
-        self.limited = max_seconds is not None or idle is not None
+    def __init__(self, plan: Plan, pending: Pending, connection: Connection, dispatch: Dispatch) -> None:
+        self._most, self._idle = plan.max_seconds, plan.idle
+        self._to_come, self._connection, self._dispatch = pending, connection, dispatch
+        self._unlimited = self._most is None and self._idle is None
         self.began = inf
         self.went_idle = False
-        self._told = max_seconds is None  # of the end that is near
+        self._told = self._most is None  # of the end that is near
         self._asked = False  # whether anybody is there, since the user was last heard
         self._silent_since = 0.0
         self._pending = False  # when that was looked at last
@@ -63,8 +68,11 @@ class TimeLimits:
         """The model has said something; ``seconds`` of sound came with it, which play after what came before."""
         self._silent_since = max(self._silent_since, now) + seconds
 
-    def due(self, now: float, pending: bool) -> str | Leave | None:
-        """What the model is to be told now, or that the session is to be closed; ``pending``: something is to come."""
+    def due(self, now: float) -> Leave | None:
+        """Tell the model what it is to be told by now. Whether the session is to be closed, and with which error."""
+        if self._unlimited:
+            return None
+        pending = self._waits()
         if pending or self._pending:  # until now
             self._silent_since = max(self._silent_since, now)
         self._pending = pending
@@ -72,23 +80,32 @@ class TimeLimits:
             return Leave(_too_long(self._most, "turn" if pending else "idle"))
         if not self._told and now >= self._tells_at():
             self._told = True
-            return SOON_OVER.format(max(1, round(self.began + (self._most or 0.0) - now)))
+            self._dispatch.unprompted(SOON_OVER.format(max(1, round(self._ends_at(False) - now))))
+            return None
         if pending or now < self._idle_at():
             return None
         if self._asked:
             self.went_idle = True
             return Leave()
         self._asked, self._silent_since = True, now
-        return ASK_WHETHER_THERE
+        self._dispatch.unprompted(ASK_WHETHER_THERE)
+        return None
 
-    def wake_at(self, pending: bool) -> float:
+    def wake_at(self) -> float:
         """When that may change without an input."""
+        if self._unlimited:
+            return inf
+        pending = self._waits()
         ends = self._ends_at(pending) if self._told else self._tells_at()
         return ends if pending else min(ends, self._idle_at())
 
     def seconds(self, now: float) -> float:
         """Since the session stood first; 0 before."""
         return max(0.0, now - self.began)
+
+    def _waits(self) -> bool:
+        """Whether something is still to come."""
+        return not self._connection.usable or bool(self._to_come.names())
 
     def _tells_at(self) -> float:
         return inf if self._most is None else self.began + TOLD_AT * self._most
