@@ -9,13 +9,13 @@ call, an answer that is due, a connection that is made anew.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from math import inf
 
 from livetools.errors import LimitReached
 from livetools.protocol.connection.connection import Connection
 from livetools.protocol.pending import Pending
 from livetools.protocol.send import Dispatch
-from livetools.setup.frozen import frozen
 from livetools.setup.plan_types import Plan
 
 #: The share of ``max_seconds`` after which the model is told that the session will end.
@@ -32,7 +32,7 @@ SOON_OVER = (
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Leave:
     """The session is to be closed, with this error or in order."""
 
