@@ -134,7 +134,8 @@ class Guarded:
                 return await send(_closed("only the page may come here"))
             if self._refusal(HTTPConnection(scope)) is not None:
                 return await send(_closed(NO_TOKEN))
-            if headers["origin"] == f"https://{headers.get('host')}":
+            host = headers.get("host", "")
+            if self._door.token is not None and headers["origin"] == f"https://{host}":
                 scope = {**scope, "scheme": "wss"}  # a tunnel has taken the TLS off
         return await self._app(scope, receive, send)
 

@@ -71,7 +71,7 @@ def page_app(
     ``door``: who may come (this machine alone, if absent). ``follow`` runs as long as the app does.
     """
     page, door = Page(open_session, about), door or Door()
-    live = relay(page.agent, door.authorize, stores=page.histories.of, linger=linger)
+    live = relay(page.agent, door.authorize, stores=page.histories.of, linger=linger, debug=True)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:

@@ -35,7 +35,7 @@ async def test_the_session_has_the_new_tools(tmp_path, text):
     async with server:
         async with livetools.connect("gemini-3.8-live", **server.options) as session:
             file.write_text(text.format(name="second"))
-            await update(str(file), session)
+            await update(await loaded(str(file)), session)
             assert list(session.tools) == ["second"]
             assert str(await session.ask("go")) == "It is 2."
 
