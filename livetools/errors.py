@@ -273,6 +273,8 @@ class RemoteProtocolError(LiveToolsError):
 class ToolError(LiveToolsError):
     """Raise it in a tool to tell the model what went wrong. The text of any other exception does not reach the model.
 
+    ``retry=False`` tells the model to stop trying: nothing that it could change would help.
+
     ::
 
         def get_price(item: str) -> str:
@@ -283,6 +285,13 @@ class ToolError(LiveToolsError):
 
         print(await Tool(get_price).call({"item": "sushi"}))  # {'error': 'there is no sushi; ask for pizza'}
     """
+
+    retry = True
+
+    def __init__(self, *args: object, retry: bool = True) -> None:
+        super().__init__(*args)
+        if not retry:
+            self.retry = False
 
 
 class ToolTimeout(ToolError):

@@ -188,8 +188,8 @@ class InputTranscript:
     often never true.
 
     An ``interim`` piece (transcribe-live) is a guess: it replaces the guess before it, and the next piece that is not
-    ``interim`` replaces it. ``language`` (BCP-47), ``speaker`` and ``words`` are set if the config asks for them and
-    the service sends them.
+    ``interim`` replaces it. ``language`` (BCP-47), ``speaker``, ``words``, and ``start`` and ``end`` (seconds into the
+    audio) are set if the config asks for them and the service sends them.
 
     ::
 
@@ -203,11 +203,13 @@ class InputTranscript:
     speaker: str | None = None
     words: tuple[Word, ...] = ()
     interim: bool = False
+    start: float | None = None
+    end: float | None = None
 
 
 @frozen
 class OutputTranscript:
-    """A piece of the transcript of what the model says.
+    """A piece of the transcript of what the model says. ``start`` and ``end`` are seconds into the audio, where told.
 
     ::
 
@@ -219,6 +221,9 @@ class OutputTranscript:
     finished: bool = False
     language: str | None = None
     words: tuple[Word, ...] = ()
+    start: float | None = None
+    end: float | None = None
+    speaker: str | None = None
 
 
 @frozen
@@ -410,7 +415,8 @@ class VoiceActivity:
 class CodeChunk:
     """Code that the model runs, or its result (``language`` is then the outcome, such as ``OUTCOME_OK``).
 
-    If the code is really a function call, ``tool`` names the function.
+    If the code is really a function call, ``tool`` names the function. ``id``: the service gives code and its result
+    the same one, if any.
 
     ::
 
@@ -423,11 +429,15 @@ class CodeChunk:
     code: str
     language: str
     tool: str | None = None
+    id: str | None = None
 
 
 @frozen
 class Grounding:
     """The sources of the answer, search results and URLs, as the service sent them.
+
+    A tool that the service runs itself, such as a search, is told here as well: its call as ``{"toolCall": {...}}``,
+    then what it found as ``{"toolResponse": {...}}``, each with ``id`` and ``toolType``.
 
     ::
 

@@ -54,7 +54,7 @@ def opener(
     transcribe: bool = False,
 ) -> Callable[[], Session]:
     """As :func:`sessions`, of a target that was loaded."""
-    config = {} if loaded.agent is not None else _config(choices)
+    config = {} if loaded.agent is not None else config_of(choices)
     if loaded.agent is not None:
         _refuse(choices, target)
 
@@ -84,7 +84,7 @@ def _refuse(choices: Choices, target: str | None) -> None:
             )
 
 
-def _config(choices: Choices) -> dict[str, Any]:
+def config_of(choices: Choices) -> dict[str, Any]:
     """``connect``'s config: the file's, with the thinking level in it."""
     config: dict[str, Any] = {}
     if choices.config is not None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from livetools.testing.wire import Frame
 
-from .agent import Choices
+from .agent import Choices, config_of
+from .loading import load, split
+from .options import DEFAULT_MODEL
 from .scripting import Script, script_of
 
 TEST = '''\
-"""{title}, {origin}. Run it with pytest; it needs the extras cli and testing."""
+"""{title}, {origin}. Run it with pytest.
+
+It plays the model's part, and asserts what the tools returned and what the model said of it. Where a result differs
+each time (the time of day, a number that is drawn), change its `assert`.
+"""
 
 {imports}
 
@@ -33,7 +39,7 @@ async def test_the_conversation(live_server):
 {script}
         over.set()
 
-    session = sessions(TARGET, {choices}, {{}})()  # to where the fixture's environment points
+    session = {opening}  # to the fixture's fake server
     async with session{deciding}:
 {asking}
 '''
@@ -49,8 +55,8 @@ async def decide(session):
 
 APPROVE = """
             case livetools.ApprovalRequested(call):
-                refused = (call.name, dict(call.args)) in REFUSED
-                await (session.refuse(call) if refused else session.approve(call))"""
+                reasons = [why for name, args, why in REFUSED if (name, args) == (call.name, dict(call.args))]
+                await (session.refuse(call, reasons[0]) if reasons else session.approve(call))"""
 
 ANSWER = """
             case livetools.ToolStarted(call):
@@ -86,55 +92,69 @@ def as_test(frames: Iterable[Frame], subject: Subject) -> str:
     if not script.questions:
         raise ValueError("no question has been answered yet: there is nothing to test")
     names = [*(f"past{n}" for n in _past(script)), "over"]
-    imports, constants = _head(subject)
-    about = subject.target or subject.choices.model or "a model"
+    head, opening = _agent_of(subject)
+    target = subject.target and subject.target.replace("\\", "/").rpartition("/")[2]
+    about = target or subject.choices.model or "a model"
     return TEST.format(
-        title=f"A conversation with {about}".replace("\\", "/").replace('"', "'"),
+        title=f"A conversation with {about}".replace('"', "'"),
         origin=subject.origin.replace("\\", "/").replace('"', "'"),
-        imports="\n".join(imports),
-        constants="\n".join(constants) + (_deciding(subject, script) if subject.asks_person else ""),
+        imports="\n".join(head),
+        constants=_deciding(subject, script) if subject.asks_person else "",
         events=", ".join(names),
         made=", ".join(["anyio.Event()"] * len(names)),
         script="\n".join(f"        {line}" for line in script.lines),
-        choices=_choices(subject.choices),
+        opening=opening,
         deciding=", anyio.create_task_group() as group" if subject.asks_person else "",
         asking="\n".join(f"        {line}" for line in _asking(script, subject.asks_person)),
     )
 
 
-def _head(subject: Subject) -> tuple[list[str], list[str]]:
-    """The imports, and the constants below them: the target stands with its whole path, wherever the test lies."""
-    imports = ["import anyio", "import pytest", ""]
-    if subject.asks_person:
-        imports.append("import livetools")
-    imports.append("from livetools.cli.agent import Choices, sessions")
-    if subject.choices.config is not None:
-        imports = ["from pathlib import Path", "", *imports]
-    target = subject.target
-    if target is None:
-        return imports, ["TARGET = None"]
-    place, colon, names = (target, "", "") if target.endswith(".py") else target.rpartition(":")
-    if place.endswith(".py"):
-        return imports, [f"TARGET = {f'{Path(place).resolve()}{colon}{names}'!r}"]
-    return ["import sys", "", *imports], [f"sys.path.insert(0, {str(Path.cwd())!r})", f"TARGET = {target!r}"]
+def _agent_of(subject: Subject) -> tuple[list[str], str]:
+    """The imports of the test, and the expression that opens its session.
+
+    The test is to lie beside the file of the agent, and finds it from its own folder. What the model is told
+    (instructions, voice, language) is left out for an agent, which has its own: a scripted model reads none of it.
+    """
+    imports = ["import anyio", "import pytest", "", "import livetools"]
+    if subject.target is None:
+        return imports, _connect(subject.choices, "")
+    loaded, (place, _) = load(subject.target), split(subject.target)
+    is_file = place.endswith(".py") or "/" in place
+    module = Path(place).stem if is_file else place
+    where = (
+        f"the folder of {Path(place).name}" if is_file else f"the folder that holds {place.partition('.')[0]}"
+    )
+    imports = [
+        "import importlib",
+        "import sys",
+        "from pathlib import Path",
+        "",
+        *imports,
+        "",
+        f"sys.path.insert(0, str(Path(__file__).parent))  # {where}: change this if the test lies elsewhere",
+        f"program = importlib.import_module({module!r})",
+    ]
+    names = [f"program.{name}" for name in loaded.names]
+    if loaded.agent is not None:
+        return imports, f"{names[0]}()"
+    return imports, _connect(subject.choices, f"tools=[{', '.join(names)}]")
 
 
-def _choices(choices: Choices) -> str:
-    """The options that were given, as they are written in Python."""
-    given = {each.name: getattr(choices, each.name) for each in fields(choices)}
-    written = [f"{name}={_written(value)}" for name, value in given.items() if value is not None]
-    return f"Choices({', '.join(written)})"
-
-
-def _written(value: object) -> str:
-    return f"Path({str(value.resolve())!r})" if isinstance(value, Path) else repr(value)
+def _connect(choices: Choices, tools: str) -> str:
+    """The call of ``connect`` that the options of the command stand for."""
+    given: dict[str, object] = {
+        name: getattr(choices, name) for name in ("instructions", "voice", "language")
+    } | {"config": config_of(choices) or None}
+    options = [f"{name}={value!r}" for name, value in given.items() if value is not None]
+    return f"livetools.connect({', '.join(filter(None, [repr(choices.model or DEFAULT_MODEL), tools, *options]))})"
 
 
 def _deciding(subject: Subject, script: Script) -> str:
     """The part of the person: what was refused, and what was answered in the place of a function."""
     constants, cases = [], ""
     if subject.asks_approval:
-        constants.append(f"REFUSED = {[(name, dict(args)) for name, args in script.refused]!r}")
+        refused = [(name, dict(args), why) for name, args, why in script.refused]
+        constants.append(f"REFUSED = {refused!r}  # name, arguments, reason")
         cases += APPROVE
     if subject.declared_only:
         told = [

@@ -28,12 +28,14 @@ RUNNERS = frozenset({"asyncio", "anyio", "trio", "uvicorn"})  # whose run() serv
 class Loaded:
     """What a target names: an agent, or tools for a session that the command makes.
 
-    ``left_out``: the plain functions of a file in which others bear ``@tool``, and nothing was named.
+    ``left_out``: the plain functions of a file in which others bear ``@tool``, and nothing was named. ``names``: what
+    they are called in the module, such as ``agent``, ``tools`` or ``House.book``.
     """
 
     tools: tuple[Tool, ...] = ()
     agent: AgentLike | None = None
     left_out: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
 
     def tell(self) -> None:
         """Say on standard error which functions are not among the tools, though they look like some."""
@@ -52,18 +54,19 @@ def load(target: str) -> Loaded:
     and ``python -m MODULE`` do. Raises ``ConfigError`` when there is nothing, when the file would run a program
     while it is imported, and when it cannot be imported, with the line that failed.
     """
-    place, names = _split(target)
+    place, names = split(target)
     module = _imported(place)
-    values = [_named(module, name, place) for name in names] if names else _found(module, place)
+    found = {name: _named(module, name, place) for name in names} if names else _found(module, place)
+    values = list(found.values())
     agents = [value for value in values if is_agent(value)]
     if agents and len(values) > 1:
         raise ConfigError(f"{target} names an agent and more: an agent is named alone, as in {place}:agent")
     if agents:
-        return Loaded(agent=agents[0])
+        return Loaded(agent=agents[0], names=tuple(found))
     tools = as_tools(values)
     if not tools:
         raise ConfigError(f"{target} holds no tools")
-    return Loaded(tuple(tools), left_out=() if names else _left_out(module, tools))
+    return Loaded(tuple(tools), left_out=() if names else _left_out(module, tools), names=tuple(found))
 
 
 def values_of(place: str) -> list[object]:
@@ -75,7 +78,8 @@ def values_of(place: str) -> list[object]:
     return found
 
 
-def _split(target: str) -> tuple[str, list[str]]:
+def split(target: str) -> tuple[str, list[str]]:
+    """The module or file of a target, and the names in it."""
     if target.endswith(".py") or ":" not in target:
         return target, []
     place, _, names = target.rpartition(":")
@@ -141,9 +145,10 @@ def _named(module: ModuleType, name: str, place: str) -> object:
     return value
 
 
-def _found(module: ModuleType, place: str) -> list[object]:
+def _found(module: ModuleType, place: str) -> dict[str, object]:
+    """What a module offers if no names are given, by the names that it has there."""
     if is_agent(chosen := getattr(module, "agent", None)):
-        return [chosen]
+        return {"agent": chosen}
     agents = {name: value for name, value in _own(module).items() if is_agent(value)}
     if len(agents) > 1:
         first = next(iter(agents))
@@ -151,12 +156,12 @@ def _found(module: ModuleType, place: str) -> list[object]:
             f"{place} has several agents ({', '.join(agents)}): name one, as in {place}:{first}"
         )
     if agents:
-        return list(agents.values())
+        return {**agents}
     for name in USUAL:
         if hasattr(module, name):
-            return [getattr(module, name)]
-    marked = [value for value in vars(module).values() if _is_meant(value)]
-    plain = [getattr(module, name) for name in _functions(module)]
+            return {name: getattr(module, name)}
+    marked = {name: value for name, value in vars(module).items() if _is_meant(value)}
+    plain = {name: getattr(module, name) for name in _functions(module)}
     if not (marked or plain):
         raise ConfigError(
             f"{place} defines no agent and no tools: expected an agent, a list named tools, or functions"

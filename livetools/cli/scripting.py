@@ -46,7 +46,7 @@ class Script:
 
     lines: list[str] = field(default_factory=list)
     questions: list[Question] = field(default_factory=list)
-    refused: list[tuple[str, Mapping[str, Any]]] = field(default_factory=list)
+    refused: list[tuple[str, Mapping[str, Any], str]] = field(default_factory=list)  # and the reason
     answered: list[tuple[str, Mapping[str, Any], Mapping[str, Any]]] = field(default_factory=list)
 
 
@@ -71,6 +71,7 @@ class _Reader:
         self._turn_open = False
         self._queued: list[Question] = []  # typed while the model spoke
         self._open: dict[str, tuple[str, str, Mapping[str, Any]]] = {}  # by id: variable, name, arguments
+        self._parts: dict[str, Mapping[str, Any]] = {}  # by id: what a generator yielded last
         self._count = 0
         self._whole = (0, 0)  # lines, questions
 
@@ -148,20 +149,23 @@ class _Reader:
         self._write(f"turn = await user.says({question.text!r}){comment}")
 
     def _answered(self, response: Message) -> None:
+        key, body = str(response.get("id") or response.get("name")), response.get("response")
+        if body:
+            self._parts[key] = body
         if response.get("willContinue"):
             return
-        known = self._open.pop(str(response.get("id") or response.get("name")), None)
+        body = self._parts.pop(key, {})
+        known = self._open.pop(key, None)
         if known is None:
             return
         variable, name, args = known
-        body = response.get("response") or {}
-        failed = isinstance(body, Mapping) and "error" in body
-        if failed and str(body["error"]).startswith(NOT_APPROVED):
-            self._script.refused.append((name, args))
+        error = str(body.get("error", ""))
+        if error.startswith(NOT_APPROVED):
+            self._script.refused.append((name, args, error.removeprefix(NOT_APPROVED).removeprefix(": ")))
         self._script.answered.append((name, args, body))
         answer = variable.replace("call", "answer")
         self._write(f"{answer} = await turn.answer({variable})")
-        self._write(f'assert "error" {"in" if failed else "not in"} {answer}')
+        self._write(f"assert {answer} == {body!r}")
 
     # What the server sent
 

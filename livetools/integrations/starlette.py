@@ -141,8 +141,8 @@ def relay(
     ``None``: only the relay's own scheme, host and port. Behind a proxy that terminates TLS, list them, or let the
     server trust the proxy's headers (uvicorn: ``--proxy-headers``).
 
-    ``debug``: tells pages the text of an error, which may name hosts, files and functions of the server; without it they
-    learn its kind. For a page that only the developer sees.
+    ``debug``: tells pages the text of an error, which may name hosts, files and functions of the server; without it
+    they learn its kind. For a page that only the developer sees.
 
     ``drain``: moves the conversations to another process when this one ends
     (:class:`~livetools.integrations.drain.Drain`; pass its ``lifespan`` to the app). ``GET ready`` under the mount

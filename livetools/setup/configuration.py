@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import enum
+import json
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date, time
@@ -367,4 +368,24 @@ def _turn(entry: object, where: str) -> dict[str, Json]:
     if not given["parts"]:
         raise ConfigError(f"{where} has no parts; leave it out")
     turn: dict[str, Json] = content(given, where)
-    return turn
+    return {**turn, "parts": [_sayable(part) for part in turn["parts"]]}
+
+
+def _sayable(part: Json) -> Json:
+    """A part whose function response can be sent."""
+    answer = part.get("functionResponse")
+    if not isinstance(answer, dict) or "response" not in answer:
+        return part
+    response = without_references(answer["response"], wrap=True)
+    return {**part, "functionResponse": {**answer, "response": response}}
+
+
+def without_references(value: Json, *, wrap: bool = False) -> Json:
+    """A value with every object that has a key ``$ref`` as its JSON text: Gemini 3 takes ``$ref`` in a response for the
+    name of a part, and refuses it. ``wrap``: what is returned is an object."""
+    if isinstance(value, dict):
+        if "$ref" in value:
+            text = json.dumps(value, ensure_ascii=False)
+            return {"output": text} if wrap else text
+        return {key: without_references(inner) for key, inner in value.items()}
+    return [without_references(inner) for inner in value] if isinstance(value, list) else value

@@ -385,6 +385,7 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
         scheduling=_scheduling(name, options.get("scheduling"), profile, awaited, told),
         takes_scheduling=profile.scheduling == "honoured" and not awaited,
         streams=spec.generator and streaming,
+        takes_more=streaming,
         interim=bool(approval) and streaming,
         media=profile.media,
         timeout=options.get("timeout", plan.tool_timeout),

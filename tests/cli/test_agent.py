@@ -96,7 +96,7 @@ def test_a_file_of_toml_is_the_config_of_bare_tools(agent, tmp_path):
     [
         (b"temperature = ", {}, "is not TOML"),
         (b"\xff", {}, "is not TOML"),
-        (b"[thinking_config]\nthinking_level = 'low'\n", {"thinking": "low"}, "both given"),
+        (b"[thinking_config]\nthinking_level = 'low'\n", {"thinking": "low"}, "only one of them"),
     ],
 )
 def test_a_config_that_cannot_be_used_is_told(agent, tmp_path, text, choices, words):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -77,6 +77,13 @@ barista = functools.partial(
     livetools.connect, "gemini-3.1-flash-live-preview", tools=[brew], config={"output_audio_transcription": {}},
 )
 '''
+
+
+@pytest.fixture(autouse=True)
+def modules(monkeypatch):
+    """What a test loads is forgotten after it."""
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(sys, "modules", sys.modules.copy())
 
 
 async def until(session: Session, *kinds: type) -> object:
@@ -281,32 +288,63 @@ def test_what_was_said_and_called_can_be_held_again(tmp_path):
     assert "await past1.wait()" in (tmp_path / "test_in_the_background.py").read_text()
     assert "turn.drop()" in (tmp_path / "test_lost.py").read_text()
 
-    broken = AGENT.replace('return "12 °C, rain"', 'raise ToolError("no weather today")')
-    file.write_text(broken, encoding="utf-8")
-    result = run_pytest(tmp_path / "test_plain.py")
-    assert result.returncode == 1
-    assert "no weather today" in result.stdout
+    elsewhere = tmp_path.with_name("elsewhere")  # the agent and its tests, as another checkout has them
+    tmp_path.rename(elsewhere)
+    assert run_pytest(elsewhere / "test_plain.py").returncode == 0
+    assert str(tmp_path) not in (elsewhere / "test_plain.py").read_text(encoding="utf-8")
+    changes = {
+        'return "12 °C, rain"': 'return "13 °C, rain"',
+        'raise ToolError("the clock stands still")': 'return "12:30"',
+        "def get_weather(city: str)": "def get_weather(town: str)",
+    }
+    for before, after in changes.items():
+        (elsewhere / "agent.py").write_text(AGENT.replace(before, after), encoding="utf-8")
+        result = run_pytest(elsewhere / "test_plain.py")
+        assert result.returncode == 1, after
 
 
 @pytest.mark.parametrize(
-    ("target", "lines"),
+    ("target", "choices", "lines"),
     [
-        (None, ["TARGET = None"]),
-        ("/a/my.python/house.py", ["TARGET = '/a/my.python/house.py'"]),
-        ("/a/my.python/house.py:agent", ["TARGET = '/a/my.python/house.py:agent'"]),
-        ("house.rooms:agent", [f"sys.path.insert(0, {os.getcwd()!r})", "TARGET = 'house.rooms:agent'"]),
+        (None, Choices(), ["livetools.connect('gemini-3.8-live')"]),
+        (
+            "{tools}",
+            Choices(model="gemini-3.1-flash-live", instructions="Be brief.", config=Path("{config}")),
+            [
+                "program = importlib.import_module('my-tools')",
+                "livetools.connect('gemini-3.1-flash-live', tools=[program.find, program.book], "
+                "instructions='Be brief.', config={{'temperature': 0.5}})",
+            ],
+        ),
+        ("{tools}:find", Choices(voice="Puck"), ["tools=[program.find], voice='Puck')"]),
+        ("{agent}", Choices(instructions="Be brief."), ["session = program.clerk()"]),
+        ("json:loads", Choices(), ["importlib.import_module('json')", "tools=[program.loads]"]),
     ],
 )
-def test_the_target_is_found_wherever_the_test_lies(target, lines):
+def test_a_test_opens_the_session_by_public_names_alone(tmp_path, target, choices, lines):
+    tools, agent, config = (tmp_path / name for name in ("my-tools.py", "house.py", "config.toml"))
+    tools.write_text("def find(): ...\ndef book(): ...\n", encoding="utf-8")
+    agent.write_text(
+        "import livetools\ndef clerk(**o) -> livetools.Session: return livetools.connect('gemini-3.8-live', **o)\n",
+        encoding="utf-8",
+    )
+    config.write_text("temperature = 0.5\n", encoding="utf-8")
     frames = [
         Frame(0.0, "client", 1, {"setup": {}}),
         Frame(0.1, "client", 1, {"realtimeInput": {"text": "hi"}}),
         Frame(0.2, "server", 1, {"serverContent": {"outputTranscription": {"text": "Hello."}}}),
         Frame(0.3, "server", 1, {"serverContent": {"turnComplete": True}}),
     ]
-    source = as_test(frames, Subject(target, Choices(model="gemini-3.8-live", config=Path("/a/b.toml"))))
-    for line in (*lines, "Choices(model='gemini-3.8-live', config=Path('/a/b.toml'))"):
-        assert line in source
+    if choices.config is not None:
+        choices = replace(choices, config=config)
+    place = None if target is None else target.format(tools=tools, agent=agent)
+    source = as_test(frames, Subject(place, choices))
+    for line in lines:
+        assert line.format() in source
+    assert "livetools." not in "".join(
+        line for line in source.splitlines() if line.startswith(("import", "from"))
+    )
+    assert str(tmp_path) not in source.partition("import anyio")[2]
     compile(source, "test_it.py", "exec")
 
 

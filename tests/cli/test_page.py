@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -27,7 +28,12 @@ def erase(disk: str) -> str:
 
 
 @pytest.fixture
-def client():
+def client(tmp_path):
+    house = tmp_path / "house.py"
+    house.write_text(
+        "import livetools\nfrom functools import partial\nagent = partial(livetools.connect, 'gemini-3.8-live')\n",
+        encoding="utf-8",
+    )
     server = FakeLiveServer(Pretend()).start()
     open_session = functools.partial(
         livetools.connect,
@@ -36,7 +42,7 @@ def client():
         config={"output_audio_transcription": {}},
         **server.options,
     )
-    app = page_app(open_session, About(pretend=True, target="/home/ann/house.py:agent"), linger=0)
+    app = page_app(open_session, About(pretend=True, target=f"{house}:agent"), linger=0)
     with TestClient(app, base_url=HOST) as client:
         yield client
     server.stop(check=False)
@@ -120,7 +126,8 @@ def test_a_session_is_exported_as_recording_and_as_test(client, tmp_path):
     recorded = livetools.testing.Recording.load(file)
     assert "setup" in recorded.frames[0].message
     source = client.get("/export/pytest", headers=mine).text
-    assert "TARGET = '/home/ann/house.py:agent'" in source
+    assert "importlib.import_module('house')" in source
+    assert "session = program.agent()" in source
     assert "call1 = await turn.start_call('get_weather', city='Oslo')" in source
     assert "session.approve(call)" in source
     compile(source, "test_it.py", "exec")

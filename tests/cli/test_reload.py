@@ -9,7 +9,7 @@ import pytest
 
 import livetools
 from livetools.cli.loading import load
-from livetools.cli.reload import folder_of, follow, update
+from livetools.cli.reload import folder_of, follow, loaded, update
 from livetools.testing import FakeLiveServer
 
 TOOL = "def {name}(x: int) -> int:\n    'Does it.'\n    return x\n"

@@ -305,7 +305,9 @@ class Conversation:
         elif isinstance(event, VideoChunk):
             self._log.add_media(encode_video(event))
             self._wake()
-        elif (message := encode_event(event, *self._stamp(), self._more(event), self._options.debug)) is not None:
+        elif (
+            message := encode_event(event, *self._stamp(), self._more(event), self._options.debug)
+        ) is not None:
             if isinstance(event, Interrupted):
                 self._log.drop_media()
             self._add(message)

@@ -369,8 +369,8 @@ _KINDS: tuple[tuple[type[Exception], str], ...] = (
 def ending(error: Exception | None, debug: bool = False) -> Ended:
     """The message for the end of a session.
 
-    Of an error the page is told the kind, unless ``debug`` says that it is the developer's own. Its text is for the log: it may name hosts, projects, files and functions of
-    the server, or hold what the service says of them.
+    Of an error the page is told the kind, unless ``debug`` says that it is the developer's own. Its text is for the
+    log: it may name hosts, projects, files and functions of the server, or hold what the service says of them.
     """
     if error is None:
         return {"type": "ended", "error": None, "message": "the session is over", "retryable": False}

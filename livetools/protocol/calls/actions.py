@@ -105,7 +105,7 @@ class Outcome:
     ``response`` is the JSON object that the model gets (already under its key); ``error`` is what was raised;
     ``result`` what the handler returned, for ``undo``; ``began`` is false where it never ran: its arguments did not
     fit, a hook refused it, no thread had taken it up yet; ``handoff`` the agent that the conversation goes on with,
-    which is for the shell to plan.
+    which is for the shell to plan; ``will_continue`` whether the model is told that more follows, where it takes that.
     """
 
     response: Mapping[str, Any]
@@ -116,6 +116,7 @@ class Outcome:
     result: object = None
     began: bool = True
     handoff: object = None
+    will_continue: bool | None = None
 
 
 @frozen

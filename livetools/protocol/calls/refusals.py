@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from livetools.errors import LimitReached, ToolError, ToolTimeout
@@ -20,6 +21,10 @@ if TYPE_CHECKING:
 
 #: Calls beyond ``max_calls`` that are answered with an error. Then the session ends: such a model does not stop.
 BEYOND = 10
+
+
+#: The key of what is said beside a result.
+NOTE = "note"
 
 
 def lost(follows: bool) -> str:
@@ -85,13 +90,14 @@ def expired(record: Record) -> Outcome:
     return refused(f"timed out after {policy.timeout:g} s", ToolTimeout)
 
 
-def unread_media(record: Record, outcome: Outcome) -> Outcome | None:
-    """An error in place of media that this model does not read, if there are some."""
-    if not outcome.parts or record.policy is None:
-        return None
-    kinds = {str(p.get("inlineData", p.get("fileData", {})).get("mimeType", "")) for p in outcome.parts}
-    unread = sorted(kinds - record.policy.media)
+def without_unread(outcome: Outcome, media: Container[str]) -> Outcome:
+    """The outcome without the media that this model does not read: a note beside the result says so."""
+    if not outcome.parts:
+        return outcome
+    kinds = [str((p.get("inlineData") or p.get("fileData") or {}).get("mimeType", "")) for p in outcome.parts]
+    unread = sorted({kind for kind in kinds if kind not in media})
     if not unread:
-        return None
-    text = f"this model does not read {', '.join(unread)} in a function response"
-    return Outcome(outgoing.failure(text), ToolError(text), result=outcome.result)
+        return outcome
+    note = f"this model does not read {', '.join(unread)} in a function response: it was left out"
+    read = tuple(part for part, kind in zip(outcome.parts, kinds, strict=True) if kind in media)
+    return replace(outcome, response={**outcome.response, NOTE: note}, parts=read)
