@@ -146,6 +146,22 @@ class Asking:
         self._driver.machine.turns.give_up(self.exchange, self._driver.clock.now())
 
 
+async def settled(driver: SessionDriver) -> Reply:
+    """Wait until nothing is pending; what was said outside of exchanges. Raises what ended the session."""
+    machine, wake = driver.machine, make_wake()
+    machine.said.keep_sound()
+    machine.watchers.append(wake.set)
+    try:
+        while machine.pending_names() and not driver.over.is_set:
+            await wake.wait()
+    finally:
+        machine.watchers.remove(wake.set)
+    if driver.error is not None:
+        raise driver.why_over()
+    said = machine.said
+    return reply_of(said.events, said.interrupted, said.stalled, machine.plan.transcribed)
+
+
 class Stream:
     """The model's words as they come: ``async for``. Not a generator: a loop that is broken off gives the
     exchange up at once, and needs no ``aclosing``."""

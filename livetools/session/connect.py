@@ -150,7 +150,7 @@ def connect(
             raise unexpected(connect, misnamed)
         _check(locals())
         fields = Secrets(all=configuration.with_speech(configuration.read(secrets.config), voice, language))
-        made = _joined(tools, fields)
+        made = _joined(tools, fields, handle_store)
         if handle_store is not None:
             fields.all = {"sessionResumption": {}, **fields.all}  # handles are asked for, reconnect or not
         dialer = transport if transport is not None else WebSocket()
@@ -221,12 +221,16 @@ def _check(given: Mapping[str, Any]) -> None:
             raise ConfigError(f"{name} is a {type(value).__name__}, {value!r:.60}: {wanted} is expected")
 
 
-def _joined(tools: object, fields: Secrets) -> list[Tool]:
-    """The tools, with those of the config, which keeps what the service runs itself."""
+def _joined(tools: object, fields: Secrets, store: HandleStore | None) -> list[Tool]:
+    """The tools, with those of the config, which keeps what the service runs itself. A durable tool needs its store."""
     configured, others = split_config_tools(_entries(fields.all.get("tools")))
     if fields.all.get("tools") is not None:
         fields.all = {**fields.all, "tools": others}
-    return as_tools([*_several(tools), *configured])
+    made = as_tools([*_several(tools), *configured])
+    for tool in made:
+        if callable(check := getattr(tool.handler, "check_store", None)):
+            check(store)
+    return made
 
 
 def _several(tools: object) -> Sequence[object]:

@@ -48,6 +48,17 @@ class Mark(NamedTuple):
     options: Mapping[str, Any]
     hints: Mapping[str, Any]
 
+    def __reduce__(self) -> tuple[type[Mark], tuple[Mapping[str, Any], Mapping[str, Any]]]:
+        """Without the executor. A cluster pickles a function of ``__main__`` by value, with its mark, to run it there;
+        the executor that brings it holds connections and locks, and stays here."""
+        return Mark, ({key: value for key, value in self.options.items() if key != "executor"}, self.hints)
+
+    def __copy__(self) -> Mark:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Mark:
+        return self
+
 
 MARK = "__livetools__"
 UNMARKED = Mark({}, {})
@@ -391,6 +402,13 @@ class Tool:
 COMPILED = "__livetools_tool__"
 
 
+class _Compiled(dict[object, tuple[object, "Tool"]]):
+    """What a function keeps of the tools that were made of it. It stays here when the function is pickled by value."""
+
+    def __reduce__(self) -> tuple[type[_Compiled], tuple[()]]:
+        return _Compiled, ()
+
+
 def compiled(target: Any) -> Tool:
     """``Tool(target)``, made once for a function, and for a method once for all objects of a class.
 
@@ -401,7 +419,7 @@ def compiled(target: Any) -> Tool:
     if not isinstance(function, types.FunctionType):
         return Tool(target)
     owner = owner_of(target)
-    kept: dict[object, tuple[object, Tool]] = vars(function).setdefault(COMPILED, {})
+    kept: _Compiled = vars(function).setdefault(COMPILED, _Compiled())
     state = _state(function)
     known, made = kept.get(owner, (None, None))
     if made is None or known != state:  # a wrapper has got the other's by functools.wraps
@@ -411,7 +429,7 @@ def compiled(target: Any) -> Tool:
         if function is not target:
             prototype = made._copy()
             prototype.handler = None  # it must not keep the object alive
-        vars(function)[COMPILED] = {**kept, owner: (state, prototype)}
+        vars(function)[COMPILED] = _Compiled({**kept, owner: (state, prototype)})
         return made
     if function is target:
         return made

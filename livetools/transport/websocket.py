@@ -76,6 +76,12 @@ class WebSocket:
     max_message: int | None = 64 * 2**20
 
     def __post_init__(self) -> None:
+        if not isinstance(self.proxy, str | bool | None):
+            raise ConfigError(
+                f"proxy is a {type(self.proxy).__name__}: a URL, True for the environment's, or None is expected"
+            )
+        if isinstance(self.proxy, str):
+            read_proxy(self.proxy)
         most = self.max_message
         if most is not None and not (type(most) is int and most > 0):
             raise ConfigError(f"max_message is {most!r:.40}: a number of bytes above 0, or None, is expected")

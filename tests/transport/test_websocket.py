@@ -407,3 +407,21 @@ async def test_a_message_in_very_many_fragments_is_read() -> None:
 def test_a_bound_that_is_not_a_number_of_bytes_is_refused(bound: object) -> None:
     with pytest.raises(ConfigError, match="max_message"):
         WebSocket(max_message=bound)  # type: ignore[arg-type]  # the case
+
+
+@pytest.mark.parametrize(
+    "proxy",
+    [
+        "", " ", "http://", "://x", "http://[::1", "http://h:port", "http://h:0", "http://user:SECRET@h:99999",
+        "gopher://user:SECRET@h:1", "http:///x", "http://h h:1", "http://h\n:1", b"http://h:1", 5,
+    ],
+)  # fmt: skip
+def test_a_proxy_that_is_none_is_refused_at_once_and_without_its_password(proxy):
+    with pytest.raises(ConfigError, match="proxy") as refused:
+        WebSocket(proxy=proxy)
+    assert "SECRET" not in str(refused.value)
+
+
+@pytest.mark.parametrize("proxy", ["h:3128", "http://me@h:1", "socks://h:1", "https://h", True, False, None])
+def test_a_proxy_as_people_write_it_is_taken(proxy):
+    assert WebSocket(proxy=proxy).proxy == proxy
