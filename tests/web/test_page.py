@@ -708,8 +708,8 @@ OVERLAPS = """() => {
   const seen = [...document.querySelectorAll("button, summary, input, textarea, [role=meter]")].filter((it) => {
     if (!it.checkVisibility({ visibilityProperty: true }) || rect(it).width < 2) return false;
     for (let up = it.parentElement; up; up = up.parentElement) {
-      const clip = rect(up), own = rect(it);
-      if (getComputedStyle(up).overflowY !== "visible" && (own.bottom <= clip.top || own.top >= clip.bottom)) return false;
+      if (getComputedStyle(up).overflowY === "visible") continue;
+      if (rect(it).bottom <= rect(up).top || rect(it).top >= rect(up).bottom) return false;
     }
     return true;
   });
@@ -717,7 +717,8 @@ OVERLAPS = """() => {
   for (const [n, one] of seen.entries()) for (const other of seen.slice(n + 1)) {
     const a = rect(one), b = rect(other);
     const apart = a.right - 1 <= b.left || b.right - 1 <= a.left || a.bottom - 1 <= b.top || b.bottom - 1 <= a.top;
-    if (!apart && !one.contains(other) && !other.contains(one)) over.push(`${one.id || one.innerText} over ${other.id || other.innerText}`);
+    const name = (it) => it.id || it.innerText;
+    if (!apart && !one.contains(other) && !other.contains(one)) over.push(`${name(one)} over ${name(other)}`);
   }
   if (document.documentElement.scrollWidth > innerWidth + 1) over.push("it scrolls sideways");
   return over;
