@@ -666,7 +666,7 @@ def test_tools_and_calls_are_found(model, open_page):
     dev.button("Only failures").click()
     dev.until("document.querySelectorAll('#timeline .row.call').length === 0")
     dev.button("Only failures").click()
-    dev.page.get_by_role("button", name="scan(").click()  # from what was said to the timeline
+    dev.page.get_by_role("button", name=re.compile(r"^scan\(")).click()  # from what was said to the timeline
     dev.page.locator(".details").get_by_text("Yields and progress").wait_for()
 
     dev.page.get_by_role("button", name="4 tools").click()
@@ -738,6 +738,9 @@ def test_no_control_is_over_another_at_any_width(model, open_page, height):
         for width in WIDTHS:
             dev.page.set_viewport_size({"width": width, "height": height})
             assert dev.page.evaluate(OVERLAPS) == [], f"{width} x {height}, {view}"
+    dev.page.set_viewport_size({"width": 1280, "height": 800})
+    dev.button("Refuse").click()
+    dev.wait("not approved")
 
 
 def test_a_finger_has_44_pixels(model, open_page):

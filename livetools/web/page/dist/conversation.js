@@ -90,10 +90,13 @@ class CallView {
         const [words, value] = outcome(run);
         setText(this.came, words);
         setText(this.value, value);
+        if (run.state !== this.asking)
+            this.change(run);
         if (this.left !== null)
             setText(this.left, remaining(run, now));
-        if (run.state === this.asking)
-            return;
+    }
+    /** Another question is to be asked, or none any more. */
+    change(run) {
         this.decided();
         if (run.state === "approval" && run.whole)
             this.ask(run, "waits for your approval", "", this.approval(run));

@@ -132,8 +132,12 @@ class CallView implements View<CallItem> {
     const [words, value] = outcome(run);
     setText(this.came, words);
     setText(this.value, value);
+    if (run.state !== this.asking) this.change(run);
     if (this.left !== null) setText(this.left, remaining(run, now));
-    if (run.state === this.asking) return;
+  }
+
+  /** Another question is to be asked, or none any more. */
+  private change(run: Run): void {
     this.decided();
     if (run.state === "approval" && run.whole) this.ask(run, "waits for your approval", "", this.approval(run));
     if (run.state === "answer") this.ask(run, "waits for your answer", ": it has no handler", this.answer(run));
