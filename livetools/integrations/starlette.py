@@ -69,7 +69,7 @@ from livetools.session.agents import AgentLike, adjust, is_agent, open_agent
 from livetools.session.handle_store import HandleStore
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.setup import price
-from livetools.setup.unexpected_keyword import explains_keywords
+from livetools.setup.did_you_mean import explains_keywords
 from livetools.transport.loop.wake import on_trio
 from livetools.web import BUILT
 
