@@ -22,8 +22,7 @@ from livetools.events import (
 )
 from livetools.session.agents import AgentLike, adjust, open_agent, plan_of
 from livetools.session.session import Session
-from livetools.setup.near_names import near_names
-from livetools.setup.unexpected_keyword import explains_keywords
+from livetools.setup.did_you_mean import explains_keywords, near_names
 
 from .callers import Caller, Utterance, as_caller
 from .expectations import Expectation, tools_named
