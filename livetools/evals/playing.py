@@ -22,7 +22,7 @@ from livetools.events import (
 )
 from livetools.session.agents import AgentLike, adjust, open_agent
 from livetools.session.session import Session
-from livetools.setup.unexpected_keyword import explains_keywords
+from livetools.setup.did_you_mean import explains_keywords
 
 from .callers import Caller, Script, Utterance
 from .expectations import Expectation, tools_named

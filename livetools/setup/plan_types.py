@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from livetools.errors import ConfigError
 
-from .frozen import frozen
 from .profiles import ModelProfile
 
 #: Seconds of silence behind audioStreamEnd, where it takes silence to end a turn. Half a second before it was seen not
@@ -43,7 +42,7 @@ STALL_TIMEOUT: Final = 20.0
 INPUT_GATE: Final = "auto"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CallPolicy:
     """How the calls of one tool are served."""
 
@@ -70,7 +69,7 @@ class CallPolicy:
     tool: object = field(default=None, compare=False, repr=False)  # what runs its calls; opaque here
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Plan:
     """Everything the machine needs to know of a session. Built by ``plan.make_plan``."""
 
@@ -162,7 +161,7 @@ class Plan:
         return {"setup": setup}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ToolSpec:
     """What the plan must know of a tool: its declaration, its options, and its kind."""
 

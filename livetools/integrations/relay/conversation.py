@@ -68,6 +68,7 @@ class Options:
     linger: float = 30.0
     greeting: str | None = None
     idle: float | None = None
+    debug: bool = False
     clock: Clock = field(default_factory=SystemClock)
     drain: Drain = field(default_factory=Drain)
 
@@ -288,7 +289,7 @@ class Conversation:
             if self._page is not None:
                 self._page.close(*self._farewell)
             return
-        ended = ending(error)
+        ended = ending(error, self._options.debug)
         ended["seq"], ended["at"] = self._stamp()
         self._add(encode(ended))
         if self._page is not None:
@@ -304,7 +305,9 @@ class Conversation:
         elif isinstance(event, VideoChunk):
             self._log.add_media(encode_video(event))
             self._wake()
-        elif (message := encode_event(event, *self._stamp(), self._more(event))) is not None:
+        elif (
+            message := encode_event(event, *self._stamp(), self._more(event), self._options.debug)
+        ) is not None:
             if isinstance(event, Interrupted):
                 self._log.drop_media()
             self._add(message)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from livetools.errors import LimitReached, ToolError, ToolTimeout
 from livetools.protocol.messages import outgoing
-from livetools.setup.near_names import near_names
+from livetools.setup.did_you_mean import near_names
 
 from .actions import Outcome
 from .ledger import Phase
@@ -66,7 +66,7 @@ def too_many(limit: int) -> LimitReached:
 def unknown(name: str, names: Iterable[str]) -> str:
     """No such function: the real ones are listed, near misses first."""
     known = list(names)
-    near = near_names(name, known, count=len(known) or 1, cutoff=0.5)
+    near = near_names(name, known, count=len(known) or 1)
     ordered = near + [n for n in known if n not in near]
     return f"there is no function {name!r}; {listed('available', ordered)}"
 

@@ -43,7 +43,7 @@ class EagerCoroutine:
 
     def leave_soon(self) -> None:
         """The task is about to be cancelled: if the coroutine goes on all the same, it is left where it stands after
-        ``GRACE`` seconds."""
+        ``CANCELLED_GRACE`` seconds."""
         self._leave_at = time.monotonic() + CANCELLED_GRACE
 
     def begin(self, task: asyncio.Task[Any]) -> bool:

@@ -41,8 +41,6 @@ GENERATORS = frozenset(
     {"generator", "async_generator"}
 )  # kinds of handlers whose yields may go out one by one
 
-EAGER = True  # the first step of a handler is taken at once, on asyncio; off, its worker takes it
-
 SERVING: ContextVar[Job | _Asking | EagerCoroutine | None] = ContextVar("livetools_serving", default=None)
 
 
@@ -149,7 +147,7 @@ class Workers:
             return
         worker = self._busy[run] = self._idle.pop()
         worker.job = job
-        if worker.task is not None and EAGER:
+        if worker.task is not None:
             serving = EagerCoroutine(self._serve(worker, job), self._variables(job))
             if serving.begin(worker.task):
                 self._rests(worker)
@@ -355,7 +353,7 @@ class Workers:
         if failed is None:
             return await self._desk.approved(run, verdict)
         waited = self._waiting.pop(run, None)
-        done = error_outcome(failed, call.name)
+        done = self._handlers.failed(failed, tool)
         done.began = False
         await self._desk.settled(run, done)
         if waited is not None:
