@@ -90,6 +90,6 @@ class LineLog:
         log.log(
             level,
             "%s%s",
-            _one_line(text),
+            text,
             f" (left out since the last such line: {left_out})" if left_out else "",
         )
