@@ -353,7 +353,7 @@ class Workers:
         if failed is None:
             return await self._desk.approved(run, verdict)
         waited = self._waiting.pop(run, None)
-        done = error_outcome(failed, call.name)
+        done = self._handlers.failed(failed, tool)
         done.began = False
         await self._desk.settled(run, done)
         if waited is not None:
