@@ -415,15 +415,15 @@ class _Store:
             case ToolFinished(call=call) | ToolCancelled(call) if call.name in self.house.names:
                 self._finished.append(call.id)
             case HandleUpdate(handle):
-                if self._finished and not _owes(session):  # else a result may be on its way
+                if self._finished and not _unsaved(session):  # else a result may be on its way
                     self.told.extend(self._finished)
                     self._finished.clear()
                 self._at = {handle: (self.key, list(self.told))}
 
 
-def _owes(session: Session) -> bool:
+def _unsaved(session: Session) -> bool:
     """Whether the newest handle does not hold all of it."""
     try:
-        return bool(session.owes)
+        return bool(session.unsaved)
     except LocalProtocolError:  # it is only just being opened
         return True

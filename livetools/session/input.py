@@ -146,7 +146,12 @@ class SessionInput(SessionFacts):
             await driver.follow()
 
     async def interrupt(self) -> None:
-        """Stop the model's turn; ``Interrupted`` follows. Calls go on: only the service cancels them."""
+        """Stop the model's turn; ``Interrupted`` follows. Calls go on: only the service cancels them.
+
+        3.8 is told, and stops; 2.5 is told, and may finish its turn first. 3.1 can only be cut off by speech: nothing
+        is sent there, and it generates its turn to the end. On every model what is left of that turn is withheld, from
+        the events and from an ``ask``. Does nothing while no turn of the model is expected.
+        """
         driver = self._live()
         driver.machine.interrupt(driver.clock.now())
         await driver.follow()

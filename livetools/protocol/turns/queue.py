@@ -197,6 +197,7 @@ class Turns:
         """``interrupted``: the model was cut off; the end of its turn follows."""
         exchange = self.exchange
         self._do(TurnEvent.CUT, now)
+        self._halting = False  # one turnComplete follows, and that ends the turn
         self._known = 0  # a text that was written since has cut it off: it is not the answer to that
         if self._cutting:
             self._cutting = self._heard = False  # what was heard is not what the answer brings
@@ -404,6 +405,10 @@ class Turns:
         if perhaps:
             self._patience = PAUSE if sum(turn.wanted for turn in (first, *perhaps)) > 1 else QUIET_SETTLES
 
+    def _doubt(self, was: Model, now: float) -> None:
+        if self._queue:
+            self._queue[0].doubtful, self._patience = True, PAUSE
+
     def _give_up(self, was: Model, now: float) -> None:
         for turn in self._queue:
             turn.answer, turn.until = False, min(turn.until, now + self.stall_timeout)
@@ -540,6 +545,7 @@ DO: Mapping[TurnEffect, Callable[[Turns, Model, float], None]] = {
     TurnEffect.PLACE: Turns._place,
     TurnEffect.EXPECT: Turns._expect,
     TurnEffect.POP: Turns._pop,
+    TurnEffect.DOUBT: Turns._doubt,
     TurnEffect.GIVE_UP: Turns._give_up,
     TurnEffect.CLEAR: Turns._clear,
 }

@@ -57,6 +57,7 @@ class TurnEffect(Enum):
     PLACE = auto()  # the turn under way gets a place in the queue, if it has none
     EXPECT = auto()  # a turn is expected, behind all others
     POP = auto()  # the first of the queue is over
+    DOUBT = auto()  # the first of the queue may be over
     GIVE_UP = auto()  # nobody waits for what is in the queue
     CLEAR = auto()  # nothing is expected any more
 
@@ -97,7 +98,10 @@ TABLE: Mapping[tuple[Model, TurnEvent], tuple[Model, tuple[TurnEffect, ...]]] = 
     (_C, TurnEvent.BUSY): (_T, ()),
     (_H, TurnEvent.BUSY): (_T, ()),
     (_C, TurnEvent.CALLED_OFF): (_I, ()),
-    (_H, TurnEvent.CALLED_OFF): (_I, (TurnEffect.POP,)),  # its turn has ended before
+    (_H, TurnEvent.CALLED_OFF): (
+        _I,
+        (TurnEffect.DOUBT,),
+    ),  # it goes on with it, or has ended it with the call
     (_I, TurnEvent.STALL): (_I, (TurnEffect.GIVE_UP,)),
     (_C, TurnEvent.STALL): (_I, (TurnEffect.GIVE_UP,)),
     (_H, TurnEvent.STALL): (_I, (TurnEffect.GIVE_UP,)),

@@ -24,10 +24,14 @@ LOOK = 0.1  # seconds between two looks
 
 async def outwait(service: Service, session: FakeSession, scripts_over: Callable[[], bool]) -> None:
     """Watch a conversation whose script has ended, until it fails or the server is left."""
-    since = time.monotonic()
+    since = looked = time.monotonic()
     while not service.leaving:
         await anyio.sleep(LOOK)
         patience, now = service.patience, time.monotonic()
+        since += max(
+            0.0, now - looked - 2 * LOOK
+        )  # while the loop is blocked, as by a debugger, nobody can go on
+        looked = now
         busy = session.connection is None or service.log.unanswered() or not session.queue.empty
         if busy or patience is None or isinstance(service.clock, FakeClock) or not scripts_over():
             since = now

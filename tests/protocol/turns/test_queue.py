@@ -100,10 +100,11 @@ ORDERS = [
         HALF_CASCADE,
         words=1,
     ),
-    Order("cancelled when that turn is over", [CALL, COMPLETE, CANCEL], HALF_CASCADE),
+    Order("cancelled when that turn is over", [CALL, COMPLETE, CANCEL], HALF_CASCADE, after=PAUSE),
+    Order("cancelled, and it goes on", [CALL, COMPLETE, CANCEL, WORDS, COMPLETE], HALF_CASCADE, words=1),
     Order("cancelled before that turn ends", [CALL, CANCEL, COMPLETE], HALF_CASCADE),
     Order("cut off, then cancelled", [CALL, COMPLETE, CUT, CANCEL, COMPLETE], HALF_CASCADE, interrupted=True),
-    Order("cut off before that turn ends", [CALL, CUT, COMPLETE, CANCEL], HALF_CASCADE, interrupted=True),
+    Order("cut off before that turn ends", [CALL, CUT, CANCEL, COMPLETE], HALF_CASCADE, interrupted=True),
     # calls that do not block
     Order("the result comes in a new turn", [CALL, WORDS, COMPLETE, "", WORDS, COMPLETE], ASYNC, words=2),
     Order("the call alone ends its turn", [CALL, COMPLETE, "", WORDS, COMPLETE], ASYNC),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import time
 
 import anyio
 import pytest
@@ -141,4 +142,17 @@ async def test_while_another_conversation_goes_on_nobody_is_told(dial):
         await second.until("turnComplete")
         await first.closed()
         assert server.service.log.errors
+        server.service.log.errors.clear()
+
+
+async def test_a_time_in_which_the_loop_is_blocked_does_not_count(dial):
+    """As at a breakpoint."""
+    async with served() as server, dial(server) as client:
+        await client.say("hello")
+        await client.until("turnComplete")
+        server.patience = 0.8
+        time.sleep(1)
+        await anyio.sleep(0.3)
+        assert server.service.log.errors == []
+        await client.closed()
         server.service.log.errors.clear()
