@@ -358,6 +358,7 @@ const reasonOf = (error) => error instanceof LiveError || error instanceof Error
 class Tabs {
     away;
     buttons = document.querySelectorAll("button[data-view]");
+    shown = "conversation";
     /** `away` is called when the tools are not looked at any more. */
     constructor(away) {
         this.away = away;
@@ -369,8 +370,10 @@ class Tabs {
             byId("tools-search").focus();
         });
         this.show("conversation");
+        WIDE.addEventListener("change", () => this.show(this.shown));
     }
     show(view) {
+        this.shown = view;
         document.querySelector("main")?.setAttribute("data-view", view);
         if (view !== "tools")
             this.away();

@@ -365,6 +365,8 @@ const reasonOf = (error: unknown): string =>
 class Tabs {
   private readonly buttons = document.querySelectorAll<HTMLButtonElement>("button[data-view]");
 
+  private shown = "conversation";
+
   /** `away` is called when the tools are not looked at any more. */
   constructor(private readonly away: () => void) {
     for (const button of this.buttons) {
@@ -375,9 +377,11 @@ class Tabs {
       byId("tools-search").focus();
     });
     this.show("conversation");
+    WIDE.addEventListener("change", () => this.show(this.shown));
   }
 
   show(view: string): void {
+    this.shown = view;
     document.querySelector("main")?.setAttribute("data-view", view);
     if (view !== "tools") this.away();
     for (const each of this.buttons) {
