@@ -223,7 +223,9 @@ class Reception:
             unseen = self.outbox.unseen()
             self.calls.handed(unseen)
             read = not (self.calls.plan.closes_lost or any(entry.kind == "errors" for entry in unseen))
-            if self.turned or read:  # only a handle that came after the errors for lost calls is rid of those calls
+            if (
+                self.turned or read
+            ):  # only a handle that came after the errors for lost calls is rid of those calls
                 self.calls.excused.clear()
             if self.turned:
                 self.turns.stale.saved()
