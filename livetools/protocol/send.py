@@ -67,6 +67,10 @@ class Dispatch:
         item.contents = ()
         return item
 
+    def unprompted(self, instructions: str) -> None:
+        """The model is to speak by these instructions, at the next quiet moment. Nobody waits for it."""
+        self.unasked.append(self.reply(instructions))
+
     def take_back(self, receipt: Receipt) -> None:
         """Whoever asked for this reply does not want it any more; it may be too late."""
         self.unasked = [item for item in self.unasked if item.receipt is not receipt]

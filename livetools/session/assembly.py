@@ -58,7 +58,6 @@ class Assembly:
     observers: Observers | None = None  # of a session that runs
     left: Sequence[Call] = ()  # by an earlier process of the conversation
     updated: frozenset[str] = frozenset()  # what the session has been told to change since it was opened
-    grace: float = 6.0  # seconds for the end: longer than a closing handshake
 
     def __post_init__(self) -> None:
         self.transcript = Transcript(transcribed=self.plan.transcribed)

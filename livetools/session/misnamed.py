@@ -18,9 +18,9 @@ from livetools.setup.configuration import (
     NOT_LIVE,
     TOOL_CHOICE,
 )
+from livetools.setup.did_you_mean import UnexpectedKeyword, keywords, meant, unexpected_keywords
 from livetools.setup.sdk import tables
 from livetools.setup.sdk.spelling import camel, snake
-from livetools.setup.unexpected_keyword import UnexpectedKeyword, keywords, meant, unexpected_keywords
 from livetools.tools import ToolOptions
 from livetools.transport.websocket import WebSocket
 

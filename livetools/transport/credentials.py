@@ -8,14 +8,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 import anyio.to_thread
 
 from livetools.errors import ConfigError, ConnectFailed, LiveToolsError
 from livetools.log import get_logger
-from livetools.setup.frozen import frozen
 
 log = get_logger("livetools.session")
 
@@ -25,7 +24,7 @@ EPHEMERAL = "auth_tokens/"
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Grant:
     """What one dial may show: the headers, and whether the key is an ephemeral token (another method, v1alpha)."""
 

@@ -120,7 +120,7 @@ class _Tapped:
     async def _dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
         async with self._dialer.dial(url, headers) as transport:
             self._connections += 1
-            kind = _ListenedWithPing if hasattr(transport, "hurry") else _Listened
+            kind = _ListenedWithPing if hasattr(transport, "silent_for") else _Listened
             yield kind(transport, self._listener, self._connections)
 
 
@@ -162,6 +162,10 @@ class _ListenedWithPing(_Listened):
         """See :class:`~.transport.Pinging`."""
         self._listener.frame("client", self._connection, frame)
         return await self._transport.send_with_ping(frame, at_once)
+
+    def silent_for(self) -> float:
+        """See :class:`~.contract.Pinging`."""
+        return self._transport.silent_for()
 
     def hurry(self) -> None:
         """See :class:`~.transport.Pinging`."""
