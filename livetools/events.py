@@ -257,6 +257,7 @@ class ToolProgress:
 class ToolFinished:
     """A tool ended. ``response`` is the JSON object that the model gets, ``elapsed`` the seconds since the call came.
 
+    ``ran`` is false if the tool's function never began: the call was refused, or its arguments were invalid.
     ``error``: what was raised. Of it a copy of this event, or a pickle, keeps the class's name and the text, and two
     events are equal if these are.
 
@@ -270,6 +271,7 @@ class ToolFinished:
     response: Mapping[str, Any]
     error: Exception | None
     elapsed: float
+    ran: bool = True
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -280,10 +282,10 @@ class ToolFinished:
         return hash(self._compared())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.call, self.response, detached(self.error), self.elapsed)
+        return type(self), (self.call, self.response, detached(self.error), self.elapsed, self.ran)
 
     def _compared(self) -> tuple[object, ...]:
-        return self.call, self.response, described(self.error), self.elapsed
+        return self.call, self.response, described(self.error), self.elapsed, self.ran
 
 
 @dataclass(frozen=True, slots=True)

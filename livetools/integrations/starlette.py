@@ -346,7 +346,7 @@ class Relay:
         key = session_key(token, deps)
         session = open_agent(self._agent, deps=deps, handle_store=store)
         if self._options.idle is not None:
-            adjust(session, transcribe=True)  # or nobody would know that the user speaks
+            adjust(session, idle=self._options.idle)  # in the place of the agent's own
         options = replace(self._options, greeting=None) if resumed else self._options
 
         def forget() -> None:
