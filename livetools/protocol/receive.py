@@ -227,9 +227,14 @@ class Reception:
         """An update that is not resumable erases nothing: the last handle is still good."""
         if update.resumable and update.new_handle:
             self.connection.handed(update.new_handle, now)
-            self.calls.handed(self.outbox.unseen())
-            if self.turned:  # only a handle that came after the errors for lost calls is rid of those calls
+            unseen = self.outbox.unseen()
+            self.calls.handed(unseen)
+            read = not (self.calls.plan.closes_lost or any(entry.kind == "errors" for entry in unseen))
+            if (
+                self.turned or read
+            ):  # only a handle that came after the errors for lost calls is rid of those calls
                 self.calls.excused.clear()
+            if self.turned:
                 self.turns.stale.saved()
             self.tell(HandleUpdate(update.new_handle))
             if update.last_consumed is not None:  # of the state of this handle
