@@ -43,6 +43,7 @@ from livetools.protocol.transcript.latency import Latency
 from livetools.protocol.turns.exchange import Exchange, Said
 from livetools.protocol.turns.queue import Turns
 from livetools.protocol.turns.quiet import Quiet
+from livetools.protocol.turns.time_limits import TimeLimits
 from livetools.setup.plan_types import Plan
 
 from .connection import close_codes
@@ -53,7 +54,6 @@ from .send import Dispatch, says_something
 
 # Every input passes it: asked of its class, a member of an enum costs ten times as much.
 _LEAVING, _SETUP = LinkState.LEAVING, LinkState.SETUP
-
 
 #: Why a change that takes another connection cannot be made, and what to do.
 NO_DIAL = (
@@ -91,8 +91,9 @@ class Machine:
         self.quiet, self.latency = Quiet(), Latency()
         shared = self.calls, self.turns, self.input, self.outbox, self.connection, self.quiet
         self.dispatch = Dispatch(plan, *shared, self.latency.call)
-        self.reception = Reception(*shared, self.latency, self._tell, plan.model)
         self.pending = Pending(self.calls, self.turns, self.input, self.outbox, self.dispatch)
+        self.limits = TimeLimits(plan, self.pending, self.connection, self.dispatch)
+        self.reception = Reception(*shared, self.latency, self._tell, plan.model, self.limits)
         self.parking = Parking(self.pending, *shared, self.dispatch)
         self.said = Said()
         self.watchers: list[Callable[[], None]] = []  # called after every input
@@ -146,6 +147,7 @@ class Machine:
             "waiting_for": "; ".join(self.pending_names()),
             "calls": self.calls.stats(self._now),
             "calls_made": self.calls.counted,
+            "seconds": self.limits.seconds(self._now),
             "input_dropped": sum(self.input.dropped.values()),
             "backlog": self.input.backlog,
             "latency": self.latency.stats(),
@@ -247,6 +249,7 @@ class Machine:
                 "activity() inside an activity: leave the first one before the next begins"
             )
         self._now = now
+        self.limits.heard(now)
         self.quiet.user(start, now)
         self.latency.user(start, now)
         self.input.activity(start, outgoing.activity(start))
@@ -390,6 +393,7 @@ class Machine:
             connection.wake_at(self.pending.snapshot()) if connection.state is _LEAVING else connection.due,
             self.calls.deadlines.next(),
             self.turns.wake_at(self.calls.ledger.blocking > 0),
+            self.limits.wake_at(),
         )
         if self.dispatch.since < inf:
             at = min(at, self.dispatch.wake_at(self._now))
@@ -457,6 +461,7 @@ class Machine:
     def _began(self, first: bool, restored: bool, now: float) -> None:
         """A session stands."""
         if first:
+            self.limits.begins(now)
             self._tell(self.reception.started())
         if not first or (self.plan.handle and not restored):
             self._tell(Reconnected(restored))
@@ -529,6 +534,7 @@ class Machine:
             item.receipt.fail(self._ended())
         else:
             self.input.put(item)
+            self.limits.heard(now)
             if item.prompts:
                 self.latency.user(False, now)
         return item.receipt
@@ -586,6 +592,8 @@ class Machine:
             self.actions.append(Hurry(connection.current))
         if self.calls.limit is not None and not self.calls.replies:  # the last error is written first
             self._do(connection.close(now, self.calls.limit), now)
+        elif (due := self.limits.due(now)) is not None:
+            self._do(connection.close(now, due.error), now)
         elif (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):
             self._do(connection.close(now), now)
         elif connection.state is _LEAVING:

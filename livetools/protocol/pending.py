@@ -12,8 +12,9 @@ from livetools.protocol.calls.ledger import OPEN, CallState
 from livetools.protocol.connection.connection import Snapshot
 from livetools.protocol.input.outbox import FATES, Outbox
 from livetools.protocol.input.queue import InputQueue
-from livetools.protocol.send import Dispatch
 from livetools.protocol.turns.queue import Turns
+
+from .send import Dispatch
 
 #: Debts of a call that another connection could not pay.
 RUNNING = OPEN | {CallState.DETACHED}

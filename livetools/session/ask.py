@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from livetools.errors import NoAnswer
@@ -11,7 +11,6 @@ from livetools.events import REPLACED, AudioChunk, Call, Event, ToolStarted, Tur
 from livetools.log import get_logger
 from livetools.protocol.transcript.words import Words
 from livetools.protocol.turns.exchange import MAX_ASK_AUDIO
-from livetools.setup.frozen import frozen
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
 
@@ -23,7 +22,7 @@ log = get_logger("livetools.session")
 NEARLY = 0.9  # a line is blamed where it was silent for so much of the time since the question
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Reply:
     """The answer to one ``ask``.
 

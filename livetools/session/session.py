@@ -14,6 +14,7 @@ from livetools.tools.results import error_outcome, outcome
 from .ask import Asking, Reply, Stream
 from .facts import checked_text, checked_timeout
 from .input import SessionInput
+from .running import closing
 from .running.in_time import in_time
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Session(SessionInput):
         self._driver = await self._assembly.start(self._host, self)
         if self._driver.error is not None:
             self._driver.seen(self._driver.error)
-            await self._host.stop(grace=1.0)
+            await self._host.stop(grace=closing.LEAVE_UNOPENED)
             raise self._driver.error
         return self
 
@@ -77,7 +78,7 @@ class Session(SessionInput):
             driver.step()
         if self._inside(driver):
             return  # left by one of its own tools or hooks, which cannot wait for its own end
-        await self._host.stop(grace=self._assembly.grace)
+        await self._host.stop(grace=closing.LEAVE)
         if exc is None and driver.error is not None and not driver.told:
             driver.told = True
             raise driver.error

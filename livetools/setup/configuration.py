@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from livetools.errors import ConfigError
 
-from .near_names import near_names
+from .did_you_mean import did_you_mean
 from .sdk import tables, values
 from .sdk.spelling import camel, snake
 
@@ -158,9 +158,8 @@ def _unknown(name: str, key: str) -> str:
     types = tables.types()
     if key in types["GenerationConfig"]:
         return f"config has no field {name!r}; it belongs inside config.generation_config"
-    near = near_names(key, types["LiveConnectConfig"], count=3, cutoff=0.6)
-    hint = f"; did you mean {' or '.join(snake(n) for n in near)}?" if near else ": the Live API has none"
-    return f"config has no field {name!r}{hint}"
+    meant = did_you_mean(key, {each: snake(each) for each in types["LiveConnectConfig"]}, count=3)
+    return f"config has no field {name!r}{f'; {meant}' if meant else ': the Live API has none'}"
 
 
 def with_speech(

@@ -30,8 +30,8 @@ from websockets.http11 import Request
 from livetools.errors import ConfigError
 from livetools.log import get_logger
 from livetools.session.running.clock import Clock, SystemClock
+from livetools.setup.did_you_mean import explains_keywords
 from livetools.setup.profiles import ModelProfile
-from livetools.setup.unexpected_keyword import explains_keywords
 
 from .calls import FakeCall
 from .conversation import Script

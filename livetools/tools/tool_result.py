@@ -5,9 +5,9 @@ from __future__ import annotations
 import dataclasses
 import enum
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from livetools.setup.frozen import frozen
-from livetools.setup.unexpected_keyword import explains_keywords
+from livetools.setup.did_you_mean import explains_keywords
 
 from .agent import Agent
 from .media import parts
@@ -21,7 +21,7 @@ from .options import scheduling_of
     **dict.fromkeys(("agent", "transfer", "transfer_to", "next_agent"), "handoff="),
     **dict.fromkeys(("error", "is_error"), "raise ToolError(...)"),
 )
-@frozen
+@dataclass(frozen=True, slots=True)
 class ToolResult:
     """A return value with more than the value: scheduling, media, a hand-off, the end of the session.
 

@@ -25,8 +25,8 @@ from urllib.parse import urlsplit
 
 from livetools.errors import ConfigError
 from livetools.log import get_logger
+from livetools.setup.did_you_mean import explains_keywords
 from livetools.setup.secrecy import Sealed, Secrets
-from livetools.setup.unexpected_keyword import explains_keywords
 from livetools.transport.loop.wake import on_trio
 
 from .contract import Transport

@@ -438,7 +438,8 @@ class Calls:
         outcome = record.outcome
         assert outcome is not None
         if self._is_told:
-            self._tell(ToolFinished(record.call, outcome.response, outcome.error, now - record.since))
+            elapsed = now - record.since
+            self._tell(ToolFinished(record.call, outcome.response, outcome.error, elapsed, outcome.began))
 
     def _cancelled(self, record: Record, now: float, yielded: Outcome | None) -> None:
         self._tell(ToolCancelled(record.call))

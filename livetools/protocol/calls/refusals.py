@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from dataclasses import replace
+from copy import copy
 from typing import TYPE_CHECKING
 
 from livetools.errors import LimitReached, ToolError, ToolTimeout
 from livetools.protocol.messages import outgoing
-from livetools.setup.near_names import near_names
+from livetools.setup.did_you_mean import near_names
 
 from .actions import Outcome
 from .ledger import Phase
@@ -33,9 +33,9 @@ def lost(follows: bool) -> str:
     return f"the connection was replaced while this call was open; {after}"
 
 
-def refused(text: str, error: type[ToolError] = ToolError) -> Outcome:
-    """An error that the model may read."""
-    return Outcome(outgoing.failure(text), error(text))
+def refused(text: str, error: type[ToolError] = ToolError, began: bool = False) -> Outcome:
+    """An error that the model may read. ``began``: the handler was started all the same."""
+    return Outcome(outgoing.failure(text), error(text), began=began)
 
 
 CANCELLED = refused("the call was cancelled")
@@ -66,7 +66,7 @@ def too_many(limit: int) -> LimitReached:
 def unknown(name: str, names: Iterable[str]) -> str:
     """No such function: the real ones are listed, near misses first."""
     known = list(names)
-    near = near_names(name, known, count=len(known) or 1, cutoff=0.5)
+    near = near_names(name, known, count=len(known) or 1)
     ordered = near + [n for n in known if n not in near]
     return f"there is no function {name!r}; {listed('available', ordered)}"
 
@@ -87,7 +87,7 @@ def expired(record: Record) -> Outcome:
     assert policy is not None
     if record.phase is Phase.APPROVAL:
         return refused(f"the call was not approved: nobody decided within {policy.approval_timeout:g} s")
-    return refused(f"timed out after {policy.timeout:g} s", ToolTimeout)
+    return refused(f"timed out after {policy.timeout:g} s", ToolTimeout, began=record.started)
 
 
 def without_unread(outcome: Outcome, media: Container[str]) -> Outcome:
@@ -100,4 +100,6 @@ def without_unread(outcome: Outcome, media: Container[str]) -> Outcome:
         return outcome
     note = f"this model does not read {', '.join(unread)} in a function response: it was left out"
     read = tuple(part for part, kind in zip(outcome.parts, kinds, strict=True) if kind in media)
-    return replace(outcome, response={**outcome.response, NOTE: note}, parts=read)
+    made = copy(outcome)
+    made.response, made.parts = {**outcome.response, NOTE: note}, read
+    return made

@@ -29,6 +29,7 @@ from livetools.tools.results import error_outcome, failure, outcome, tool_error
 from livetools.tools.values import words
 from livetools.transport.loop.wake import on_trio, this_task, was_cancelled
 
+from .from_thread import WayBack
 from .threads import DaemonThreads, result_of
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class Job:
     future: Future[Any] | None = None  # while a thread or an executor has it
     stopped = False
     variables: Context | None = None
+    way_back: WayBack | None = None  # of the thread that has it
     began = False  # the handler ran, if only for a moment
 
     def __init__(
@@ -90,6 +92,8 @@ class Job:
             self.context.mark_cancelled()
         if self.future is not None:
             self.future.cancel()  # if no thread took it up it never runs; else the context tells it
+            if self.way_back is not None:
+                self.way_back.cancel()
             return False
         return True
 
@@ -104,6 +108,9 @@ class Handlers:
     threads: DaemonThreads = field(default_factory=DaemonThreads)
     aside: DaemonThreads | None = None  # for what no tool may hold up; made when there is something
     blocks: dict[str, int] = field(default_factory=dict)  # how often each tool has blocked the event loop
+    failures: dict[str, int] = field(
+        default_factory=dict
+    )  # of each tool in a row, as far as the model could correct
 
     async def execute(self, job: Job) -> Outcome:
         """Run the handler. Raises nothing but cancellation, and that only if this very task is cancelled.
@@ -123,11 +130,22 @@ class Handlers:
             if not is_of_the_user(error):
                 raise
             withdrawn = job.stopped and isinstance(error, futures.CancelledError)
-            done = cancelled() if withdrawn else error_outcome(error, tool.name)
+            done = cancelled() if withdrawn else self.failed(error, tool)
+        else:
+            if self.failures and done.error is None:
+                self.failures.pop(tool.name, None)
         # of a call that was stopped the hooks are told why, by ``stopped``
         if hooks and not job.stopped:
             done = await self._reviewed(hooks, job, done)
         return done
+
+    def failed(self, error: BaseException, tool: Tool) -> Outcome:
+        """The outcome of a call that has failed. Past the tool's ``retries`` the model is told to stop trying."""
+        retries, stop = tool.options["retries"], False
+        if retries is not None and tool_error(error) is not None:
+            self.failures[tool.name] = count = self.failures.get(tool.name, 0) + 1
+            stop = count > retries
+        return error_outcome(error, tool.name, stop)
 
     async def decide(self, call: Call, tool: Tool) -> Call:
         """Ask the ``before`` of every hook, in their order: the call as it may run, perhaps with other arguments.
@@ -249,12 +267,13 @@ class Handlers:
 
     async def threaded(self, job: Job, function: Callable[[], Any]) -> Any:
         """Run a part of a handler in a thread of the session's."""
-        return await self._submitted(job, self.threads.submit(function))
+        job.way_back = job.way_back or WayBack()
+        return await self._submitted(job, self.threads.submit(job.way_back.run, function))
 
     async def unhindered(self, function: Callable[[], Any]) -> Any:
         """Run a sync function in a thread that no handler can have taken."""
         self.aside = self.aside or DaemonThreads()
-        return await result_of(self.aside.submit(function))
+        return await result_of(self.aside.submit(WayBack().run, function))
 
     async def _submitted(self, job: Job, future: Future[Any]) -> Any:
         job.future = future

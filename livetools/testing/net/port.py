@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import logging
 import socket
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Any
@@ -11,9 +10,10 @@ from typing import Any
 import anyio
 from anyio.abc import SocketListener, SocketStream, TaskGroup
 
+from livetools.log import get_logger
 from livetools.session.running.host import Host
 
-logger = logging.getLogger("livetools.testing")
+logger = get_logger("livetools.testing")
 
 RETRY = 0.1  # seconds before another try, where the system had no means to accept a connection
 

@@ -98,6 +98,7 @@ export interface ToolFinished extends Stamp {
     response: Record<string, unknown>;
     error: string | null;
     elapsed: number;
+    ran: boolean;
 }
 /** The service cancelled the call; nothing is sent for it. */
 export interface ToolCancelled extends Stamp {

@@ -112,6 +112,7 @@ export interface ToolFinished extends Stamp {
   response: Record<string, unknown>;
   error: string | null;
   elapsed: number;
+  ran: boolean;
 }
 
 /** The service cancelled the call; nothing is sent for it. */
