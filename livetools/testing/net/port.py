@@ -28,7 +28,9 @@ async def _listener(bound: socket.socket) -> SocketListener:
     if _TAKES_SOCKETS:
         return await SocketListener.from_socket(bound)
     host, port, *_ = bound.getsockname()
-    listeners = await anyio.create_tcp_listener(local_host=host, local_port=port, backlog=1024, reuse_port=True)
+    listeners = await anyio.create_tcp_listener(
+        local_host=host, local_port=port, backlog=1024, reuse_port=True
+    )
     (listener,) = listeners.listeners  # of one address there is one
     assert isinstance(listener, SocketListener)
     return listener
