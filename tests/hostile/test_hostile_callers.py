@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from support.phone import TELNYX_START, TWILIO_START, phone, settled, tone
 
 import livetools
-from livetools.integrations.phone.codec import PCMU
+from livetools.integrations.telephony.codec import PCMU
 from livetools.integrations.telephony import telnyx, twilio
 from livetools.testing import FakeClock, FakeLiveServer
 
