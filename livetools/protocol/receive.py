@@ -122,7 +122,7 @@ class Reception:
             self.connection.conversation_advanced(now)
             self._ended(TurnComplete(None, message.status))
         self.calls.read(read)  # only now: an answer that this very message takes back is void, and not paid
-        if message.signed or message.status is not None:
+        if message.works or message.status is not None:
             self.turns.worked(now)
         if message.resumption is not None:
             self._handle(message.resumption, now)
@@ -227,9 +227,14 @@ class Reception:
         """An update that is not resumable erases nothing: the last handle is still good."""
         if update.resumable and update.new_handle:
             self.connection.handed(update.new_handle, now)
-            self.calls.handed(self.outbox.unseen())
-            if self.turned:  # only a handle that came after the errors for lost calls is rid of those calls
+            unseen = self.outbox.unseen()
+            self.calls.handed(unseen)
+            read = not (self.calls.plan.closes_lost or any(entry.kind == "errors" for entry in unseen))
+            if (
+                self.turned or read
+            ):  # only a handle that came after the errors for lost calls is rid of those calls
                 self.calls.excused.clear()
+            if self.turned:
                 self.turns.stale.saved()
             self.tell(HandleUpdate(update.new_handle))
             if update.last_consumed is not None:  # of the state of this handle

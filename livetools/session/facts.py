@@ -180,8 +180,7 @@ class SessionFacts:
     def _said(self, text: str) -> None:
         """The user says this in text."""
         self.transcript.user_text(text)
-        if self._assembly.observers:
-            self._assembly.observers.typed(text)
+        self._assembly.listeners.typed(text)
         if self._assembly.guardrails is not None:
             self._assembly.guardrails.typed(text)
 

@@ -98,8 +98,7 @@ class SessionInput(SessionFacts):
         if not (type(rate) is int and 0 < rate == self._rate):  # else it was checked before
             rate = self._checked_rate(rate)
         whole = self._samples.whole(sound)
-        for listener in self._assembly.listeners:
-            listener.sound(whole, rate)
+        self._assembly.listeners.sound(whole, rate)
         driver = self._media(outgoing.audio(whole, rate) if whole else b"", "audio")
         if driver.has_more:  # fifty times a second and session: no coroutine more than it takes
             await driver.follow_up()

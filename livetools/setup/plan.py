@@ -214,6 +214,7 @@ def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Pla
         status_signal=profile.idle_signal,
         strange_ends_turn=profile.default_behavior == "NON_BLOCKING" or profile.call_ends_turn,
         answer_lost=profile.answers_lost,
+        closes_lost=profile.closes_lost,
         resumption=resumption,
         transparent=bool(asked.get("transparent")),
         handle=handle,

@@ -102,6 +102,7 @@ class Plan:
     status_signal: bool = False  # a turn ends with interactionStatus IDLE
     strange_ends_turn: bool = False  # a call to what was not declared ends its turn
     answer_lost: bool = False  # a resumed session wants an error for each call that was lost
+    closes_lost: bool = False  # and sends an empty turn once it has read them
 
     # the line
     resumption: bool = True  # ask for handles

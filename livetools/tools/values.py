@@ -39,6 +39,7 @@ import dataclasses
 import datetime
 import decimal
 import enum
+import gc
 import inspect
 import io
 import itertools
@@ -49,6 +50,8 @@ import re
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 from typing import Any, TypeAlias
+
+import msgspec
 
 from livetools.errors import ToolError
 from livetools.log import get_logger
@@ -67,6 +70,13 @@ LAZY = 100_000  # values of a sequence or mapping that need not lie in memory, s
 ALL = 200_000  # values in one result, then no further container is looked into
 ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
 REFERENCE = "$ref"
+LARGE = 500  # values; a result of more is copied as a whole, if it can be
+_PLAIN = (dict, list)
+_NAMES = tuple(
+    f'"{name}"'.encode() for name in ("$ref", "inlineData", "inline_data", "fileData", "file_data")
+)
+_LONG = b"0" * 16  # digits of a number that may lie beyond EXACT
+_DIGITS = bytes.maketrans(b"123456789", b"0" * 9)
 
 
 class Unsayable(Exception):
@@ -75,8 +85,33 @@ class Unsayable(Exception):
 
 def clean(value: object) -> tuple[Json, list[Part]]:
     """``value`` as JSON, and the media in it. Raises :class:`Unsayable`, and what a user's object raises."""
+    if type(value) in _PLAIN and LARGE < _count(value) < ALL and (copied := _copy(value)) is not _ORDINARY:
+        return copied, []
     found: list[Part] = []
     return _clean(value, (_State(found),)), found
+
+
+def _count(value: Any) -> int:
+    """The values and keys in a dict or list and in those inside of it, up to :data:`ALL` or a little more."""
+    level, count = [value], 1
+    while level and count < ALL:
+        held = gc.get_referents(*level)  # a whole level at once: the interpreter knows what a container holds
+        count += len(held)
+        level = [one for one in held if type(one) in _PLAIN]
+    return count
+
+
+def _copy(value: Any) -> Json:
+    """A copy of a large value that is JSON as it is: what comes back of its text is equal to it. ``_ORDINARY``: it is
+    not, or something in it is to be told otherwise. A tenth of the time that looking at every value takes."""
+    try:
+        encoded = msgspec.json.encode(value)
+        if any(name in encoded for name in _NAMES) or _LONG in encoded.translate(_DIGITS):
+            return _ORDINARY
+        copied = msgspec.json.decode(encoded)
+        return copied if copied == value else _ORDINARY
+    except Exception:  # something in it is no JSON, or compares as it likes
+        return _ORDINARY
 
 
 class _State:

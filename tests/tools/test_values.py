@@ -25,6 +25,16 @@ BLOB = types.Blob(data=PNG, mime_type="image/png")
 PART = {"inlineData": {"mimeType": "image/png", "data": base64.b64encode(PNG).decode()}}
 
 
+class Colour(enum.Enum):
+    RED = "red"
+
+
+def row() -> Any:
+    connection = sqlite3.connect(":memory:")
+    connection.row_factory = sqlite3.Row
+    return connection.execute("select 1 as id, 'Ada' as name").fetchone()
+
+
 @pytest.mark.parametrize(
     ("data", "kind", "what"),
     [
@@ -161,10 +171,6 @@ def test_parts_hand_every_field_of_the_sdks_part_on(name: str, value: Any, wire:
         assert part == {**PART, camel: wire}
 
 
-class Colour(enum.Enum):
-    RED = "red"
-
-
 @pytest.mark.parametrize(
     "value",
     [
@@ -195,12 +201,6 @@ def test_a_reference_goes_out_as_text(value: Any) -> None:
     response = encode(value)
     assert '"$ref"' not in json.dumps(response).replace('\\"', "'")
     assert "#/x" in json.dumps(response)
-
-
-def row() -> Any:
-    connection = sqlite3.connect(":memory:")
-    connection.row_factory = sqlite3.Row
-    return connection.execute("select 1 as id, 'Ada' as name").fetchone()
 
 
 class Record:
@@ -282,6 +282,30 @@ def test_a_result_that_has_no_end_is_cut_and_a_large_one_is_not() -> None:
     rows = [{"id": n, "name": f"número {n}", "price": n / 2, "tags": ["a", "b"]} for n in range(20_000)]
     assert encode({"rows": rows}) == {"output": {"rows": rows}}
     assert len(rows) * 6 < ALL
+
+
+@pytest.mark.parametrize(
+    ("odd", "said"),
+    [
+        (2**53 + 1, "9007199254740993"),
+        (math.nan, None),
+        ((1, 2), [1, 2]),
+        (Colour.RED, "red"),
+        ({1: "a"}, {"1": "a"}),
+        ({"$ref": "#/x"}, '{"$ref": "#/x"}'),
+        (PNG, "[an image: image/png, 28 bytes]"),
+        ("a\ud800b", "a\ufffdb"),
+        (row(), {"id": 1, "name": "Ada"}),
+        (True, True),
+        (1.0, 1.0),
+    ],
+)
+def test_in_a_large_result_each_value_becomes_what_it_does_in_a_small_one(odd: Any, said: Any) -> None:
+    rows = [{"id": n, "name": f"row {n}"} for n in range(1000)]
+    done = outcome({"rows": rows, "odd": odd})
+    assert done.response == {"output": {"rows": rows, "odd": said}}
+    assert done.response["output"]["rows"][0] is not rows[0], "a copy: the tool may change what it returned"
+    assert "which are one in JSON" in encode([*rows, {1: "a", "1": "b"}])["error"]
 
 
 def test_what_an_iterator_raises_for_the_model_is_told() -> None:

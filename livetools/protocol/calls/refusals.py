@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from dataclasses import replace
+from copy import copy
 from typing import TYPE_CHECKING
 
 from livetools.errors import LimitReached, ToolError, ToolTimeout
@@ -100,4 +100,6 @@ def without_unread(outcome: Outcome, media: Container[str]) -> Outcome:
         return outcome
     note = f"this model does not read {', '.join(unread)} in a function response: it was left out"
     read = tuple(part for part, kind in zip(outcome.parts, kinds, strict=True) if kind in media)
-    return replace(outcome, response={**outcome.response, NOTE: note}, parts=read)
+    made = copy(outcome)
+    made.response, made.parts = {**outcome.response, NOTE: note}, read
+    return made

@@ -101,6 +101,7 @@ ORDERS = [
         words=1,
     ),
     Order("cancelled when that turn is over", [CALL, COMPLETE, CANCEL], HALF_CASCADE, after=PAUSE),
+    Order("words, then a call that is cancelled", [WORDS, CALL, COMPLETE, CANCEL], HALF_CASCADE, after=PAUSE),
     Order("cancelled, and it goes on", [CALL, COMPLETE, CANCEL, WORDS, COMPLETE], HALF_CASCADE, words=1),
     Order("cancelled before that turn ends", [CALL, CANCEL, COMPLETE], HALF_CASCADE),
     Order("cut off, then cancelled", [CALL, COMPLETE, CUT, CANCEL, COMPLETE], HALF_CASCADE, interrupted=True),

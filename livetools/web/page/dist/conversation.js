@@ -166,7 +166,7 @@ function onEnter(field, act) {
 function remaining({ asked, timeout }, now) {
     if (asked === null || timeout === null)
         return "";
-    return `${Math.max(0, Math.ceil(asked + timeout - now))} s left`;
+    return `${Math.ceil(Math.min(timeout, Math.max(0, asked + timeout - now)))} s left`; // the clocks differ a little
 }
 /** A call as Python would write it, each value in the direction of its own script. */
 function written({ call: { name, args } }) {

@@ -22,19 +22,35 @@ class Side {
     scroll;
     empty;
     list;
+    follows = true;
+    top = 0; // when it last scrolled
     constructor(name, make) {
         this.scroll = byId(`${name}-scroll`);
+        this.scroll.addEventListener("scroll", () => this.scrolled());
+        new ResizeObserver(() => this.follow()).observe(this.scroll); // a keyboard opens, a phone is turned
         this.empty = byId(`${name}-empty`);
         this.list = new List(byId(name), make);
     }
     /** `more`: something is shown beside the exchanges. */
     update(exchanges, now, more = false) {
-        const { scroll } = this;
-        const follows = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < NEAR;
         this.empty.hidden = exchanges.length > 0 || more;
         this.list.update(exchanges, now);
-        if (follows)
-            scroll.scrollTop = scroll.scrollHeight;
+        this.follow();
+    }
+    /** Whoever scrolls back stays there; what grows below is no such wish. */
+    scrolled() {
+        const { scrollTop } = this.scroll;
+        if (scrollTop < this.top || this.atEnd)
+            this.follows = this.atEnd;
+        this.top = scrollTop;
+    }
+    get atEnd() {
+        const { scrollHeight, scrollTop, clientHeight } = this.scroll;
+        return scrollHeight - scrollTop - clientHeight < NEAR;
+    }
+    follow() {
+        if (this.follows)
+            this.scroll.scrollTop = this.scroll.scrollHeight;
     }
 }
 class Page {
@@ -254,6 +270,7 @@ class Page {
             this.conversation.update(all, now, this.early.length > 0 || this.live.waiting.length > 0);
             this.timeline.update(all.filter(hasRows), now);
             this.overview.update(all, now);
+            byId("timeline-filter").classList.toggle("idle", all.length === 0);
             this.header.update(this.state);
             this.tabs.update(this.state);
             this.composer.busy(this.busy);
@@ -341,6 +358,7 @@ const reasonOf = (error) => error instanceof LiveError || error instanceof Error
 class Tabs {
     away;
     buttons = document.querySelectorAll("button[data-view]");
+    shown = "conversation";
     /** `away` is called when the tools are not looked at any more. */
     constructor(away) {
         this.away = away;
@@ -352,8 +370,10 @@ class Tabs {
             byId("tools-search").focus();
         });
         this.show("conversation");
+        WIDE.addEventListener("change", () => this.show(this.shown));
     }
     show(view) {
+        this.shown = view;
         document.querySelector("main")?.setAttribute("data-view", view);
         if (view !== "tools")
             this.away();
@@ -368,7 +388,7 @@ class Tabs {
         const waiting = exchanges.flatMap(runs).filter(waitsForPerson).length;
         const [conversation] = this.buttons;
         if (conversation !== undefined)
-            setText(conversation, waiting > 0 ? `Conversation (${waiting} waiting)` : "Conversation");
+            setText(conversation, waiting > 0 ? `Conversation (${waiting})` : "Conversation");
     }
 }
 // The page listens before anything is known: somebody may type already.

@@ -55,7 +55,7 @@ export class ExchangeBars {
         this.root.hidden = rows.length === 0 && filter !== "false ";
     }
     draw() {
-        const step = niceStep(this.scale.length);
+        const step = niceStep(this.scale.length, this.axis.clientWidth < 220 ? 2.5 : 4);
         const ticks = [];
         for (let n = 0; n * step < this.scale.length * 0.85; n++)
             ticks.push(tick(n * step));
@@ -70,9 +70,9 @@ export class ExchangeBars {
         }));
     }
 }
-/** A step between ticks: 1, 2 or 5 times a power of ten, so that at most five of them stand on a scale. */
-function niceStep(length) {
-    const least = length / 4;
+/** A step between ticks: 1, 2 or 5 times a power of ten, so that there are about so many on a scale. */
+function niceStep(length, ticks) {
+    const least = length / ticks;
     const power = 10 ** Math.floor(Math.log10(least));
     return power * ([1, 2, 5].find((times) => times * power >= least) ?? 10);
 }

@@ -215,7 +215,7 @@ function onEnter(field: HTMLInputElement, act: () => void): void {
 /** How long there is to decide: `24 s left`. */
 function remaining({ asked, timeout }: Run, now: number): string {
   if (asked === null || timeout === null) return "";
-  return `${Math.max(0, Math.ceil(asked + timeout - now))} s left`;
+  return `${Math.ceil(Math.min(timeout, Math.max(0, asked + timeout - now)))} s left`; // the clocks differ a little
 }
 
 /** A call as Python would write it, each value in the direction of its own script. */

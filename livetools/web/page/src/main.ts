@@ -27,20 +27,38 @@ class Side {
   private readonly scroll: HTMLElement;
   private readonly empty: HTMLElement;
   private readonly list: List<Exchange>;
+  private follows = true;
+  private top = 0; // when it last scrolled
 
   constructor(name: string, make: (exchange: Exchange) => ExchangeView | ExchangeBars) {
     this.scroll = byId(`${name}-scroll`);
+    this.scroll.addEventListener("scroll", () => this.scrolled());
+    new ResizeObserver(() => this.follow()).observe(this.scroll); // a keyboard opens, a phone is turned
     this.empty = byId(`${name}-empty`);
     this.list = new List(byId(name), make);
   }
 
   /** `more`: something is shown beside the exchanges. */
   update(exchanges: readonly Exchange[], now: number, more = false): void {
-    const { scroll } = this;
-    const follows = scroll.scrollHeight - scroll.scrollTop - scroll.clientHeight < NEAR;
     this.empty.hidden = exchanges.length > 0 || more;
     this.list.update(exchanges, now);
-    if (follows) scroll.scrollTop = scroll.scrollHeight;
+    this.follow();
+  }
+
+  /** Whoever scrolls back stays there; what grows below is no such wish. */
+  private scrolled(): void {
+    const { scrollTop } = this.scroll;
+    if (scrollTop < this.top || this.atEnd) this.follows = this.atEnd;
+    this.top = scrollTop;
+  }
+
+  private get atEnd(): boolean {
+    const { scrollHeight, scrollTop, clientHeight } = this.scroll;
+    return scrollHeight - scrollTop - clientHeight < NEAR;
+  }
+
+  private follow(): void {
+    if (this.follows) this.scroll.scrollTop = this.scroll.scrollHeight;
   }
 }
 
@@ -258,6 +276,7 @@ class Page {
       this.conversation.update(all, now, this.early.length > 0 || this.live.waiting.length > 0);
       this.timeline.update(all.filter(hasRows), now);
       this.overview.update(all, now);
+      byId("timeline-filter").classList.toggle("idle", all.length === 0);
       this.header.update(this.state);
       this.tabs.update(this.state);
       this.composer.busy(this.busy);
@@ -346,6 +365,8 @@ const reasonOf = (error: unknown): string =>
 class Tabs {
   private readonly buttons = document.querySelectorAll<HTMLButtonElement>("button[data-view]");
 
+  private shown = "conversation";
+
   /** `away` is called when the tools are not looked at any more. */
   constructor(private readonly away: () => void) {
     for (const button of this.buttons) {
@@ -356,9 +377,11 @@ class Tabs {
       byId("tools-search").focus();
     });
     this.show("conversation");
+    WIDE.addEventListener("change", () => this.show(this.shown));
   }
 
   show(view: string): void {
+    this.shown = view;
     document.querySelector("main")?.setAttribute("data-view", view);
     if (view !== "tools") this.away();
     for (const each of this.buttons) {
@@ -372,7 +395,7 @@ class Tabs {
   update({ exchanges }: State): void {
     const waiting = exchanges.flatMap(runs).filter(waitsForPerson).length;
     const [conversation] = this.buttons;
-    if (conversation !== undefined) setText(conversation, waiting > 0 ? `Conversation (${waiting} waiting)` : "Conversation");
+    if (conversation !== undefined) setText(conversation, waiting > 0 ? `Conversation (${waiting})` : "Conversation");
   }
 }
 

@@ -92,7 +92,7 @@ export class ExchangeBars implements View<Exchange> {
   }
 
   private draw(): void {
-    const step = niceStep(this.scale.length);
+    const step = niceStep(this.scale.length, this.axis.clientWidth < 220 ? 2.5 : 4);
     const ticks: string[] = [];
     for (let n = 0; n * step < this.scale.length * 0.85; n++) ticks.push(tick(n * step));
     const drawn = `${ticks.join("|")}/${this.scale.length}`;
@@ -108,9 +108,9 @@ export class ExchangeBars implements View<Exchange> {
   }
 }
 
-/** A step between ticks: 1, 2 or 5 times a power of ten, so that at most five of them stand on a scale. */
-function niceStep(length: number): number {
-  const least = length / 4;
+/** A step between ticks: 1, 2 or 5 times a power of ten, so that there are about so many on a scale. */
+function niceStep(length: number, ticks: number): number {
+  const least = length / ticks;
   const power = 10 ** Math.floor(Math.log10(least));
   return power * ([1, 2, 5].find((times) => times * power >= least) ?? 10);
 }
