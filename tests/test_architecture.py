@@ -394,7 +394,7 @@ def private_names(path: Path) -> Iterator[str]:
 
 
 #: Where there is no other way. Each is guarded, and tried with the lowest and the newest version.
-PRIVATE_ALLOWED = {"google-genai's client": "endpoint.py", "anyio's worker threads": "threads.py"}
+PRIVATE_ALLOWED = {"google-genai's client": "endpoint.py", "anyio's worker threads": "from_thread.py"}
 
 
 @EACH_MODULE
