@@ -26,8 +26,8 @@ new session has a new key. What holds:
   sleeps) may continue after another has taken over. Then a step may run twice, and only idempotency helps.
 - The database holds arguments, results and the texts of ``ToolError``: as JSON where they are JSON, pickled elsewhere.
   A user who can write to it can run code in the processes that share it. A SQLite file is readable by its owner only.
-- A result reaches the model once: as the answer, or as a text in the session that continues. If the process dies before a
-  handle that includes the result is saved, the result is sent again, to a model that does not know it.
+- A result reaches the model once: as the answer, or as a text in the session that continues. If the process dies before
+  a handle that includes the result is saved, the result is sent again, to a model that does not know it.
 
 Needs ``pip install 'PATH/TO/CLONE[durable]'``.
 """

@@ -54,7 +54,7 @@ async def toolset(
     """The server's tools as they are now, each with a handler that calls it through ``client``.
 
     ``filter`` is called with each tool that the client lists (``tool.name``, ``tool.annotations`` …). If it returns
-    true, the tool is kept. ``prefix`` goes before every name, for two servers with a tool of one name. Characters that a
+    true, the tool is kept. ``prefix`` goes before each name, for two servers with a tool of one name. Characters that a
     function's name cannot have become ``_``. A name that is too long is cut, and a hash keeps it unique. Schemas are
     converted to the subset that Live models read (python-genai#1147); ``Tool.lint`` lists what was lost.
 
