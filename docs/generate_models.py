@@ -165,10 +165,10 @@ PROBED = re.compile(r"probed (\d{4}-\d\d-\d\d): ")
 
 
 def evidence(field: str, value: object, remark: str) -> str:
-    """Where a fact is from: what is said beside it, else the sources of the family; a default has none."""
+    """Where a fact is from: what is said beside it, else the sources of the family; a default may have none."""
     if remark:
         return linked(remark)
-    return "a guess: the default" if value == defaults()[field] else "the sources above"
+    return "default" if value == defaults()[field] else "the sources above"
 
 
 def checked(field: str, remark: str) -> str:
@@ -186,7 +186,8 @@ def confirmed(family: Family) -> str:
     return (
         f"`livetools probe MODEL` can ask the service about {len(able)} of these facts "
         f"([A model that livetools does not know]({TROUBLE})). It has confirmed {count}. "
-        "The rest is from public reports, or a guess, as the tables say."
+        "The rest is from public reports, with the evidence in the tables. Where that says *default*, no report is "
+        "noted, and the value is a guess."
     )
 
 
