@@ -25,7 +25,7 @@ from .web import web
 
 
 class Commands(TyperGroup):
-    """Whatever goes wrong is one clear line on standard error and exit status 1, or 2 for a wrong call."""
+    """Prints each error as one clear line on standard error, and exits with status 1, or 2 for a wrong call."""
 
     def invoke(self, ctx: Any) -> Any:  # click's context and result, which typer does not export
         show_warnings()
@@ -35,7 +35,7 @@ class Commands(TyperGroup):
         except LiveToolsError as error:
             text, status = str(error), 2 if isinstance(error, UsageError) else 1
         except OSError as error:
-            if error.errno == errno.EPIPE:  # whoever read us has gone: typer ends in silence
+            if error.errno == errno.EPIPE:  # the reader of our output has gone: typer ends in silence
                 raise
             text = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         typer.secho(f"livetools: {text}", fg=typer.colors.RED, err=True)
