@@ -25,7 +25,7 @@ import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import livetools
-from livetools import ReconnectPolicy, Tool, ToolContext, ToolError, tool
+from livetools import Agent, ReconnectPolicy, Tool, ToolContext, ToolError, ToolResult, tool
 from livetools.audio import write_wav
 from livetools.cli.page import About, page_app
 from livetools.testing import FakeLiveServer
@@ -66,6 +66,23 @@ async def search_archive(context: ToolContext[None], words: str) -> str:
     return "19 letters, the oldest of 1887"
 
 
+def find_bill(number: int) -> str:
+    """Find a bill by its number."""
+    return f"bill {number}: 40 euros"
+
+
+def ask_billing(issue: str) -> ToolResult:
+    """Hand over to billing, for an issue with a bill.
+
+    Args:
+        issue: What the caller wants to know, in a sentence.
+    """
+    billing = Agent(
+        "You answer questions about bills. Ask for the number first.", [find_bill], name="billing"
+    )
+    return ToolResult("You are with billing now.", handoff=billing)
+
+
 TEXT = {"type": "STRING"}
 LAMP = Tool(
     {
@@ -78,7 +95,8 @@ LAMP = Tool(
 agent = functools.partial(
     livetools.connect,
     "gemini-3.8-live",
-    tools=[get_weather, get_time, book_table, search_archive],
+    tools=[get_weather, get_time, book_table, search_archive, ask_billing],
+    instructions="You are the concierge of a small hotel in Oslo. Be brief, and book nothing without asking.",
     config={"output_audio_transcription": {}, "input_audio_transcription": {}},
     reconnect=ReconnectPolicy(initial=0.8, jitter=0.0),
 )
@@ -109,6 +127,9 @@ async def model(turn: Any) -> None:
         await asyncio.sleep(0.5)
         await turn.cancel()
         await turn.say(f"I could not find out: {answer['error']}.")
+    elif "bill" in said:
+        answer = await turn.call("ask_billing", issue="a bill")
+        await turn.say(f"{answer['output']}")
     elif "poem" in said:
         await turn.say("The rain in Oslo falls on roofs and stairs, and", audio=b"\x00\x10" * 24000 * 9)
         await asyncio.sleep(60)
@@ -185,7 +206,6 @@ def details(shots: Shots, **options: Any) -> None:
         say(page, "Search the archive for letters from Oslo", "19 letters, the oldest of 1887.")
         page.get_by_role("button", name="Call search_archive").click()
         page.locator(".details").get_by_text("toolResponse").wait_for()
-        page.get_by_role("heading", name="Timeline").click()
         shots.take(page, "page")
 
 
@@ -251,6 +271,33 @@ def ended(shots: Shots, server: FakeLiveServer, **options: Any) -> None:
         server.model(model)
 
 
+def handed_off(shots: Shots, **options: Any) -> None:
+    """Another agent, with tools of its own; the panel of all tools, and what the model was told."""
+    with shots.page(**options) as page:
+        say(page, "I have a question about my bill", "billing now")
+        page.get_by_role("button", name="Tools", exact=True).click()
+        shots.take(page, "page-tools")
+        page.get_by_role("button", name="Setup", exact=True).click()
+        shots.take(page, "page-setup")
+
+
+SIZES = [(360, 740), (390, 844), (768, 1024), (1024, 768), (1440, 900), (2560, 1300)]
+
+
+def at_all_sizes(shots: Shots) -> None:
+    """One conversation, with a call that waits for a person, at six widths in both schemes."""
+    for scheme in ("light", "dark"):
+        with shots.page(color_scheme=scheme, viewport=WIDE) as page:
+            say(page, "What is the weather in Oslo, and what time is it in Tokyo?", "21:40 in Tokyo.")
+            say(page, "Book a table for four at eight, in the name of Ann")
+            page.get_by_role("button", name="Approve book_table").wait_for()
+            for width, height in SIZES:
+                page.set_viewport_size({"width": width, "height": height})
+                shots.take(page, f"size-{width}-{scheme}")
+            page.get_by_role("button", name="Refuse book_table").click()
+            page.get_by_text("I book nothing").first.wait_for()
+
+
 def main() -> None:
     chromium = shutil.which("chromium")
     if chromium is None:
@@ -282,6 +329,8 @@ def main() -> None:
             states(shots)
             empty(shots, viewport=PHONE, name="page-phone-empty", color_scheme="dark")
             states(shots, viewport=PHONE, prefix="page-phone-dark", color_scheme="dark")
+            handed_off(shots)
+            at_all_sizes(shots)
             ended(shots, server, color_scheme="dark")
         lamps = functools.partial(open_session, tools=[LAMP, get_weather])
         with serving(page_app(lamps, About(pretend=True, target="lamps.py"))) as address:

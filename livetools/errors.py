@@ -10,7 +10,7 @@
     │   ├── SetupTimeout                    the service did not complete the setup in time
     │   └── SetupRejected                   the service refused it, for a reason that no class below names
     ├── SessionClosed                       the connection ended (1006, 1001 and the like: this class itself)
-    │   ├── LimitReached                    a limit of the session's own: max_calls
+    │   ├── LimitReached                    a limit of the session's own: max_calls, max_seconds
     │   ├── AuthenticationError             the key, the token, the project
     │   ├── QuotaExceeded                   quota, billing
     │   ├── InvalidRequest                  what was sent is not accepted
@@ -163,11 +163,12 @@ class LimitReached(SessionClosed):
     """The session was closed because a limit of its own was reached. ``limit``: the argument that sets it.
 
     ``"max_calls"``: past that many calls each is answered with an error, and after ten of those the session ends.
+    ``"max_seconds"``: the session has lasted so long; it ends with the turn, at the latest ten seconds later.
 
     ::
 
         try:
-            async with connect(MODEL, tools=[get_weather], max_calls=20) as session:
+            async with connect(MODEL, tools=[get_weather], max_calls=20, max_seconds=600) as session:
                 print(await session.ask("Weather in Oslo?"))
         except LimitReached as error:
             print(error.limit, error.advice)
@@ -273,6 +274,8 @@ class RemoteProtocolError(LiveToolsError):
 class ToolError(LiveToolsError):
     """Raise it in a tool to tell the model what went wrong. The text of any other exception does not reach the model.
 
+    ``retry=False`` tells the model to stop trying: nothing that it could change would help.
+
     ::
 
         def get_price(item: str) -> str:
@@ -283,6 +286,13 @@ class ToolError(LiveToolsError):
 
         print(await Tool(get_price).call({"item": "sushi"}))  # {'error': 'there is no sushi; ask for pizza'}
     """
+
+    retry = True
+
+    def __init__(self, *args: object, retry: bool = True) -> None:
+        super().__init__(*args)
+        if not retry:
+            self.retry = False
 
 
 class ToolTimeout(ToolError):

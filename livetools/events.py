@@ -14,15 +14,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 from .errors import described, detached
-from .setup.frozen import frozen
 from .setup.price import dollars
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Call:
     """A function call as the model made it.
 
@@ -40,7 +39,7 @@ class Call:
     args: Mapping[str, Any] = field(default_factory=dict)  # any JSON value
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Usage:
     """Tokens, as the service counted them, of one turn or of several.
 
@@ -93,7 +92,7 @@ class Usage:
         return dollars(self)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Word:
     """One word of a transcript; ``start`` and ``end`` are seconds from the start of the audio, where told."""
 
@@ -103,7 +102,7 @@ class Word:
     speaker: str | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class SessionStarted:
     """The setup is complete. ``id`` is the server's session id (Vertex), or ``None``.
 
@@ -120,7 +119,7 @@ class SessionStarted:
     voice_consent: str | None = field(default=None, repr=False)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TextChunk:
     """A piece of the model's text.
 
@@ -133,7 +132,7 @@ class TextChunk:
     text: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ThoughtChunk:
     """A piece of a thought summary.
 
@@ -146,7 +145,7 @@ class ThoughtChunk:
     text: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class AudioChunk:
     """A piece of the model's speech: 16-bit little-endian mono PCM at ``rate`` Hz.
 
@@ -164,7 +163,7 @@ class AudioChunk:
         return f"AudioChunk(data=<{len(self.data)} bytes>, rate={self.rate})"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class VideoChunk:
     """A piece of an avatar's video (Vertex AI): for ``video/mp4`` a fragment with audio.
 
@@ -182,14 +181,14 @@ class VideoChunk:
         return f"VideoChunk(data=<{len(self.data)} bytes>, mime_type={self.mime_type!r})"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class InputTranscript:
     """A piece of what the user said, as the service heard it. Join the pieces. Do not wait for ``finished``: it is
     often never true.
 
     An ``interim`` piece (transcribe-live) is a guess: it replaces the guess before it, and the next piece that is not
-    ``interim`` replaces it. ``language`` (BCP-47), ``speaker`` and ``words`` are set if the config asks for them and
-    the service sends them.
+    ``interim`` replaces it. ``language`` (BCP-47), ``speaker``, ``words``, and ``start`` and ``end`` (seconds into the
+    audio) are set if the config asks for them and the service sends them.
 
     ::
 
@@ -203,11 +202,13 @@ class InputTranscript:
     speaker: str | None = None
     words: tuple[Word, ...] = ()
     interim: bool = False
+    start: float | None = None
+    end: float | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class OutputTranscript:
-    """A piece of the transcript of what the model says.
+    """A piece of the transcript of what the model says. ``start`` and ``end`` are seconds into the audio, where told.
 
     ::
 
@@ -219,9 +220,12 @@ class OutputTranscript:
     finished: bool = False
     language: str | None = None
     words: tuple[Word, ...] = ()
+    start: float | None = None
+    end: float | None = None
+    speaker: str | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ToolStarted:
     """A call arrived. Its handler serves it; if it has none, ``session.respond`` must answer it.
 
@@ -235,7 +239,7 @@ class ToolStarted:
     call: Call
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ToolProgress:
     """A tool reported ``value`` with ``context.progress``, or a generator yielded it.
 
@@ -249,10 +253,11 @@ class ToolProgress:
     value: object
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ToolFinished:
     """A tool ended. ``response`` is the JSON object that the model gets, ``elapsed`` the seconds since the call came.
 
+    ``ran`` is false if the tool's function never began: the call was refused, or its arguments were invalid.
     ``error``: what was raised. Of it a copy of this event, or a pickle, keeps the class's name and the text, and two
     events are equal if these are.
 
@@ -266,6 +271,7 @@ class ToolFinished:
     response: Mapping[str, Any]
     error: Exception | None
     elapsed: float
+    ran: bool = True
 
     def __eq__(self, other: object) -> bool:
         if type(other) is not type(self):
@@ -276,13 +282,13 @@ class ToolFinished:
         return hash(self._compared())
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.call, self.response, detached(self.error), self.elapsed)
+        return type(self), (self.call, self.response, detached(self.error), self.elapsed, self.ran)
 
     def _compared(self) -> tuple[object, ...]:
-        return self.call, self.response, described(self.error), self.elapsed
+        return self.call, self.response, described(self.error), self.elapsed, self.ran
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ToolCancelled:
     """The service cancelled the call; nothing is sent for it.
 
@@ -295,7 +301,7 @@ class ToolCancelled:
     call: Call
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ToolLost:
     """The connection of the call is lost. ``delivery`` is ``"text"`` (the result follows as text) or ``"dropped"``.
 
@@ -311,7 +317,7 @@ class ToolLost:
     delivery: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ApprovalRequested:
     """A call waits for a person: answer with ``session.approve(call)`` or ``session.refuse(call, reason)``.
 
@@ -328,7 +334,7 @@ class ApprovalRequested:
     call: Call
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Interrupted:
     """The model's turn was cut off. Discard the audio that you have not played yet.
 
@@ -340,7 +346,7 @@ class Interrupted:
     """
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class GenerationComplete:
     """The model has generated everything for this turn. Playback may still go on.
 
@@ -355,7 +361,7 @@ class GenerationComplete:
 REPLACED = "CONNECTION_REPLACED"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class TurnComplete:
     """The model's turn is over. ``reason`` is ``None``, or says why it ended early (``MALFORMED_FUNCTION_CALL`` …).
 
@@ -379,7 +385,7 @@ class TurnComplete:
     last_output: float | None = field(default=None, compare=False)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class UsageUpdate:
     """Tokens of the turn.
 
@@ -392,7 +398,7 @@ class UsageUpdate:
     usage: Usage
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class VoiceActivity:
     """The service heard speech begin (``kind="start"``) or end (``"end"``), ``offset`` seconds into the audio.
 
@@ -406,11 +412,12 @@ class VoiceActivity:
     offset: float | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CodeChunk:
     """Code that the model runs, or its result (``language`` is then the outcome, such as ``OUTCOME_OK``).
 
-    If the code is really a function call, ``tool`` names the function.
+    If the code is really a function call, ``tool`` names the function. ``id``: the service gives code and its result
+    the same one, if any.
 
     ::
 
@@ -423,11 +430,15 @@ class CodeChunk:
     code: str
     language: str
     tool: str | None = None
+    id: str | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Grounding:
     """The sources of the answer, search results and URLs, as the service sent them.
+
+    A tool that the service runs itself, such as a search, is told here as well: its call as ``{"toolCall": {...}}``,
+    then what it found as ``{"toolResponse": {...}}``, each with ``id`` and ``toolType``.
 
     ::
 
@@ -439,7 +450,7 @@ class Grounding:
     metadata: Mapping[str, Any]
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class GoAway:
     """The service will cut this connection in ``time_left`` seconds (``None``: it did not say).
 
@@ -452,7 +463,7 @@ class GoAway:
     time_left: float | None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class HandleUpdate:
     """A new session handle: ``connect(..., handle=handle)`` resumes from here, in another process too.
 
@@ -466,7 +477,7 @@ class HandleUpdate:
     handle: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Reconnecting:
     """The connection is lost. Attempt number ``attempt`` to reconnect begins in ``delay`` seconds.
 
@@ -481,7 +492,7 @@ class Reconnecting:
     cause: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Reconnected:
     """A new connection is open. ``state_restored``: the service accepted the handle and remembers the conversation.
 
@@ -494,7 +505,7 @@ class Reconnected:
     state_restored: bool
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class HandedOff:
     """The model now has another agent's instructions and tools. ``name`` is the agent's.
 
@@ -507,7 +518,7 @@ class HandedOff:
     name: str | None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Stalled:
     """Nothing came for ``seconds``, although ``waiting_for`` is expected.
 
@@ -521,7 +532,7 @@ class Stalled:
     seconds: float
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class InputDropped:
     """``count`` frames of input were not sent, or not sent again; ``reason`` says why.
 
@@ -537,7 +548,7 @@ class InputDropped:
     reason: str
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class UnknownMessage:
     """A message, or a part of one, that this version does not know. ``raw`` is the message as it came.
 

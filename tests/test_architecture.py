@@ -6,9 +6,13 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import cache, lru_cache
+from importlib import import_module
 from itertools import chain
 from pathlib import Path
+from types import UnionType
+from typing import Union, get_args, get_origin, get_type_hints
 
+import msgspec
 import pytest
 
 ROOT = Path(__file__).parent.parent
@@ -205,6 +209,39 @@ def test_a_class_and_a_constant_of_the_core_have_a_name_of_their_own() -> None:
             found.setdefault(name, []).append(name_of(path))
     assert len(found["TABLE"]) == 3
     assert not {name: places for name, places in found.items() if len(places) > 1 and name != "TABLE"}
+
+
+ATOMS = {str, bytes, int, float, bool, type(None)}
+
+
+def are_atoms(hint: object) -> bool:
+    """Whether what a hint allows can never lead to another object: text, bytes, numbers, and structs of these."""
+    if isinstance(hint, UnionType) or get_origin(hint) is Union:
+        return all(map(are_atoms, get_args(hint)))
+    return hint in ATOMS or (
+        isinstance(hint, type) and issubclass(hint, msgspec.Struct) and is_outside_gc(hint)
+    )
+
+
+def is_outside_gc(kind: type[msgspec.Struct]) -> bool:
+    return not kind.__struct_config__.gc and all(map(are_atoms, get_type_hints(kind).values()))
+
+
+def test_what_the_collector_does_not_see_leads_nowhere() -> None:
+    """A struct with ``gc=False`` in a circle would never be freed."""
+    for name in filter(None, map(dotted, MODULES_OF_THE_PURE)):
+        import_module(name)
+    found = [kind for kind in msgspec.Struct.__subclasses__() if kind.__module__.startswith("livetools.")]
+    unseen = [kind for kind in found if not kind.__struct_config__.gc]
+    assert unseen
+    assert [kind.__qualname__ for kind in unseen if not is_outside_gc(kind)] == []
+
+
+def test_a_struct_that_holds_a_dict_may_not_be_outside_the_collector() -> None:
+    class Holder(msgspec.Struct, gc=False):
+        held: dict[str, int] | None
+
+    assert not is_outside_gc(Holder)
 
 
 def held_by(node: ast.ClassDef) -> set[str]:

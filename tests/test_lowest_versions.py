@@ -35,7 +35,9 @@ RUNNERS = (
 TRIED_WITH_MOST = (
     "tests/protocol/messages/test_frames.py",
     "tests/tools",
+    "tests/attach",
     "tests/session",
+    "tests/transport",
     "tests/testing/live",
     "tests/testing/net",
     "tests/cli/test_chat.py",

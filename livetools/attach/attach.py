@@ -28,6 +28,7 @@ from livetools.session.handlers.first_step import FirstStep
 from livetools.session.handlers.handlers import Desk, Handlers
 from livetools.session.handlers.workers import Workers
 from livetools.session.misnamed import unexpected
+from livetools.session.running import closing
 from livetools.session.running.clock import SystemClock
 from livetools.session.running.driver import Driver
 from livetools.session.running.host import Host
@@ -50,7 +51,6 @@ from .machine import AttachedMachine
 from .sdk_session import SDKSession, SDKTransport, SDKWriter, calls_of, close_code
 
 _SDK = "the session itself is google-genai's: set it in client.aio.live.connect(model=..., config={...})"
-HANDLERS_GRACE = 5.0  # seconds for the handlers at the end
 
 log = get_logger("livetools.session")
 
@@ -211,8 +211,8 @@ class Attached:
         driver = self._driver
         driver.machine.close(driver.clock.now())
         driver.step()
-        driver.leave(HANDLERS_GRACE)
-        await self._host.stop(HANDLERS_GRACE)
+        driver.leave(closing.LAST_WORDS)
+        await self._host.stop(closing.LAST_WORDS)
 
     def __aiter__(self) -> Self:
         return self

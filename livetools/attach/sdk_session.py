@@ -21,7 +21,6 @@ from livetools.protocol.messages.frames import FunctionCall
 from livetools.protocol.messages.outgoing import JSONObject, answers_turn
 from livetools.session.handlers.eager import EagerCoroutine
 from livetools.session.handlers.handlers import is_of_the_user
-from livetools.session.running import writer
 from livetools.session.running.writer import Writer, WriterOwner
 from livetools.setup.configuration import plain
 from livetools.transport.contract import Gone
@@ -187,7 +186,7 @@ class SDKWriter(Writer):
     def _put(self, frame: Frame) -> bool:
         if not isinstance(frame, AnswerFrame):
             return super()._put(frame)
-        return writer.PUT and self._transport.writable and self._answer(frame)
+        return self._transport.writable and self._answer(frame)
 
     async def _send(self, frame: Frame) -> None:
         if isinstance(frame, AnswerFrame):

@@ -42,6 +42,18 @@ def sessions(
     """
     loaded = Loaded() if target is None else load(target)
     loaded.tell()
+    return opener(loaded, target, choices, options, transcribe=transcribe)
+
+
+def opener(
+    loaded: Loaded,
+    target: str | None,
+    choices: Choices,
+    options: Mapping[str, Any],
+    *,
+    transcribe: bool = False,
+) -> Callable[[], Session]:
+    """As :func:`sessions`, of a target that was loaded."""
     config = {} if loaded.agent is not None else config_of(choices)
     if loaded.agent is not None:
         _refuse(choices, target)

@@ -27,10 +27,13 @@ class Endpoint:
 
 
 @contextmanager
-def service_or_fake(fake: bool, base_url: str | None = None, rules: Path | None = None) -> Iterator[Endpoint]:
+def service_or_fake(
+    fake: bool, base_url: str | None = None, rules: Path | None = None, *, pace: float = 0.0
+) -> Iterator[Endpoint]:
     """The service, if there is a way to it; else, or when asked for, an embedded fake server.
 
-    ``rules`` are those of the fake server's pretend model; without them it is ``Pretend``.
+    ``rules`` are those of the fake server's pretend model; without them it is ``Pretend``. ``pace`` 1: it speaks in
+    real time, so that one can interrupt it.
 
     An endpoint that was named, by ``base_url`` or by the environment, is never replaced by the fake: what is
     wrong with it is raised (``ConfigError``) by ``connect``.
@@ -44,7 +47,9 @@ def service_or_fake(fake: bool, base_url: str | None = None, rules: Path | None 
     from livetools.testing import FakeLiveServer
     from livetools.testing.rules import Rules
 
-    server = FakeLiveServer(Pretend() if rules is None else Rules.load(rules)).start()
+    server = FakeLiveServer(Pretend() if rules is None else Rules.load(rules))
+    server.pace = pace
+    server.start()
     try:
         yield Endpoint(True, server.options, f"{PRETEND} {why}", server.http_url)
     finally:

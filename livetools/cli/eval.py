@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,7 +17,7 @@ from .options import BASE_URL
 from .view import harmless
 
 if TYPE_CHECKING:
-    from livetools.evals import Judge, Result
+    from livetools.evals import Result
     from livetools.evals.files import EvalFile
     from livetools.session.agents import AgentLike
 
@@ -35,9 +36,15 @@ def eval(
     """Play conversations with an agent and judge its calls, words, latency and price, or with a judge model.
 
     Prints a pass rate for each eval, with its 95 % interval. Exits with 1 if a conversation failed, with 2 if FILE or
-    its agent cannot be read. Without a key, or with --fake, both the model and the judge are pretend ones on this
-    machine; rubrics that this judge cannot score are skipped and listed.
+    its agent cannot be read. Without a key, or with --fake, the model, personas and the judge are pretend ones on this
+    machine; what only a real judge can say is skipped and listed. If you interrupt the run, the report has the
+    conversations that were played.
     """
+    if report is not None:
+        _check_writable(report)
+    from livetools.evals.judge import offline
+    from livetools.evals.report import page
+
     try:
         found = _read(file)
     except (ConfigError, OSError) as error:
@@ -46,18 +53,30 @@ def eval(
     with service_or_fake(fake, base_url, found.rules) as endpoint:
         if endpoint.notice:
             typer.echo(endpoint.notice)
-        results = anyio.run(_play, found, endpoint, repeat)
-    if report is not None:
-        from livetools.evals.report import page
-
-        report.write_text(page(results, file.name), encoding="utf-8")
-        typer.echo(f"wrote {report}")
+        results: list[Result] = []
+        try:
+            with offline(endpoint.rest) if endpoint.rest is not None else nullcontext():
+                anyio.run(_play, found, endpoint, repeat, results)
+        finally:
+            if report is not None:
+                report.write_text(page(results, file.name), encoding="utf-8")
+                typer.echo(f"wrote {report}")
     failed = sum(len(result.rounds) - result.passed for result in results)
     passed = sum(result.passed for result in results)
     skipped = sum(len(each.skipped) for result in results for each in result.rounds)
     typer.echo(f"{passed} passed, {failed} failed{f'; {skipped} expectations skipped' if skipped else ''}")
     if failed:
         raise typer.Exit(1)
+
+
+def _check_writable(report: Path) -> None:
+    """Raise a usage error, before anything is played, if the report could not be written."""
+    try:
+        with report.open("a", encoding="utf-8"):
+            pass
+    except OSError as error:
+        why = f"cannot write {report}: {error.strerror}"
+        raise typer.BadParameter(why, param_hint="--report") from None
 
 
 def _read(file: Path) -> EvalFile:
@@ -83,37 +102,22 @@ def _agent(target: str) -> AgentLike:
     return agent
 
 
-async def _play(found: EvalFile, endpoint: Endpoint, repeat: int) -> list[Result]:
-    from livetools.evals import run
+async def _play(found: EvalFile, endpoint: Endpoint, repeat: int, results: list[Result]) -> None:
+    from livetools.evals import Judge, run
 
-    results = []
-    async for result in run(found.evals, repeat=repeat, judge=_judge(found, endpoint), **endpoint.options):
+    judge = None if found.judge is None else Judge(model=found.judge)
+    async for result in run(found.evals, repeat=repeat, judge=judge, **endpoint.options):
         results.append(result)
         _show(result)
-    return results
 
 
 def _show(result: Result) -> None:
-    repeated = len(result.rounds) > 1
+    rounds, repeated = result.rounds, len(result.rounds) > 1
     low, high = result.confidence
-    share = f"  {result.rate:.0%} of {len(result.rounds)} (95 %: {low:.0%} to {high:.0%})" if repeated else ""
+    share = f"  {result.passed} of {len(rounds)} (95 %: {low:.0%} to {high:.0%})" if repeated else ""
     typer.echo(f"{'pass' if result.rate == 1 else 'FAIL'}  {result.name}{share}")
-    for number, each in enumerate(result.rounds, 1):
+    for number, each in enumerate(rounds, 1):
         for line in [] if each.passed else str(each).splitlines():
             typer.echo(f"      {f'{number}: ' if repeated else ''}{harmless(line)}")
-    for line in dict.fromkeys(line for each in result.rounds if each.passed for line in each.skipped):
+    for line in dict.fromkeys(line for each in rounds if each.passed for line in each.skipped):
         typer.echo(f"      {harmless(line)}")
-
-
-def _judge(found: EvalFile, endpoint: Endpoint) -> Judge | None:
-    """The judge model: of the service, or the pretend one by the fake's REST side."""
-    from livetools.evals import Judge
-
-    if found.judge is None:
-        return None
-    if endpoint.rest is None:
-        return Judge(model=found.judge)
-    from google.genai import Client
-
-    client = Client(api_key="fake-key", http_options={"base_url": endpoint.rest})
-    return Judge(client, found.judge, pretend=True)

@@ -6,12 +6,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from livetools.testing import Recording
 from livetools.testing.wire import Frame
 
 from .agent import Choices, config_of
 from .loading import load, split
 from .options import DEFAULT_MODEL
 from .scripting import Script, script_of
+
+#: Where a recording that stays in memory is not written.
+NOWHERE = Path("in-memory.jsonl")
 
 TEST = '''\
 """{title}, {origin}. Run it with pytest.
@@ -86,9 +90,13 @@ class Subject:
 def as_test(frames: Iterable[Frame], subject: Subject) -> str:
     """The source of a test that holds this conversation with the agent again.
 
-    Raises ``ValueError`` when no question has been answered yet.
+    Keys, tokens and handles are left out, as in a recording. Raises ``ValueError`` when no question has been answered
+    yet.
     """
-    script = script_of(frames)
+    recording = Recording(NOWHERE)
+    for frame in frames:
+        recording.add(frame)
+    script = script_of(recording.frames)
     if not script.questions:
         raise ValueError("no question has been answered yet: there is nothing to test")
     names = [*(f"past{n}" for n in _past(script)), "over"]

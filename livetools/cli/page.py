@@ -9,20 +9,20 @@ under ``/frames`` and the exports under ``/export/``.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
+from weakref import WeakKeyDictionary
 
+import anyio
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
-from starlette.datastructures import Headers, MutableHeaders
 from starlette.middleware import Middleware
-from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from livetools import web
 from livetools.integrations.starlette import relay, session_key
@@ -32,24 +32,12 @@ from livetools.session.session import Session
 from livetools.testing.wire import without_media
 
 from .agent import Choices
+from .door import Door, Guarded
 from .exported import Subject, as_test
 from .frame_history import FrameHistories, FrameHistory
 
 PAGE = Path(web.__file__).with_name("page")
 TOKEN = "livetools-session"  # the header that says whose session is asked about
-HOSTS = ["127.0.0.1", "localhost"]  # a site may point a name of its own here: it is not answered
-
-#: Nothing inline, nothing from elsewhere, in nobody's frame.
-HEADERS = {
-    "content-security-policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
-    "connect-src 'self'; media-src 'self' blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "cache-control": "no-store",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,14 +54,32 @@ class About:
         return (self.target or "livetools").rpartition("/")[2]
 
 
-def page_app(open_session: Callable[[], Session], about: About, *, linger: float = 30.0) -> Starlette:
-    """The app. ``open_session`` makes a session a page; a page that is gone keeps it for ``linger`` seconds."""
-    page = _Page(open_session, about)
-    live = relay(page.agent, stores=page.histories.of, linger=linger)
+#: What runs beside the server; it may give the page's new sessions another opener.
+Follow: TypeAlias = Callable[["Page"], Coroutine[None, None, None]]
+
+
+def page_app(
+    open_session: Callable[[], Session],
+    about: About,
+    *,
+    linger: float = 3600.0,
+    door: Door | None = None,
+    follow: Follow | None = None,
+) -> Starlette:
+    """The app. ``open_session`` makes a session a page; a page that is gone keeps it for ``linger`` seconds.
+
+    ``door``: who may come (this machine alone, if absent). ``follow`` runs as long as the app does.
+    """
+    page, door = Page(open_session, about), door or Door()
+    live = relay(page.agent, door.authorize, stores=page.histories.of, linger=linger, debug=True)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        yield
+        async with anyio.create_task_group() as group:
+            if follow is not None:
+                group.start_soon(follow, page)
+            yield
+            group.cancel_scope.cancel()
         await live.stop()
 
     return Starlette(
@@ -81,6 +87,7 @@ def page_app(open_session: Callable[[], Session], about: About, *, linger: float
             Route("/", page.index),
             Route("/favicon.ico", page.icon),
             Route("/facts.json", page.facts),
+            Route("/session.json", page.session),
             Route("/frames", page.frames),
             Route("/export/recording", page.recording),
             Route("/export/pytest", page.test),
@@ -88,18 +95,29 @@ def page_app(open_session: Callable[[], Session], about: About, *, linger: float
             Mount("/web/dist", StaticFiles(directory=web.BUILT)),
             Mount("/web/page", StaticFiles(directory=PAGE)),
         ],
-        middleware=[Middleware(Guarded), Middleware(TrustedHostMiddleware, allowed_hosts=HOSTS)],
+        middleware=[Middleware(Guarded, door=door)],
         lifespan=lifespan,
     )
 
 
-class _Page:
+class Page:
     """What the app answers, and the agent that it gives to the relay."""
 
     def __init__(self, open_session: Callable[[], Session], about: About) -> None:
         self.histories = FrameHistories()
-        self._open, self._about = open_session, about
-        self._probe = open_session()  # asked for what it would declare, never opened
+        self._about = about
+        self._sessions: WeakKeyDictionary[FrameHistory, Session] = WeakKeyDictionary()
+        self.take(open_session)
+
+    @property
+    def sessions(self) -> list[Session]:
+        """Those that were opened and are still known."""
+        return list(self._sessions.values())
+
+    def take(self, open_session: Callable[[], Session]) -> None:
+        """Open sessions with this from now on. Raises what it raises; then the one before stays."""
+        probe = open_session()  # asked for what it would declare, never opened
+        self._open, self._probe, about = open_session, probe, self._about
         asks_approval = any(policy.approval for policy in self._probe.plan.policies.values())
         declared_only = frozenset(name for name, handled in self._probe.tools.items() if not handled)
         self._subject = Subject(about.target, about.choices, asks_approval, declared_only)
@@ -107,7 +125,10 @@ class _Page:
     def agent(self, *, handle_store: HandleStore | None = None, **options: object) -> Session:
         """A session whose frames go to the history that the relay hands over as its store."""
         session = self._open()
-        return tap(session, handle_store) if isinstance(handle_store, FrameHistory) else session
+        if isinstance(handle_store, FrameHistory):
+            self._sessions[handle_store] = session
+            tap(session, handle_store)
+        return session
 
     async def index(self, request: Request) -> Response:
         return FileResponse(PAGE / "index.html")
@@ -125,6 +146,14 @@ class _Page:
                 "pretend": self._about.pretend,
             }
         )
+
+    async def session(self, request: Request) -> Response:
+        """What the model of the page's session was told: its setup, and the functions that it may call now."""
+        history = self._history(request)
+        session = None if history is None else self._sessions.get(history)
+        if session is None:
+            return UNKNOWN
+        return JSONResponse({"tools": declarations(session), "setup": without_media(session.plan.setup)})
 
     async def frames(self, request: Request) -> Response:
         """The frames of a call of the page's session."""
@@ -158,13 +187,18 @@ class _Page:
 UNKNOWN = PlainTextResponse("this session is not known, or its frames are not kept any more", 404)
 
 
-def declarations(session: Session) -> list[dict[str, str]]:
-    """Name and description of each tool that the session declares."""
-    found = dict.fromkeys(session.plan.policies, "")
+def declarations(session: Session) -> list[dict[str, object]]:
+    """Each tool that the session declares: name, description, parameters, and who must approve a call."""
+    found: dict[str, dict[str, object]] = {
+        name: {"description": "", "parameters": None, "approval": policy.approval, "handled": policy.handled}
+        for name, policy in session.plan.policies.items()
+    }
     for tool in session.plan.setup.get("tools") or []:
         for each in tool.get("functionDeclarations") or []:
-            found[str(each["name"])] = str(each.get("description", ""))
-    return [{"name": name, "description": description} for name, description in found.items()]
+            about = found.setdefault(str(each["name"]), {"approval": False, "handled": True})
+            about["description"] = str(each.get("description", ""))
+            about["parameters"] = each.get("parameters") or each.get("parametersJsonSchema")
+    return [{"name": name, **about} for name, about in found.items()]
 
 
 def frames_of(history: FrameHistory, request: Request) -> list[dict[str, object]]:
@@ -181,27 +215,3 @@ def frames_of(history: FrameHistory, request: Request) -> list[dict[str, object]
         }
         for frame in found
     ]
-
-
-class Guarded:
-    """Adds :data:`HEADERS` to every answer, and lets no websocket in that is not a browser's.
-
-    Whose page it is, of those that a browser sends, the relay asks.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        async def guarded(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers[name] = value
-            await send(message)
-
-        if scope["type"] == "websocket" and "origin" not in Headers(scope=scope):
-            return await send(
-                {"type": "websocket.close", "code": 1008, "reason": "only the page may come here"}
-            )
-        return await self._app(scope, receive, guarded if scope["type"] == "http" else send)

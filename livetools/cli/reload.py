@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,12 +11,20 @@ from anyio import to_thread
 from livetools.errors import LiveToolsError
 from livetools.session.agents import instructions_of, open_agent, tools_of
 
-from .loading import load
+from .loading import Loaded, load
 
 if TYPE_CHECKING:
     from livetools.session.session import Session
 
 NOWHERE = "ws://127.0.0.1"  # what is opened there only to be looked at is never dialled
+
+
+async def edits(target: str) -> AsyncIterator[str]:
+    """The names of the Python files in the target's folder that were saved, each time some are."""
+    from watchfiles import PythonFilter, awatch
+
+    async for changes in awatch(folder_of(target), watch_filter=PythonFilter()):
+        yield ", ".join(sorted({Path(file).name for _, file in changes}))
 
 
 async def follow(target: str, session: Session, notice: Callable[[str], None]) -> None:
@@ -25,27 +33,26 @@ async def follow(target: str, session: Session, notice: Callable[[str], None]) -
     A file that cannot be imported, or tools that the model refuses, are told by ``notice``, and the session goes
     on with what it has.
     """
-    from watchfiles import PythonFilter, awatch
-
-    async for changes in awatch(folder_of(target), watch_filter=PythonFilter()):
-        names = ", ".join(sorted({Path(file).name for _, file in changes}))
+    async for names in edits(target):
         try:
-            await update(target, session)
+            await update(await loaded(target), session)
             notice(f"{names}: reloaded; tools: {', '.join(session.tools) or 'none'}")
         except LiveToolsError as error:
             notice(f"{names}: {error}")
 
 
-async def update(target: str, session: Session) -> None:
-    """Load the target again, and give the session its tools, and an agent's instructions.
+async def loaded(target: str) -> Loaded:
+    """Load the target again. Raises ``ConfigError`` as ``load`` does."""
+    found = await to_thread.run_sync(load, target)
+    found.tell()
+    return found
 
-    Raises ``ConfigError`` as ``load`` does, and what ``Session.update`` raises.
-    """
-    loaded = await to_thread.run_sync(load, target)
-    loaded.tell()
-    if loaded.agent is None:
-        return await session.update(tools=loaded.tools)
-    agent = open_agent(loaded.agent, base_url=NOWHERE)
+
+async def update(found: Loaded, session: Session) -> None:
+    """Give the session the tools that were loaded, and an agent's instructions. Raises as ``Session.update`` does."""
+    if found.agent is None:
+        return await session.update(tools=found.tools)
+    agent = open_agent(found.agent, base_url=NOWHERE)
     return await session.update(instructions_of(agent), tools_of(agent))
 
 

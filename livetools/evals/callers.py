@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from livetools.audio import read_wav
 from livetools.errors import ConfigError
 
-from .judge import MODEL, generate
+from .judge import MODEL, generate, is_pretend
 from .record import Conversation
 
 if TYPE_CHECKING:
@@ -25,10 +25,16 @@ Voice: TypeAlias = Callable[[str], Iterable[bytes]]
 
 @dataclass(frozen=True, slots=True)
 class Utterance:
-    """What the caller says in one turn: spoken if there is ``sound`` (16-bit mono PCM at 16 kHz), else typed."""
+    """What the caller does in one turn: speaks if there is ``sound`` (16-bit mono PCM at 16 kHz), else types.
+
+    ``cuts_in``: the caller interrupts the answer at its first word, with the next turn. ``silence``: seconds in which
+    the caller says nothing at all; ``text`` describes it in the record.
+    """
 
     text: str
     sound: tuple[bytes, ...] = field(default=(), repr=False)
+    cuts_in: bool = False
+    silence: float = 0.0
 
 
 class Caller(Protocol):
@@ -50,8 +56,61 @@ class Script:
 
     async def next(self, conversation: Conversation) -> Utterance | None:
         """The turn that follows those that were said."""
-        said = len(conversation.turns)
+        said = _spoken_turns(conversation)
         return self.turns[said] if said < len(self.turns) else None
+
+
+class CutsIn:
+    """A caller who does not let the agent finish: interrupts the answers to ``turns`` (from 1) at their first word.
+
+    ::
+
+        CutsIn(Persona("You are in a hurry."), turns=[2, 3])
+        CutsIn(["A table for four", "No, for five"], turns=[1])
+    """
+
+    def __init__(self, caller: Caller | str | Sequence[str | Utterance], turns: Collection[int]) -> None:
+        self.caller, self.turns = as_caller(caller), frozenset(turns)
+
+    async def next(self, conversation: Conversation) -> Utterance | None:
+        """What the caller inside says, marked where it cuts in."""
+        utterance = await self.caller.next(conversation)
+        if utterance is None or _spoken_turns(conversation) + 1 not in self.turns:
+            return utterance
+        return replace(utterance, cuts_in=True)
+
+
+class FallsSilent:
+    """A caller who says nothing for ``seconds`` after turn number ``after`` (from 1), and then goes on.
+
+    What the agent says meanwhile is recorded, such as the question of ``connect(idle=...)``. No answer is expected.
+
+    ::
+
+        FallsSilent(["A table for four", "Yes, please"], after=1, seconds=20)
+    """
+
+    def __init__(
+        self, caller: Caller | str | Sequence[str | Utterance], *, after: int, seconds: float
+    ) -> None:
+        self.caller, self.after, self.seconds = as_caller(caller), after, seconds
+
+    async def next(self, conversation: Conversation) -> Utterance | None:
+        """The silence, once; otherwise what the caller inside says."""
+        silent = conversation.turns and conversation.turns[-1].silent
+        if _spoken_turns(conversation) == self.after and not silent:
+            return Utterance(f"(silent for {self.seconds:g} s)", silence=self.seconds)
+        return await self.caller.next(conversation)
+
+
+def as_caller(caller: Caller | str | Utterance | Sequence[str | Utterance]) -> Caller:
+    """A caller as it is; the turns of a script as a :class:`Script`."""
+    return Script(caller) if isinstance(caller, str | Utterance | Sequence) else caller
+
+
+def _spoken_turns(conversation: Conversation) -> int:
+    """How many turns the caller has taken; silences are none."""
+    return sum(not turn.silent for turn in conversation.turns)
 
 
 def wav(path: str | Path, text: str | None = None) -> Utterance:
@@ -84,9 +143,10 @@ def espeak(text: str) -> Iterable[bytes]:
 
 ORDER = """You play a person who calls an assistant. Who you are and what you want:
 {persona}
-
+{goal}
 Say what this person says next, in one or two short sentences, as one speaks on the phone. When you have what you want,
-or it is clear that you will not get it, say goodbye and set done. Never speak for the assistant.
+or it is clear that you will not get it, say goodbye and set done. Set reached if you have what you want. Never speak
+for the assistant.
 
 The conversation so far:
 {conversation}
@@ -94,7 +154,7 @@ The conversation so far:
 
 SAYS: dict[str, Any] = {  # a schema of google-genai
     "type": "OBJECT",
-    "properties": {"say": {"type": "STRING"}, "done": {"type": "BOOLEAN"}},
+    "properties": {"say": {"type": "STRING"}, "done": {"type": "BOOLEAN"}, "reached": {"type": "BOOLEAN"}},
     "required": ["say", "done"],
 }
 
@@ -102,26 +162,50 @@ SAYS: dict[str, Any] = {  # a schema of google-genai
 class Persona:
     """A caller that a Gemini model plays, through google-genai's ordinary API.
 
-    ``persona``: who calls and what they want. At most ``turns`` turns. ``client``: as of :class:`~.judge.Judge`.
+    ``persona``: who calls and what they want. ``goal``: when they have what they want; ``conversation.reached`` then
+    says whether they do, for the expectation ``ReachedGoal``. At most ``turns`` turns. ``client``: as of
+    :class:`~.judge.Judge`. Offline the pretend model plays the person: by the rules of the file, or else by saying
+    the text of ``persona``, once.
+
+    ::
+
+        Persona("You are Ann. You want a table for four tonight.", goal="You have been told the number of your table.")
     """
 
     def __init__(
-        self, persona: str, *, turns: int = 8, client: Client | None = None, model: str = MODEL
+        self,
+        persona: str,
+        *,
+        goal: str | None = None,
+        turns: int = 8,
+        client: Client | None = None,
+        model: str = MODEL,
     ) -> None:
-        self.persona, self.turns, self.model, self._client = persona, turns, model, client
+        self.persona, self.goal, self.turns, self.model, self._client = persona, goal, turns, model, client
         self._done = False
 
     async def next(self, conversation: Conversation) -> Utterance | None:
         """Ask the model what this person says. Raises what google-genai raises."""
-        if not conversation.turns:
+        said = _spoken_turns(conversation)
+        if not said:
             self._done = False
-        if self._done or len(conversation.turns) >= self.turns:
+        if self._done or said >= self.turns:
             return None
-        order = ORDER.format(persona=self.persona, conversation=conversation.render() or "(you begin)")
-        text = await generate(self._client, self.model, order, SAYS)
+        goal = "" if self.goal is None else f"You have what you want when: {self.goal}\n"
+        so_far = conversation.render() or "(you begin)"
+        order = ORDER.format(persona=self.persona, goal=goal, conversation=so_far)
+        text = self._read(await generate(self._client, self.model, order, SAYS), conversation)
+        return Utterance(text) if text.strip() else None
+
+    def _read(self, text: str, conversation: Conversation) -> str:
         try:
             answer = json.loads(text)
             said, self._done = str(answer["say"]), bool(answer.get("done"))
         except (ValueError, KeyError, TypeError):
-            said = text  # a model that ignores the schema has said it plainly
-        return Utterance(said) if said.strip() else None
+            if not is_pretend(self._client):
+                return text  # a model that ignores the schema has said it plainly
+            self._done = True  # the pretend model cannot play a person: it would introduce itself
+            return self.persona
+        if self.goal is not None and "reached" in answer:
+            conversation.reached = bool(answer["reached"])
+        return said

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from livetools.errors import ConfigError
 from livetools.setup.extras import install
 
-from .judge import NoOpinion
+from .judge import NoOpinion, pretending
 from .matching import differences
 from .record import CallRecord, Conversation, names
 
@@ -39,7 +39,7 @@ class Verdict:
 def tools_named(expectation: object) -> list[str]:
     """The functions that an expectation names, to be looked for among the agent's."""
     match expectation:
-        case Called(name) | NotCalled(str() as name):
+        case Called(name) | NotCalled(str() as name) | AskedApproval(name) | Ran(name) | Refused(name):
             return [name]
         case InOrder(names):
             return list(names)
@@ -83,12 +83,14 @@ class Answered(_Plain):
 
     def against(self, conversation: Conversation) -> str | None:
         if conversation.error is not None:
-            return f"the session ended: {conversation.error}"
+            return f"the conversation ended: {conversation.error}"
         if not conversation.turns:
             return "the caller said nothing"
         for number, turn in enumerate(conversation.turns, 1):
             if turn.trouble is not None:
                 return f"turn {number}: {turn.trouble}"
+            if turn.silent:
+                continue
             if not turn.text.strip() and not turn.interrupted:
                 return f"turn {number}: no words came for {turn.said!r:.60}"
         return None
@@ -98,8 +100,9 @@ class Answered(_Plain):
 class Called(_Plain):
     """The function was called with these arguments, ``times`` times if that is given.
 
-    An argument is compared by value, or by a matcher (:func:`~.matching.matches`, ``between``, ``schema``,
-    ``ANYTHING``, any callable). Unlisted arguments fail the check, unless ``others`` is set.
+    It counts what the model asked for, also calls that were refused: see :class:`Ran` for those that ran. An argument
+    is compared by value, or by a matcher (:func:`~.matching.matches`, ``between``, ``schema``, ``ANYTHING``, any
+    callable). Unlisted arguments fail the check, unless ``others`` is set.
     """
 
     name: str
@@ -140,6 +143,71 @@ class NotCalled(_Plain):
     def against(self, conversation: Conversation) -> str | None:
         calls = [call for call in conversation.calls if self.name in (None, call.name)]
         return f"called were: {', '.join(map(_told, calls))}" if calls else None
+
+
+@dataclass(frozen=True)
+class AskedApproval(_Plain):
+    """A person was asked to approve a call of this function, whatever they decided.
+
+    Fails if the function was not called, and if one of its calls ran without anybody being asked.
+    """
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"asks for approval of {self.name}"
+
+    def against(self, conversation: Conversation) -> str | None:
+        same = [call for call in conversation.calls if call.name == self.name]
+        if not same:
+            return f"it was not called; called were: {names(conversation.calls)}"
+        unasked = [call for call in same if not call.asked and call.has_run]
+        if unasked:
+            return f"it ran and nobody was asked: {_told(unasked[0])}"
+        return None if any(call.asked for call in same) else "nobody was asked"
+
+
+@dataclass(frozen=True)
+class Ran(_Plain):
+    """The function was called and ran, whatever came of it: the call was neither refused nor invalid."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"runs {self.name}"
+
+    def against(self, conversation: Conversation) -> str | None:
+        same = [call for call in conversation.calls if call.name == self.name]
+        if not same:
+            return f"it was not called; called were: {names(conversation.calls)}"
+        if any(call.has_run for call in same):
+            return None
+        why = "was refused" if same[-1].refused else "did not run"
+        return f"{self.name} {why}: {_told(same[-1])} -> {dict(same[-1].response or {})}"
+
+
+@dataclass(frozen=True)
+class Refused(_Plain):
+    """The function was called, and its calls were refused: by a person, its ``approval``, a hook, or a limit.
+
+    Fails if one of its calls ran. A call with invalid arguments does not count as refused.
+    """
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"has {self.name} refused"
+
+    def against(self, conversation: Conversation) -> str | None:
+        same = [call for call in conversation.calls if call.name == self.name]
+        if not same:
+            return f"it was not called; called were: {names(conversation.calls)}"
+        ran = [call for call in same if call.has_run]
+        if ran:
+            return f"{self.name} ran: {_told(ran[0])}"
+        return (
+            None if any(call.refused for call in same) else f"{self.name} was not refused: {_told(same[-1])}"
+        )
 
 
 @dataclass(frozen=True)
@@ -261,6 +329,26 @@ class SurvivedInterruptions(_Plain):
             n + 2 for n in cut if n + 1 < len(conversation.turns) and not conversation.turns[n + 1].text
         ]
         return f"turn {silent[0]} was not answered" if silent else None
+
+
+@dataclass(frozen=True)
+class ReachedGoal:
+    """The caller says that the goal was reached (``Persona(..., goal=...)``).
+
+    Skipped, and named with the reason, where the pretend model plays the caller and no rule of it says so.
+    """
+
+    def __str__(self) -> str:
+        return "the caller reaches the goal"
+
+    async def check(self, conversation: Conversation, judge: Judge | None) -> Verdict:
+        if conversation.reached is None:
+            if pretending():
+                return Verdict(
+                    str(self), None, "the pretend caller does not say whether the goal was reached"
+                )
+            return Verdict(str(self), False, "no caller said whether it was: give the Persona a goal")
+        return Verdict(str(self), conversation.reached, "" if conversation.reached else "the caller did not")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,7 @@
         expect:
           - called: book_table
             with: {guests: 4, name: {matches: ann}}
+          - ran: book_table
           - not_called: cancel_booking
           - order: [find_table, book_table]
           - said: table 4
@@ -21,15 +22,16 @@
           - judged: The agent is friendly and repeats the name.
             least: 0.7
 
-A turn of the caller is a text, ``{wav: FILE}`` or ``{speak: TEXT}``; ``caller: {persona: TEXT, turns: 8}`` lets a
-model play it. An argument is a value, ``{matches: REGEX}``, ``{between: [1, 4]}``, ``{schema: SCHEMA}`` or
-``{anything: true}``.
+A turn of the caller is a text (or ``{say: TEXT}``), ``{wav: FILE}`` or ``{speak: TEXT}``, each with ``cuts_in: true``
+if the caller interrupts the answer, or ``{silence: SECONDS}``. ``caller: {persona: TEXT, goal: TEXT, turns: 8}`` lets a
+model play the caller. ``timeout`` and ``patience`` are seconds, as of :class:`~.playing.Eval`. An argument is a value,
+``{matches: REGEX}``, ``{between: [1, 4]}``, ``{schema: SCHEMA}`` or ``{anything: true}``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +41,7 @@ from livetools.testing.yaml_file import read_yaml
 
 from .callers import Caller, Persona, Script, Utterance, spoken, wav
 from .expectations import (
+    AskedApproval,
     Called,
     Cost,
     Expectation,
@@ -48,6 +51,9 @@ from .expectations import (
     Latency,
     NotCalled,
     NotSaid,
+    Ran,
+    ReachedGoal,
+    Refused,
     Said,
     SurvivedInterruptions,
 )
@@ -102,16 +108,14 @@ class _Reader:
         self.folder, self.place = folder, place
 
     def eval(self, entry: Mapping[str, Any], agent: AgentLike, number: int) -> Eval:
-        known = {"name", "agent", "caller", "expect", "faults", "approve", "timeout"}
+        known = {"name", "agent", "caller", "expect", "faults", "approve", "timeout", "patience"}
         _known(entry, known, self.place)
         if "caller" not in entry:
             raise ConfigError(f"{self.place}: expected `caller`, as in caller: [Book a table for four]")
         caller = self.caller(entry["caller"])
         expect = [self.expectation(each) for each in self.several(entry, "expect")]
         faults = [self.fault(each) for each in self.several(entry, "faults")]
-        approve, timeout = entry.get("approve", True), entry.get("timeout", 60.0)
-        if not isinstance(timeout, int | float):
-            raise ConfigError(f"{self.place}: timeout: {timeout!r:.60} is not a number of seconds")
+        seconds = {key: self.seconds(entry, key) for key in ("timeout", "patience") if key in entry}
         try:
             return Eval(
                 str(entry.get("name", f"eval {number}")),
@@ -119,11 +123,17 @@ class _Reader:
                 caller,
                 expect,
                 faults,
-                approve,
-                float(timeout),
+                entry.get("approve", True),
+                **seconds,
             )
         except ConfigError as error:
             raise ConfigError(f"{self.place}: {error}") from None
+
+    def seconds(self, entry: Mapping[str, Any], key: str) -> float:
+        value = entry[key]
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise ConfigError(f"{self.place}: {key}: {value!r:.60} is not a number of seconds")
+        return float(value)
 
     def several(self, entry: Mapping[str, Any], key: str) -> Sequence[Mapping[str, Any]]:
         found = entry.get(key, [])
@@ -133,12 +143,12 @@ class _Reader:
 
     def caller(self, value: object) -> Caller:
         if isinstance(value, dict):
-            _known(value, {"persona", "turns", "model"}, f"{self.place}: caller")
+            _known(value, {"persona", "goal", "turns", "model"}, f"{self.place}: caller")
             if not isinstance(value.get("persona"), str):
                 raise ConfigError(
                     f"{self.place}: expected `persona` in the caller, who they are and what they want"
                 )
-            options = {key: value[key] for key in ("turns", "model") if key in value}
+            options = {key: value[key] for key in ("goal", "turns", "model") if key in value}
             return Persona(value["persona"], **options)
         turns = value if isinstance(value, list) else [value]
         return Script([self.turn(turn) for turn in turns])
@@ -147,12 +157,19 @@ class _Reader:
         match value:
             case str():
                 return Utterance(value)
+            case {"say": str(text), **rest} if not rest:
+                return Utterance(text)
+            case {"cuts_in": bool(cuts_in), **rest} if rest:
+                return replace(self.turn(rest), cuts_in=cuts_in)
+            case {"silence": int() | float() as seconds, **rest} if not rest and seconds > 0:
+                return Utterance(f"(silent for {seconds:g} s)", silence=float(seconds))
             case {"wav": str(file), **rest} if not rest.keys() - {"text"}:
                 return wav(self.folder / file, str(rest["text"]) if "text" in rest else None)
             case {"speak": str(text), **rest} if not rest:
                 return spoken(text)
         raise ConfigError(
-            f"{self.place}: the turn {value!r:.60} is not a text, {{wav: FILE}} or {{speak: TEXT}}"
+            f"{self.place}: the turn {value!r:.60} is not a text, {{wav: FILE}}, {{speak: TEXT}}, "
+            "{say: TEXT, cuts_in: true} or {silence: SECONDS}"
         )
 
     def fault(self, value: Mapping[str, Any]) -> Fault:
@@ -181,7 +198,7 @@ class _Reader:
                         f"{self.place}: {key}: {value[key]!r:.60} is not {WANTED[key]}"
                     ) from None
         raise ConfigError(
-            f"{self.place}: {dict(value)!r:.80} expects nothing known: {', '.join(EXPECTATIONS)}"
+            f"{self.place}: {dict(value)!r:.80} is not an expectation; known are {', '.join(EXPECTATIONS)}"
         )
 
 
@@ -191,10 +208,20 @@ def _called(value: Mapping[str, Any]) -> Called:
     return Called(str(value["called"]), wanted, value.get("times"), bool(value.get("others", False)))
 
 
+def _reached(value: Mapping[str, Any]) -> ReachedGoal:
+    if value["reached_goal"] is not True:
+        raise ValueError
+    return ReachedGoal()
+
+
 #: What an expectation is called in a file, the keys that may stand beside it, and what it becomes.
 EXPECTATIONS: Mapping[str, tuple[set[str], Callable[[Mapping[str, Any]], Expectation]]] = {
     "called": ({"with", "times", "others"}, _called),
     "not_called": (set(), lambda v: NotCalled(None if v["not_called"] is True else str(v["not_called"]))),
+    "asked_approval": (set(), lambda v: AskedApproval(str(v["asked_approval"]))),
+    "ran": (set(), lambda v: Ran(str(v["ran"]))),
+    "refused": (set(), lambda v: Refused(str(v["refused"]))),
+    "reached_goal": (set(), _reached),
     "order": ({"only"}, lambda v: InOrder([str(name) for name in v["order"]], bool(v.get("only", False)))),
     "said": ({"turn"}, lambda v: Said(v["said"], v.get("turn"))),
     "not_said": ({"turn"}, lambda v: NotSaid(v["not_said"], v.get("turn"))),
@@ -210,6 +237,10 @@ EXPECTATIONS: Mapping[str, tuple[set[str], Callable[[Mapping[str, Any]], Expecta
 WANTED: Mapping[str, str] = {
     "called": "the name of a function, with its arguments under `with`",
     "not_called": "the name of a function, or true for any",
+    "asked_approval": "the name of a function",
+    "ran": "the name of a function",
+    "refused": "the name of a function",
+    "reached_goal": "true",
     "order": "a list of names of functions",
     "said": "a regular expression",
     "not_said": "a regular expression",

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import functools
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -48,15 +51,47 @@ class NoOpinion(LiveToolsError):
     """The judge model answered with something other than a score."""
 
 
+#: The client of the pretend model, while conversations are played offline.
+_OFFLINE: ContextVar[Client | None] = ContextVar("livetools_evals_offline", default=None)
+
+
+@contextmanager
+def offline(http_url: str) -> Iterator[None]:
+    """Let judges and personas that were given no client ask the pretend model of the fake server at ``http_url``."""
+    from google.genai import Client
+
+    token = _OFFLINE.set(Client(api_key="fake-key", http_options={"base_url": http_url}))
+    try:
+        yield
+    finally:
+        _OFFLINE.reset(token)
+
+
+def pretending() -> bool:
+    """Whether judges and personas without a client are played by the pretend model."""
+    return _OFFLINE.get() is not None
+
+
+def is_pretend(client: Client | None) -> bool:
+    """Whether a judge or a persona with this client is played by the pretend model."""
+    return client is None and pretending()
+
+
 class Judge:
     """A judge model, reached through google-genai's ordinary API.
 
-    ``client``: a ``google.genai.Client``; without one it is made from the environment, as google-genai does.
-    ``pretend``: the model is a fake one. Where that gives no score, ``Judged`` is skipped instead of failed.
+    ``client``: a ``google.genai.Client``. Without one it is made from the environment, as google-genai does; offline
+    (``livetools eval --fake``, and ``live_eval`` with its fake server) the pretend model is asked instead.
+    ``pretend``: the model of ``client`` is a fake one. If a pretend model gives no score, ``Judged`` is skipped.
     """
 
     def __init__(self, client: Client | None = None, model: str = MODEL, *, pretend: bool = False) -> None:
-        self._client, self.model, self.pretend = client, model, pretend
+        self._client, self.model, self._pretend = client, model, pretend
+
+    @property
+    def pretend(self) -> bool:
+        """Whether the model is a fake one."""
+        return self._pretend or is_pretend(self._client)
 
     async def score(self, conversation: Conversation, rubric: str) -> Opinion:
         """Score a conversation. Raises ``NoOpinion``, and what google-genai raises."""
@@ -72,6 +107,7 @@ class Judge:
 
 async def generate(client: Client | None, model: str, contents: str, schema: dict[str, Any]) -> str:
     """One answer of an ordinary Gemini model, as JSON text of this schema."""
+    client = client or _OFFLINE.get()
     if client is None:
         from google.genai import Client as Made
 

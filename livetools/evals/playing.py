@@ -14,20 +14,21 @@ from livetools.events import (
     ApprovalRequested,
     AudioChunk,
     Event,
-    Interrupted,
+    HandedOff,
     OutputTranscript,
     TextChunk,
     ToolStarted,
     TurnComplete,
 )
-from livetools.session.agents import AgentLike, adjust, open_agent
+from livetools.session.agents import AgentLike, adjust, open_agent, plan_of
 from livetools.session.session import Session
-from livetools.setup.unexpected_keyword import explains_keywords
+from livetools.setup.did_you_mean import explains_keywords, near_names
 
-from .callers import Caller, Script, Utterance
+from .callers import Caller, Utterance, as_caller
 from .expectations import Expectation, tools_named
 from .faults import BargeIn, Cuttable, Drop, Fault, Slow, SlowTool
-from .record import Conversation, Note, TurnRecord
+from .record import Conversation, TurnRecord
+from .recorder import Recorder
 
 SILENCE = bytes(3200)  # 100 ms at 16 kHz
 AFTER = 10  # chunks of silence behind what was spoken: the service hears an end by it
@@ -47,7 +48,13 @@ class Eval:
     """One conversation to play, and the expectations that judge it.
 
     ``caller``: a :class:`~.callers.Caller`, or the turns of a script. ``approve``: the names of tools whose calls
-    the person at the other end approves, or all (True), or none. ``timeout``: seconds a turn may take.
+    the person at the other end approves, or all (True), or none. ``timeout``: seconds a turn may take. ``patience``:
+    seconds that the caller waits, before speaking again and before hanging up, for what is still to come
+    (``session.pending``): the result of a background call, the answer after a lost connection.
+
+    ::
+
+        Eval("books a table", agent, "A table for 4 in the name of Ann", [Called("book_table"), Said("booked")])
     """
 
     name: str
@@ -57,6 +64,7 @@ class Eval:
     faults: Sequence[Fault] = ()
     approve: bool | Collection[str] = True
     timeout: float = 60.0
+    patience: float = 10.0
 
     def __post_init__(self) -> None:
         if not isinstance(self.expect, list | tuple):
@@ -71,59 +79,69 @@ class Eval:
                 f"{self.name}: approve={self.approve!r}: expected True, False, or a list of names"
             )
 
-    def check_names(self, tools: Collection[str]) -> None:
-        """Raise ``ConfigError`` for a tool that this eval names and the agent does not have."""
+    def check_names(self, tools: Collection[str], *, final: bool = True) -> None:
+        """Raise ``ConfigError`` for a tool that this eval names and the agent does not have.
+
+        Not ``final``: a name that resembles none of ``tools`` passes. Another agent may have it, to which this one
+        hands over during the conversation.
+        """
         approved = [] if isinstance(self.approve, bool) else list(self.approve)
         slow = [fault.name for fault in self.faults if isinstance(fault, SlowTool)]
         for name in [*(n for each in self.expect for n in tools_named(each)), *approved, *slow]:
-            if name not in tools:
+            if name not in tools and (final or near_names(name, list(tools), cutoff=0.7)):
                 has = ", ".join(sorted(tools)) or "no tools"
                 raise ConfigError(f"{self.name}: the agent has no tool {name}; it has {has}")
 
 
-async def play(case: Eval, **options: Any) -> Conversation:
+async def play(case: Eval, conversation: Conversation | None = None, /, **options: Any) -> Conversation:
     """Play a conversation to its end. ``options`` say where, as ``open_agent`` takes them.
 
+    The record is written as the conversation goes, into ``conversation`` if that is given.
+
     What goes wrong in it is kept in the record, not raised. Raises ``ConfigError`` for an agent that cannot be
-    opened there, and what a caller raises. Cancelling hangs up.
+    opened there, or that lacks a tool which the eval names, and what a caller raises. Cancelling hangs up.
     """
-    conversation = Conversation(case.name)
+    conversation = conversation or Conversation(case.name)
     session = open_agent(case.agent, **options)
-    case.check_names(session.tools)
-    line = Cuttable()
-    if any(isinstance(fault, Drop) for fault in case.faults):
-        adjust(session, wrap=line.around)
-    slow = {fault.name: fault.seconds for fault in case.faults if isinstance(fault, SlowTool)}
-    if slow:
-        adjust(session, hooks=[Slow(slow)])
+    known = set(session.tools)
+    case.check_names(known, final=False)
     began = anyio.current_time()
+    recorder = Recorder(conversation, lambda: anyio.current_time() - began, plan_of(session).transcribed)
+    line = Cuttable()
+    slow = {fault.name: fault.seconds for fault in case.faults if isinstance(fault, SlowTool)}
+    adjust(
+        session,
+        hooks=[recorder, *([Slow(slow)] if slow else [])],
+        wrap=line.around if any(isinstance(fault, Drop) for fault in case.faults) else None,
+    )
     try:
         async with session:
-            await _Play(case, session, conversation, began, line).run()
+            await _Play(case, session, recorder, line, known).run()
             conversation.usage = session.usage
             conversation.cost = session.usage.cost
     except ConfigError:
         raise
     except LiveToolsError as error:
         conversation.error = conversation.error or str(error)
-    conversation.seconds = anyio.current_time() - began
+    finally:
+        conversation.seconds = recorder.now()
+    case.check_names(known)
     return conversation
 
 
 class _Play:
-    """A conversation under way."""
+    """A conversation under way. ``known`` gathers the tools of every agent that takes part in it."""
 
     def __init__(
-        self, case: Eval, session: Session, record: Conversation, began: float, line: Cuttable
+        self, case: Eval, session: Session, recorder: Recorder, line: Cuttable, known: set[str]
     ) -> None:
-        self.case, self.session, self.record = case, session, record
-        self._began, self._line = began, line
+        self.case, self.session, self.recorder, self.record = case, session, recorder, recorder.record
+        self._line, self._known = line, known
         self._drops = {fault.turn for fault in case.faults if isinstance(fault, Drop)}
         self._barges = {fault.turn for fault in case.faults if isinstance(fault, BargeIn)}
-        self._words: list[Event] = []  # of the turn under way
         self._listening = anyio.CancelScope()  # to the answer; the caller cuts in by cancelling it
+        self._impatient = False  # the caller cuts in on the answer to come
         self._answered = anyio.Event()
-        self._stale = False  # words that come now belong to the turn that was cut off
 
     async def run(self) -> None:
         """To the end of what the caller says, or of the session."""
@@ -140,42 +158,51 @@ class _Play:
         if errors:
             self.record.error = str(errors[0])
 
-    def _now(self) -> float:
-        return anyio.current_time() - self._began
-
     async def _talk(self) -> None:
-        caller = self.case.caller
-        if isinstance(caller, str | Utterance | Sequence):
-            caller = Script(caller)
+        caller = as_caller(self.case.caller)
+        cutting_in = False
         while (utterance := await caller.next(self.record)) is not None:
-            turn = TurnRecord(utterance.text, self._now())
-            self.record.turns.append(turn)
-            self._words, self._answered, self._listening = [], anyio.Event(), anyio.CancelScope()
+            silent = utterance.silence > 0
+            turn = self.recorder.begin(utterance.text, cutting_in=cutting_in, silent=silent)
+            self._impatient = utterance.cuts_in or len(self.record.turns) in self._barges
+            self._answered, self._listening = anyio.Event(), anyio.CancelScope()
             with self._listening:
                 await self._turn(utterance, turn)
-            if self._listening.cancelled_caught:
-                turn.interrupted, self._stale = True, True
-                self.record.notes.append(Note(self._now(), "the caller cut in"))
-            turn.text = turn.text or _text(self._words)
-            turn.ended = self._now()
+                if turn.trouble is None:
+                    await self._settle()
+            cutting_in = self._listening.cancelled_caught
+            if cutting_in:
+                turn.interrupted = True
+                self.recorder.note("the caller cut in")
+            turn.ended = self.recorder.now()
             if self.record.error is not None:
                 return
 
     async def _turn(self, utterance: Utterance, turn: TurnRecord) -> None:
         try:
-            if utterance.sound:
+            if utterance.silence:
+                await anyio.sleep(utterance.silence)
+            elif utterance.sound:
                 await self._speak(utterance.sound, turn)
             else:
                 reply = await self.session.ask(utterance.text, timeout=self.case.timeout)
-                turn.text, turn.interrupted = reply.text, turn.interrupted or reply.interrupted
+                turn.interrupted = turn.interrupted or reply.interrupted
         except TimeoutError as error:  # the session's word on a silent model is one, too
             turn.trouble = str(error) or f"no answer within {self.case.timeout:g} s"
+
+    async def _settle(self) -> None:
+        """Wait for what is still to come of this turn, as long as the caller is patient."""
+        try:
+            await self.session.wait_until_settled(timeout=self.case.patience)
+        except TimeoutError:
+            open_still = ", ".join(self.session.pending)
+            self.recorder.note(f"not waited for after {self.case.patience:g} s: {open_still}")
 
     async def _speak(self, sound: Sequence[bytes], turn: TurnRecord) -> None:
         async for chunk in pace([*sound, *[SILENCE] * AFTER]):
             await self.session.send_audio(chunk)
         await self.session.end_audio()
-        turn.began = self._now()  # latency counts from the end of what was said
+        turn.began = self.recorder.now()  # latency counts from the end of what was said
         turn.first = None
         with anyio.fail_after(self.case.timeout):
             await self._answered.wait()
@@ -185,26 +212,18 @@ class _Play:
     async def _listen(self) -> None:
         try:
             async for event in self.session:
-                if self._is_stale(event):
-                    continue
-                self.record.take(event, self._now())
                 await self._react(event)
         except LiveToolsError as error:
             self.record.error = str(error)
             self._answered.set()
 
-    def _is_stale(self, event: Event) -> bool:
-        if isinstance(event, Interrupted | TurnComplete):
-            stale, self._stale = self._stale, False
-            return stale
-        return self._stale and isinstance(event, AudioChunk | TextChunk | OutputTranscript)
-
     async def _react(self, event: Event) -> None:
         match event:
             case TextChunk() | OutputTranscript() | AudioChunk():
-                self._words.append(event)
+                if not self.record.turns or self.record.turns[-1].first is None:
+                    return  # the end of an answer that the caller cut off
                 await self._weather()
-                if len(self.record.turns) in self._barges:
+                if self._impatient:
                     self._listening.cancel()
             case ToolStarted(call):
                 await self._weather()
@@ -213,29 +232,26 @@ class _Play:
             case ApprovalRequested(call):
                 approve = self.case.approve
                 if approve if isinstance(approve, bool) else call.name in approve:
+                    self.recorder.approved(call.id)
                     await self._decide(self.session.approve, call)
                 else:
                     await self._decide(self.session.refuse, call, "the caller said no")
+            case HandedOff():
+                self._known.update(self.session.tools)
             case TurnComplete():
                 running = any(call.state == "running" for call in self.record.calls)
-                if not running and _text(self._words):
+                if not running and self.record.turns and self.record.turns[-1].text.strip():
                     self._answered.set()
 
     async def _decide(self, verb: Any, *args: object) -> None:  # one of three methods of the session
         try:
             await verb(*args)
         except LiveToolsError as error:  # timed out, or cancelled meanwhile
-            self.record.notes.append(Note(self._now(), str(error)))
+            self.recorder.note(str(error))
 
     async def _weather(self) -> None:
         turn = len(self.record.turns)
         if turn in self._drops:
             self._drops.discard(turn)
-            self.record.notes.append(Note(self._now(), "the connection is cut"))
+            self.recorder.note("the connection is cut")
             await self._line.cut()
-
-
-def _text(events: Sequence[Event]) -> str:
-    """What was spoken: the transcript where there is one, else the text."""
-    spoken = [event.text for event in events if isinstance(event, OutputTranscript)]
-    return "".join(spoken or [event.text for event in events if isinstance(event, TextChunk)])

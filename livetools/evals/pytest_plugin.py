@@ -84,22 +84,26 @@ class LiveEval:
         faults: Sequence[Fault] = (),
         approve: Any = True,  # as of Eval: bool or names
         timeout: float = 60.0,
+        patience: float = 10.0,
         judge: Judge | None = None,
     ) -> Conversation:
         """Play one conversation; the arguments are those of :class:`~.playing.Eval`.
 
         Raises ``AssertionError``, with the conversation in it, where an expectation is not met or a turn is not
-        answered. ``Judged`` needs a ``judge``: without one it is skipped, and pytest's summary says so.
+        answered. ``Judged`` needs a ``judge``: without one it is skipped, and pytest's summary says so. Against the
+        fake server, personas and judges that were given no client are played by the pretend model.
         """
+        from .judge import offline
         from .playing import Eval, play
         from .runs import judge_round
 
-        case = Eval("live_eval", agent, caller, expect, faults, approve, timeout)
+        case = Eval("live_eval", agent, caller, expect, faults, approve, timeout, patience)
         if self._server is None:
             played = await judge_round(case, await play(case), judge)
         else:
-            async with self._server:
-                played = await judge_round(case, await play(case, **self._server.options), judge)
+            async with self._server as server:
+                with offline(server.http_url):
+                    played = await judge_round(case, await play(case, **server.options), judge)
         assert played.passed, f"\n{played}"
         for line in played.skipped:
             self._skip(line)

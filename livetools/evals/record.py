@@ -6,21 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from livetools.events import (
-    ApprovalRequested,
-    AudioChunk,
-    Event,
-    Interrupted,
-    OutputTranscript,
-    Reconnected,
-    Reconnecting,
-    TextChunk,
-    ToolCancelled,
-    ToolFinished,
-    ToolLost,
-    ToolStarted,
-    Usage,
-)
+from livetools.events import Usage
 
 CallState = Literal["running", "finished", "failed", "cancelled", "lost"]
 
@@ -38,13 +24,21 @@ class CallRecord:
     state: CallState = "running"
     response: Mapping[str, Any] | None = None
     asked: bool = False  # a person was asked for approval
+    ran: bool | None = None  # the tool's function began to run; None while nothing is known of it
+    refused: bool = False  # by a person, the tool's `approval`, a hook, or a limit of the session
+
+    @property
+    def has_run(self) -> bool:
+        """Whether the function ran, or is running: what is not known of a call that never ended counts as such."""
+        return self.ran is not False
 
 
 @dataclass(slots=True)
 class TurnRecord:
-    """What the caller said, and what came of it. Times are seconds from the start of the conversation.
+    """What the caller said, and everything the model said until the caller spoke again.
 
-    ``first``: the first word or sound of the answer. ``trouble``: why there is no proper answer, in words.
+    Times are seconds from the start of the conversation. ``first``: the first word or sound of the answer.
+    ``trouble``: why there is no proper answer, in words. ``silent``: the caller said nothing, and expects nothing.
     """
 
     said: str
@@ -55,6 +49,7 @@ class TurnRecord:
     language: str | None = None  # as the service tells it
     interrupted: bool = False
     trouble: str | None = None
+    silent: bool = False
 
     @property
     def latency(self) -> float | None:
@@ -74,7 +69,8 @@ class Note:
 class Conversation:
     """One conversation, played to its end.
 
-    ``error``: why the session ended early, in words. ``cost``: in US dollars, where the price is known.
+    ``error``: why the conversation ended early, in words. ``cost``: in US dollars, where the price is known.
+    ``reached``: whether a caller with a goal says that it was reached; ``None`` if nobody said.
     """
 
     name: str = ""
@@ -85,6 +81,7 @@ class Conversation:
     cost: float | None = None
     error: str | None = None
     seconds: float = 0.0
+    reached: bool | None = None
 
     @property
     def text(self) -> str:
@@ -106,51 +103,8 @@ class Conversation:
             if turn.trouble:
                 lines.append(f"  ! {turn.trouble}")
         if self.error:
-            lines.append(f"! the session ended: {self.error}")
+            lines.append(f"! the conversation ended: {self.error}")
         return "\n".join(lines)
-
-    def take(self, event: Event, now: float) -> None:
-        """Note an event of the session, ``now`` seconds after the start of the conversation."""
-        match event:
-            case AudioChunk():
-                self._answered(now)
-            case TextChunk():
-                self._answered(now)
-            case OutputTranscript(language=language):
-                self._answered(now)
-                if language and self.turns:
-                    self.turns[-1].language = language
-            case ToolStarted(call):
-                self.calls.append(CallRecord(call.id, call.name, dict(call.args), len(self.turns), now))
-            case ApprovalRequested(call):
-                self._call(call.id).asked = True
-            case ToolFinished(call, response):
-                self._end(call.id, "failed" if "error" in response else "finished", now, response)
-            case ToolCancelled(call):
-                self._end(call.id, "cancelled", now)
-            case ToolLost(call):
-                self._call(call.id).state = "lost"
-            case Interrupted():
-                if self.turns:
-                    self.turns[-1].interrupted = True
-                self.notes.append(Note(now, "interrupted"))
-            case Reconnecting(_, delay, cause):
-                self.notes.append(
-                    Note(now, f"the connection was lost ({cause}); next attempt in {delay:.1f} s")
-                )
-            case Reconnected(restored):
-                self.notes.append(Note(now, "resumed" if restored else "connected to a new session"))
-
-    def _answered(self, now: float) -> None:
-        if self.turns and self.turns[-1].first is None:
-            self.turns[-1].first = now
-
-    def _call(self, id: str) -> CallRecord:
-        return next(call for call in reversed(self.calls) if call.id == id)
-
-    def _end(self, id: str, state: CallState, now: float, response: Mapping[str, Any] | None = None) -> None:
-        call = self._call(id)
-        call.state, call.ended, call.response = state, now, response
 
 
 def names(calls: Sequence[CallRecord]) -> str:

@@ -93,10 +93,22 @@ async def run(
 ) -> AsyncIterator[Result]:
     """Play each eval ``repeat`` times, one conversation after another; a result as each is done.
 
-    ``options`` say where, as ``open_agent`` takes them; without any the environment does, as for ``connect``.
+    ``options`` say where, as ``open_agent`` takes them; without any the environment does, as for ``connect``. A
+    conversation that breaks (an agent that cannot be opened, a caller that raises) is one that failed: its ``error``
+    says why, and the others are played. Cancelling hangs up and stops the run.
     """
     for case in cases:
         result = Result(case.name)
         for _ in range(repeat):
-            result.rounds.append(await judge_round(case, await play(case, **options), judge))
+            result.rounds.append(await _round(case, judge, options))
         yield result
+
+
+async def _round(case: Eval, judge: Judge | None, options: dict[str, Any]) -> Round:
+    conversation = Conversation(case.name)
+    try:
+        await play(case, conversation, **options)
+        return await judge_round(case, conversation, judge)
+    except Exception as error:
+        conversation.error = f"{type(error).__name__}: {error}"
+        return await judge_round(Eval(case.name, case.agent, case.caller), conversation)

@@ -18,12 +18,14 @@ A call is a workflow of DBOS with the id ``<conversation key>/<call id>``; ``DBO
 The key is kept beside the handle: a session that goes on with the handle attaches to the runs of the one before, and a
 session that begins anew has a new key. What holds:
 
-- A step that has ended never runs again; the function around the steps does, and is to do the same each time.
-- A step that was killed in the middle runs again, unless it is a transaction of DBOS's. What it does outside is to be
-  idempotent by a key: ``DBOS.workflow_id`` and the step's name.
+- A step whose end was recorded never runs again; the function around the steps does, and is to do the same each time.
+- A step that was killed before its end was recorded runs again, unless it is a transaction of DBOS's. What it does
+  outside is to be idempotent by a key: ``DBOS.workflow_id`` and the step's name.
 - Every process holds a lease. The runs of one that died are taken over by another when its lease has ended, never
   earlier: what is alive would run twice. A process that stands still for longer than its lease (a machine that sleeps)
   may go on while another has taken over: then a step may run twice, and idempotency alone helps.
+- The database holds arguments, results and the texts of ``ToolError``: as JSON where they are JSON, pickled elsewhere.
+  Whoever may write to it may run code in the processes that share it. A file of SQLite is its owner's alone (0600).
 - A result reaches the model once: as the answer, or as a text in the session that goes on. If the process dies before a
   handle that includes the result is saved, the result is sent again, to a model that does not know it.
 
@@ -32,13 +34,16 @@ Needs ``pip install 'PATH/TO/CLONE[durable]'``.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import inspect
 import json
+import logging
+import os
 import uuid
 from collections import deque
-from collections.abc import Callable, Collection, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as Waiting
 from types import TracebackType
@@ -51,17 +56,23 @@ from livetools.log import get_logger
 from livetools.setup.extras import install
 
 try:
+    import sqlalchemy as sa
     from dbos import DBOS, SetWorkflowID
+
+    from .durable_values import JsonOrPickle
 except ImportError as error:
     raise ImportError(f"durable tools need dbos: {install('durable')}") from error
 
-from livetools.errors import ConfigError, LocalProtocolError, ToolDefinitionError, ToolError
+from livetools.errors import ConfigError, ConnectFailed, LocalProtocolError, ToolDefinitionError, ToolError
 from livetools.events import Call, Event, HandleUpdate, Reconnected, ToolCancelled, ToolFinished
+from livetools.session.framelog import detail
 from livetools.session.handle_store import HandleStore
 from livetools.session.handlers.threads import DaemonThreads
 from livetools.session.listening.tap import listen
 from livetools.session.session import Session
+from livetools.setup.secrecy import place
 from livetools.tools import Tool, ToolContext
+from livetools.tools.results import tool_error
 
 from .leases import Leases
 
@@ -75,6 +86,19 @@ REMEMBERED = 512
 USELESS = frozenset({"CANCELLED"})
 #: What a call without an id of the service's is called here; another process would give the same to another call.
 UNNAMED = "unnamed-"
+
+
+class _House:
+    """What the stores of a :class:`Durable` know of it."""
+
+    def __init__(self) -> None:
+        self.names: set[str] = set()  # of the tools
+        self.entered = False  # there is a connection to the database
+
+    def check_entered(self) -> None:
+        """Raise ``ConfigError`` where there is no connection to the database."""
+        if not self.entered:
+            raise ConfigError("durable tools need their database: open the session inside of `with durable:`")
 
 
 class Durable:
@@ -115,9 +139,17 @@ class Durable:
         self._sources: list[str] = []
         self._stores: WeakKeyDictionary[object, _Store] = WeakKeyDictionary()
         self._threads = DaemonThreads()
-        self.names: set[str] = set()  # of the tools
+        self._house = _House()
 
     def __enter__(self) -> Self:
+        """Connect to the database. Raises ``ConnectFailed`` where that cannot be done."""
+        private(self._database)
+        with explained(self._database):
+            self._launch()
+        self._house.entered = True
+        return self
+
+    def _launch(self) -> None:
         version = self._version or hashlib.sha256("\n".join(sorted(self._sources)).encode()).hexdigest()
         DBOS(
             config={
@@ -126,16 +158,21 @@ class Durable:
                 "executor_id": self.executor_id,
                 "application_version": version,
                 "log_level": "ERROR",
+                "serializer": JsonOrPickle(),
             }
         )
-        DBOS.launch()
-        self._leases.begin()
-        return self
+        try:
+            DBOS.launch()
+            self._leases.begin()
+        except BaseException:
+            DBOS.destroy()
+            raise
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         """Let go: what still runs is taken over by another process when the lease has ended."""
+        self._house.entered = False
         self._leases.end()
         DBOS.destroy()
         self._threads.shutdown()
@@ -144,20 +181,28 @@ class Durable:
         """A decorator: the function, plain or async, is a workflow, and a :class:`~livetools.Tool`.
 
         ``options``: as of ``@tool``. It takes no ``ToolContext``: it may go on where its session is not. What it
-        returns is pickled.
+        returns is kept as JSON, or pickled if it is none.
         """
 
         def decorate(function: Callable[..., Any]) -> Tool:
             inner = Tool(function, **{key: value for key, value in options.items() if key == "name"})
             made = Tool(self._handler(function, inner), **{**options, "name": inner.name})
-            self.names.add(inner.name)
+            self._house.names.add(inner.name)
             return made
 
         return decorate
 
     def store(self, inner: HandleStore) -> HandleStore:
         """A handle store that keeps the conversation's key beside the handle, in ``inner``: one for each session."""
-        return _Store(inner, self.names, self._left, self._stores.__setitem__)
+        return _Store(self._house, inner, self._left, self._stores.__setitem__)
+
+    def check_store(self, store: object) -> None:
+        """Raise ``ConfigError`` where this is no store of ours: the runs of the tools would have no name."""
+        if not (isinstance(store, _Store) and store.house is self._house):
+            names = ", ".join(sorted(self._house.names))
+            raise ConfigError(
+                f"{names}: durable tools need connect(handle_store=durable.store(...)), which names their runs"
+            )
 
     def _handler(self, function: Callable[..., Any], inner: Tool) -> Callable[..., Any]:
         try:
@@ -180,11 +225,13 @@ class Durable:
         )
         parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in signature.parameters.values()]
         handler.__signature__ = signature.replace(parameters=[*parameters, context])  # type: ignore[attr-defined]
+        handler.check_store = self.check_store  # type: ignore[attr-defined]  # connect() asks it
         handler.__annotations__ = {**function.__annotations__, "livetools_context": ToolContext}
         return handler
 
     def _run(self, workflow: Callable[..., Any], context: ToolContext) -> object:
         """Start the run of this call, or attach to it, and wait for its end."""
+        self._house.check_entered()
         call, session = context.call, context.session
         store = None if session is None else self._stores.get(session)
         if session is not None and store is None:
@@ -198,7 +245,7 @@ class Durable:
         ended: Future[object] = self._threads.submit(run.get_result)
         while True:
             try:
-                return ended.result(LOOK)
+                return result_of(ended.result(LOOK))
             except Waiting:
                 if not context.cancelled:
                     continue
@@ -227,7 +274,10 @@ PREFIX = "livetools."
 
 
 def _workflow(function: Callable[..., Any], inner: Tool) -> Callable[..., Any]:
-    """What DBOS runs, and runs again: the arguments are those of the model, as JSON."""
+    """What DBOS runs, and runs again: the arguments are those of the model, as JSON.
+
+    It returns what the function raised, too: DBOS logs the text of what a workflow raises, which may hold anything.
+    """
 
     def bound(args: dict[str, Any]) -> functools.partial[Any]:
         positional, keyword = inner.bind(args, ToolContext(call=Call("", inner.name, args)))
@@ -235,17 +285,80 @@ def _workflow(function: Callable[..., Any], inner: Tool) -> Callable[..., Any]:
 
     if inspect.iscoroutinefunction(function):
 
-        async def run_async(args: dict[str, Any]) -> Any:
-            return await bound(args)()
+        async def run_async(args: dict[str, Any]) -> dict[str, Any]:
+            try:
+                return {"value": await bound(args)()}
+            except Exception as error:
+                return _raised(error, inner.name)
 
         durable: Callable[..., Any] = DBOS.workflow(name=PREFIX + inner.name)(run_async)
         return durable
 
-    def run(args: dict[str, Any]) -> Any:
-        return bound(args)()
+    def run(args: dict[str, Any]) -> dict[str, Any]:
+        try:
+            return {"value": bound(args)()}
+        except Exception as error:
+            return _raised(error, inner.name)
 
     durable = DBOS.workflow(name=PREFIX + inner.name)(run)
     return durable  # noqa: RET504  # typed above, where DBOS is not there to say it
+
+
+def _raised(error: Exception, name: str) -> dict[str, Any]:
+    """What is kept of an exception: the text of a ``ToolError``, of anything else nothing."""
+    if (meant := tool_error(error)) is not None:
+        return {"tool_error": str(meant)}
+    log.error("the durable tool %s failed: %s", name, place(error), exc_info=detail(error))
+    return {"failed": type(error).__name__}
+
+
+class RunFailed(Exception):
+    """The run of a durable tool has failed, in this process or another, whose log says where."""
+
+
+def result_of(kept: Any) -> Any:
+    """The result of a run, by what its workflow returned. Raises what the function raised."""
+    match kept:
+        case {"value": value}:
+            return value
+        case {"tool_error": text}:
+            raise ToolError(text)
+    raise RunFailed(kept["failed"])
+
+
+def private(database: str) -> None:
+    """Make a file of SQLite its owner's alone, before anything is written to it. Raises ``ConfigError``."""
+    try:
+        url = sa.make_url(database)
+    except sa.exc.ArgumentError:
+        raise ConfigError(
+            "the database's URL is not valid: sqlite:///FILE, or postgresql://HOST/NAME"
+        ) from None
+    if url.get_backend_name() != "sqlite" or not url.database or url.database == ":memory:":
+        return
+    try:
+        os.close(os.open(url.database, os.O_CREAT | os.O_RDWR, 0o600))
+        os.chmod(url.database, 0o600)
+    except OSError as error:
+        raise ConfigError(f"the database {url.database} cannot be opened: {error.strerror}") from None
+
+
+@contextlib.contextmanager
+def explained(database: str) -> Iterator[None]:
+    """A database that cannot be reached is a ``ConnectFailed``; DBOS's own words of it are not printed."""
+    logger = logging.getLogger("dbos")
+    before, logger.disabled = logger.disabled, True
+    try:
+        yield
+    except sa.exc.SQLAlchemyError as error:
+        url = sa.make_url(database)
+        where = url.host or url.database or "it"
+        raise ConnectFailed(
+            f"the database of the durable tools cannot be used ({type(error).__name__}): check that {where} is there, "
+            "and the name, user and password in its URL"
+        ) from None
+    finally:
+        logger.disabled = before
 
 
 class _Store:
@@ -253,12 +366,12 @@ class _Store:
 
     def __init__(
         self,
+        house: _House,
         inner: HandleStore,
-        names: Set[str],
         left: Callable[[str, Collection[str]], list[Call]],
         serve: Callable[[object, _Store], None],
     ) -> None:
-        self._inner, self._names, self._left, self._serve = inner, names, left, serve
+        self.house, self._inner, self._left, self._serve = house, inner, left, serve
         self._new_key()
 
     def _new_key(self) -> None:
@@ -285,10 +398,12 @@ class _Store:
 
     async def left(self) -> Sequence[Call]:
         """See :class:`~livetools.session.handle_store.ConversationStore`."""
+        self.house.check_entered()
         return await anyio.to_thread.run_sync(self._left, self.key, self.told)
 
     def follow(self, session: object) -> None:
         """See :class:`~livetools.session.handle_store.ConversationStore`."""
+        self.house.check_entered()
         assert isinstance(session, Session)
         self._serve(session, self)
         listen(session, functools.partial(self._event, session), lambda pcm, rate: None, lambda: None)
@@ -297,18 +412,18 @@ class _Store:
         match event:
             case Reconnected(state_restored=False):
                 self._new_key()
-            case ToolFinished(call=call) | ToolCancelled(call) if call.name in self._names:
+            case ToolFinished(call=call) | ToolCancelled(call) if call.name in self.house.names:
                 self._finished.append(call.id)
             case HandleUpdate(handle):
-                if self._finished and not _owes(session):  # else a result may be on its way
+                if self._finished and not _unsaved(session):  # else a result may be on its way
                     self.told.extend(self._finished)
                     self._finished.clear()
                 self._at = {handle: (self.key, list(self.told))}
 
 
-def _owes(session: Session) -> bool:
+def _unsaved(session: Session) -> bool:
     """Whether the newest handle does not hold all of it."""
     try:
-        return bool(session.owes)
+        return bool(session.unsaved)
     except LocalProtocolError:  # it is only just being opened
         return True

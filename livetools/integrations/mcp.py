@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import json
 import re
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -58,10 +59,15 @@ async def toolset(
     that Live models read (python-genai#1147); ``Tool.lint`` tells what was lost.
 
     A result is the server's ``structuredContent`` (of ``{"result": x}``, in which servers wrap what is not an object,
-    the ``x``), else its text, or a list of texts. Images that the session's model reads go as media beside it; of other
-    media the type and size are told. What the server calls an error, in a result or in place of one, goes to the model
-    in the server's words, as a ``ToolError``. The server's progress is a ``ToolProgress``: ``{"progress": 1}``, with
-    ``total`` and ``message`` if given. A call that is cancelled or out of time is cancelled at the server.
+    the ``x``), else its text, or a list of texts. Beside ``structuredContent`` only text that repeats it is left out:
+    links with their descriptions, embedded text and warnings stay, under ``content``. Images that the session's model
+    reads go as media beside it; of other media the type and size are told. What the server calls an error, in a result
+    or in place of one, also in an exception group, goes to the model in the server's words, as a ``ToolError``.
+
+    Arguments are read by the server's schema (``"5"`` for an integer is 5, ``null`` for what is optional is left out).
+    One that does not fit is an error, and the server is not asked. The server's progress is a ``ToolProgress``:
+    ``{"progress": 1}``, with ``total`` and ``message`` if given. A call that is cancelled or out of time is cancelled
+    at the server.
 
     Raises ``ConfigError`` for what is not a client, and for two tools of one name; what the client raises is passed on.
 
@@ -139,10 +145,9 @@ class _Remote:
         try:
             result = await self.call(self.name, arguments, **listener)
         except Exception as error:
-            said = getattr(getattr(error, "error", None), "message", None)  # JSON-RPC's, in mcp's MCPError
-            if not isinstance(said, str):
+            if not (told := list(_told(error))):
                 raise
-            raise ToolError(said) from error
+            raise ToolError("; ".join(told)) from error
         return _result(_plain(result), _media(livetools_context))
 
 
@@ -159,33 +164,89 @@ def _media(context: ToolContext) -> frozenset[str]:
     return media
 
 
+def _told(error: BaseException) -> Iterator[str]:
+    """What the server said in an error of JSON-RPC's, or in those of a group; of errors of the client's own nothing."""
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from _told(inner)
+    elif isinstance(error, ToolError):
+        yield str(error)
+    elif isinstance(said := getattr(getattr(error, "error", None), "message", None), str):  # mcp's MCPError
+        yield said
+
+
 def _result(result: Json, media: frozenset[str]) -> object:
     """What a tool returned. Raises ``ToolError`` for an error."""
-    blocks = result.get("content") or []
-    images = [block for block in blocks if block["type"] == "image" and block["mimeType"] in media]
-    texts = list(_texts([block for block in blocks if block not in images]))
+    structure = result.get("structuredContent")
+    blocks = [block for block in result.get("content") or [] if not _repeats(block, structure)]
+    images = [part for block in blocks if (part := _image(block, media)) is not None]
+    texts = [text for block in blocks if _image(block, media) is None for text in _texts(block)]
     if result.get("isError"):
-        raise ToolError("\n".join(texts))
-    value = result.get("structuredContent")
-    if value is None:
-        value = texts[0] if len(texts) == 1 else texts or None
-    elif isinstance(value, dict) and value.keys() == {"result"}:
-        value = value["result"]
+        if structure is not None:
+            texts.append(json.dumps(structure, ensure_ascii=False))
+        raise ToolError("\n".join(texts) or "the server reports an error, and says nothing of it")
+    value: object = texts[0] if len(texts) == 1 else texts or None
+    if structure is not None:
+        wrapped = isinstance(structure, dict) and structure.keys() == {"result"}
+        plain = structure["result"] if wrapped else structure
+        value = {"output": plain, "content": value} if texts else plain
     return ToolResult(value, parts=images) if images else value
 
 
-def _texts(blocks: list[Json]) -> Iterator[str]:
-    """Each of these in words."""
-    for block in blocks:
-        match block:
-            case {"type": "text", "text": text} | {"type": "resource", "resource": {"text": text}}:
-                yield text
-            case {"type": "resource_link", "name": name, "uri": uri}:
-                yield f"{name}: {uri}"
-            case {"type": "resource", "resource": {"blob": data, "uri": uri, **rest}}:
-                yield f"[{uri}: {rest.get('mimeType') or 'bytes'}, {_size(data)}]"
-            case {"data": data, "mimeType": kind}:
-                yield f"[{kind}, {_size(data)}]"
+def _repeats(block: Json, structure: object) -> bool:
+    """Whether a text says only what ``structuredContent`` says: all of it, or one of the items of a list."""
+    if structure is None or block.get("type") != "text":
+        return False
+    text = str(block.get("text")).strip()
+    inner = (
+        structure["result"] if isinstance(structure, dict) and structure.keys() == {"result"} else structure
+    )
+    said = [structure, inner, *(inner if isinstance(inner, list) else ())]
+    if text in [str(one).strip() for one in said]:
+        return True
+    try:
+        held = _bare(json.loads(text))
+    except (ValueError, RecursionError):
+        return False
+    return held in [_bare(one) for one in said]
+
+
+def _bare(value: Any) -> Any:
+    """A value without the fields that are null, which many servers leave out of the text."""
+    if isinstance(value, dict):
+        return {key: _bare(inner) for key, inner in value.items() if inner is not None}
+    return [_bare(inner) for inner in value] if isinstance(value, list) else value
+
+
+def _image(block: Json, media: frozenset[str]) -> dict[str, Any] | None:
+    """An image that the model reads, on its own or as an embedded resource, as a part."""
+    held, data = (
+        (block, block.get("data")) if block.get("type") == "image" else (block.get("resource") or {}, None)
+    )
+    data = data or held.get("blob")
+    kind = held.get("mimeType")
+    if not data or kind not in media or not str(kind).startswith("image/"):
+        return None
+    return {"inlineData": {"mimeType": kind, "data": data}}
+
+
+def _texts(block: Json) -> Iterator[str]:
+    """A block in words."""
+    match block:
+        case {"type": "text", "text": text} | {"type": "resource", "resource": {"text": text}}:
+            yield text
+        case {"type": "resource_link", "uri": uri, **rest}:
+            about = [rest.get("description"), rest.get("mimeType")]
+            more = ", ".join(str(one) for one in about if one)
+            yield f"{rest.get('title') or rest.get('name') or uri}: {uri}{f' ({more})' if more else ''}"
+        case {"type": "resource", "resource": {"blob": data, **rest}}:
+            yield f"[{rest.get('uri')}: {rest.get('mimeType') or 'bytes'}, {_size(data)}]"
+        case {"data": data, "mimeType": kind}:
+            yield f"[{kind}, {_size(data)}]"
+        case _:
+            yield json.dumps(
+                {key: value for key, value in block.items() if value is not None}, ensure_ascii=False
+            )
 
 
 def _size(data: str) -> str:

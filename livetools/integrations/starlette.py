@@ -69,7 +69,7 @@ from livetools.session.agents import AgentLike, adjust, is_agent, open_agent
 from livetools.session.handle_store import HandleStore
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.setup import price
-from livetools.setup.unexpected_keyword import explains_keywords
+from livetools.setup.did_you_mean import explains_keywords
 from livetools.transport.loop.wake import on_trio
 from livetools.web import BUILT
 
@@ -112,6 +112,7 @@ def relay(
     greeting: str | None = None,
     idle: float | None = None,
     origins: Collection[str] | None = None,
+    debug: bool = False,
     drain: Drain | None = None,
     drain_token: str | None = None,
     max_sessions: int | None = MAX_SESSIONS,
@@ -140,6 +141,9 @@ def relay(
     ``None``: only the relay's own scheme, host and port. Behind a proxy that terminates TLS, list them, or let the
     server trust the proxy's headers (uvicorn: ``--proxy-headers``).
 
+    ``debug``: tells pages the text of an error, which may name hosts, files and functions of the server; without it
+    they learn its kind. For a page that only the developer sees.
+
     ``drain``: moves the conversations to another process when this one ends
     (:class:`~livetools.integrations.drain.Drain`; pass its ``lifespan`` to the app). ``GET ready`` under the mount
     answers 200, and 503 once the drain has begun. ``drain_token``: ``POST drain`` with ``Authorization: Bearer
@@ -167,7 +171,9 @@ def relay(
             f"{agent!r:.80} is not an agent: pass functools.partial(connect, MODEL, tools=[...]), "
             "or a function annotated -> Session"
         )
-    options = Options(linger, greeting, idle, clock or SystemClock(), Drain() if drain is None else drain)
+    options = Options(
+        linger, greeting, idle, debug, clock or SystemClock(), Drain() if drain is None else drain
+    )
     known = None if origins is None else known_origins(origins)
     bounds = Places(max_sessions, max_per_caller)
     return Relay(agent, authorize, stores, known, options, bounds, checked_secret(drain_token, "drain_token"))
@@ -289,7 +295,7 @@ class Relay:
                 log.warning("no session could be opened for a page: %s: %s", type(error).__name__, error)
             else:
                 log.exception("no session could be opened for a page")
-            page.end(error)
+            page.end(error, self._options.debug)
             return await page.write(EventLog(), 0)
         try:
             await conversation.serve(page, 0, resumed=resumed)
@@ -340,7 +346,7 @@ class Relay:
         key = session_key(token, deps)
         session = open_agent(self._agent, deps=deps, handle_store=store)
         if self._options.idle is not None:
-            adjust(session, transcribe=True)  # or nobody would know that the user speaks
+            adjust(session, idle=self._options.idle)  # in the place of the agent's own
         options = replace(self._options, greeting=None) if resumed else self._options
 
         def forget() -> None:

@@ -33,26 +33,27 @@ from livetools.events import (
 )
 from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
 from livetools.protocol.calls.calls import Calls
-from livetools.protocol.connection.connection import Begin, Connection, Consequence, Lose, SendSetup, Snapshot
+from livetools.protocol.connection.connection import Begin, Connection, Consequence, Lose, SendSetup
 from livetools.protocol.connection.parking import Parking
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.connection.table import LinkState
 from livetools.protocol.input.outbox import Frame, Outbox, Receipt
 from livetools.protocol.input.queue import InputQueue, Item
 from livetools.protocol.transcript.latency import Latency
-from livetools.protocol.turns.exchange import Exchange
+from livetools.protocol.turns.exchange import Exchange, Said
 from livetools.protocol.turns.queue import Turns
 from livetools.protocol.turns.quiet import Quiet
+from livetools.protocol.turns.time_limits import TimeLimits
 from livetools.setup.plan_types import Plan
 
 from .connection import close_codes
 from .messages import outgoing
+from .pending import Pending
 from .receive import Reception
 from .send import Dispatch, says_something
 
 # Every input passes it: asked of its class, a member of an enum costs ten times as much.
 _LEAVING, _SETUP = LinkState.LEAVING, LinkState.SETUP
-
 
 #: Why a change that takes another connection cannot be made, and what to do.
 NO_DIAL = (
@@ -90,10 +91,12 @@ class Machine:
         self.quiet, self.latency = Quiet(), Latency()
         shared = self.calls, self.turns, self.input, self.outbox, self.connection, self.quiet
         self.dispatch = Dispatch(plan, *shared, self.latency.call)
-        self.reception = Reception(*shared, self.latency, self._tell, plan.model)
-        self.parking = Parking(
-            self.calls, self.turns, self.input, self.outbox, self.dispatch, self.connection, self.quiet
-        )
+        self.pending = Pending(self.calls, self.turns, self.input, self.outbox, self.dispatch)
+        self.limits = TimeLimits(plan, self.pending, self.connection, self.dispatch)
+        self.reception = Reception(*shared, self.latency, self._tell, plan.model, self.limits)
+        self.parking = Parking(self.pending, *shared, self.dispatch)
+        self.said = Said()
+        self.watchers: list[Callable[[], None]] = []  # called after every input
         self.left: Sequence[Call] = ()  # calls that an earlier process of this conversation has not finished
         self.closed = False
         self._seed = seed
@@ -102,6 +105,7 @@ class Machine:
         self._now = 0.0
         self._ending = False  # a tool said that the session ends
         self._exchange: Exchange | None = None  # the last one, over or not
+        self._answered: Exchange | None = None  # the last one that is over
         self._question: Item | None = None  # its text
         self._moving: list[Item] = []  # changes that wait for a planned move
         self._carried = 0  # the first of them, which the setup that was sent last has in it
@@ -124,6 +128,10 @@ class Machine:
         """Tokens of the whole session: the last count of each turn, summed."""
         return self.reception.tokens.total
 
+    def pending_names(self) -> list[str]:
+        """What is still to come, in words; empty: nothing is."""
+        return [] if self.closed else self.pending.names()
+
     def run_of(self, call: Call | str) -> int | None:
         """The run of a call that is still served."""
         return self.calls.run_of(call if isinstance(call, str) else call.id)
@@ -136,9 +144,10 @@ class Machine:
             "dials": self.connection.attempts.dials,
             "losses": self.connection.losses,
             "last_loss": loss and {"code": loss.close.code, "how": loss.how, "calls": list(loss.calls)},
-            "waiting_for": self.turns.waiting_for(),
+            "waiting_for": "; ".join(self.pending_names()),
             "calls": self.calls.stats(self._now),
             "calls_made": self.calls.counted,
+            "seconds": self.limits.seconds(self._now),
             "input_dropped": sum(self.input.dropped.values()),
             "backlog": self.input.backlog,
             "latency": self.latency.stats(),
@@ -154,11 +163,11 @@ class Machine:
     def opened(self, link: int, now: float) -> None:
         """A socket stands (TCP, TLS, upgrade)."""
         self._now = now
-        self._do(self.connection.opened(link, self.snapshot(), now), now)
+        self._do(self.connection.opened(link, self.pending.snapshot(), now), now)
 
     def disconnected(self, link: int, close: Close, now: float) -> None:
         """A socket ended, or could not be opened."""
-        self._do(self.connection.gone(link, close, self.snapshot(), now, self.calls.open()), now)
+        self._do(self.connection.gone(link, close, self.pending.snapshot(), now, self.calls.open()), now)
         self._after(now)
 
     def receive(self, link: int, data: bytes | str, now: float, *, overdue: bool = False) -> None:
@@ -182,6 +191,7 @@ class Machine:
         if self.input.in_activity:
             raise LocalProtocolError("ask() inside activity(): leave the block first, or use send_text()")
         exchange = self._exchange = self.turns.ask()
+        self.said.keep_sound()
         self._question = self.dispatch.text(text, exchange)
         return exchange, self._put(self._question, now)
 
@@ -239,6 +249,7 @@ class Machine:
                 "activity() inside an activity: leave the first one before the next begins"
             )
         self._now = now
+        self.limits.heard(now)
         self.quiet.user(start, now)
         self.latency.user(start, now)
         self.input.activity(start, outgoing.activity(start))
@@ -365,7 +376,7 @@ class Machine:
             self._tell(stalled)
             if self.turns.idle and not self.reception.cuts_next:  # of a turn that has no end
                 self.reception.suppressed = False
-        self._do(self.connection.tick(self.snapshot(), now), now)
+        self._do(self.connection.tick(self.pending.snapshot(), now), now)
         self.parking.tick(now)
         self._after(now)
 
@@ -379,9 +390,10 @@ class Machine:
             return self._now
         connection = self.connection
         at = min(
-            connection.wake_at(self.snapshot()) if connection.state is _LEAVING else connection.due,
+            connection.wake_at(self.pending.snapshot()) if connection.state is _LEAVING else connection.due,
             self.calls.deadlines.next(),
             self.turns.wake_at(self.calls.ledger.blocking > 0),
+            self.limits.wake_at(),
         )
         if self.dispatch.since < inf:
             at = min(at, self.dispatch.wake_at(self._now))
@@ -394,22 +406,21 @@ class Machine:
         return [] if self.closed else self.dispatch.frames(self._now)
 
     def events(self) -> list[Event]:
-        """What the user sees. Wakes the task that waits for the exchange, if it has changed."""
+        """What the user sees. Wakes the task that waits for the exchange, if it has changed, and who waits for all."""
         exchange = self._exchange
         if exchange is not None and exchange.changed:
             exchange.changed = False
             if exchange.notify is not None:
                 exchange.notify()
+            if exchange.done and exchange is not self._answered:
+                self._answered = exchange
+                self.said.clear()
+        for tell in self.watchers:
+            tell()
         events, self._events = self._events, []
         return events
 
     # What the connection is told, and what it decides
-
-    def snapshot(self) -> Snapshot:
-        """What the session is in the middle of."""
-        busy = self.calls.pending or self.calls.replies or self.input or self.dispatch.control
-        idle = self.turns.idle and not busy
-        return Snapshot(bool(self.calls.pending), idle, self.turns.ended_at, self.outbox.awaited)
 
     def _do(self, consequences: Iterable[Consequence], now: float) -> None:
         """Carry out what the connection decided."""
@@ -450,6 +461,7 @@ class Machine:
     def _began(self, first: bool, restored: bool, now: float) -> None:
         """A session stands."""
         if first:
+            self.limits.begins(now)
             self._tell(self.reception.started())
         if not first or (self.plan.handle and not restored):
             self._tell(Reconnected(restored))
@@ -512,6 +524,8 @@ class Machine:
         exchange = self.turns.exchange
         if exchange is not None and exchange.listens:
             exchange.hear(event)
+        else:
+            self.said.hear(event)
 
     def _put(self, item: Item, now: float) -> Receipt:
         self._now = now
@@ -520,6 +534,7 @@ class Machine:
             item.receipt.fail(self._ended())
         else:
             self.input.put(item)
+            self.limits.heard(now)
             if item.prompts:
                 self.latency.user(False, now)
         return item.receipt
@@ -547,7 +562,7 @@ class Machine:
         return self.closed or (self.connection.usable and not self.calls.blocking())
 
     def _done(self) -> bool:
-        return self.turns.idle and not self.calls.pending and not self.calls.texts and self.connection.usable
+        return self.pending.said() and self.connection.usable
 
     def _left(self, exchange: Exchange, left: set[int], now: float) -> None:
         """Nothing is owed any more for these calls: the exchange waits for its own no longer."""
@@ -577,7 +592,9 @@ class Machine:
             self.actions.append(Hurry(connection.current))
         if self.calls.limit is not None and not self.calls.replies:  # the last error is written first
             self._do(connection.close(now, self.calls.limit), now)
+        elif (due := self.limits.due(now)) is not None:
+            self._do(connection.close(now, due.error), now)
         elif (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):
             self._do(connection.close(now), now)
         elif connection.state is _LEAVING:
-            self._do(connection.move_if_quiet(self.snapshot(), now), now)
+            self._do(connection.move_if_quiet(self.pending.snapshot(), now), now)

@@ -35,6 +35,7 @@ from livetools.protocol.transcript.latency import PERCEIVED, Latency
 from livetools.protocol.transcript.token_count import TokenCount
 from livetools.protocol.turns.queue import Turns
 from livetools.protocol.turns.quiet import Quiet
+from livetools.protocol.turns.time_limits import TimeLimits
 
 from .messages import content
 
@@ -62,11 +63,12 @@ class Reception:
         latency: Latency,
         tell: Callable[[Event], None],
         model: str,
+        limits: TimeLimits,
     ) -> None:
         self.model = model  # whose tokens are counted
         self.calls, self.turns, self.input, self.connection = calls, turns, input, connection
         self.outbox, self.quiet, self.latency = outbox, quiet, latency
-        self.tell = tell
+        self.tell, self.limits = tell, limits
         self._about: tuple[str | None, str | None] = None, None  # the session's id, its consent to a voice
         self.suppressed = False  # the user has cut this turn off: nothing more of it is told
         self.cuts_next = (
@@ -120,7 +122,7 @@ class Reception:
             self.connection.conversation_advanced(now)
             self._ended(TurnComplete(None, message.status))
         self.calls.read(read)  # only now: an answer that this very message takes back is void, and not paid
-        if message.signed or message.status is not None:
+        if message.works or message.status is not None:
             self.turns.worked(now)
         if message.resumption is not None:
             self._handle(message.resumption, now)
@@ -150,6 +152,7 @@ class Reception:
             self.sound.clear()
             self.turns.interrupted(now)
             self.quiet.cut_off(now)
+            self.limits.heard(now)
             self.latency.cut_off()
             if not self.suppressed:
                 self.tell(event)
@@ -161,6 +164,7 @@ class Reception:
                 seconds = len(heard.data) / SAMPLE / heard.rate
             self.turns.content(now, seconds)
             self.quiet.said(now, seconds)
+            self.limits.spoke(now, seconds)
             if heard is not None and not self.suppressed:
                 if type(heard) in PERCEIVED:
                     self.latency.output(now)
@@ -171,7 +175,10 @@ class Reception:
             if isinstance(event, InputTranscript):
                 self.quiet.said(now)
                 self.latency.heard(now)
+                if event.text.strip():
+                    self.limits.heard(now)
             elif isinstance(event, VoiceActivity):
+                self.limits.heard(now)
                 self.quiet.user(event.kind == "start", now)
                 self.latency.user(event.kind == "start", now)
             elif isinstance(event, WORK):
@@ -220,9 +227,14 @@ class Reception:
         """An update that is not resumable erases nothing: the last handle is still good."""
         if update.resumable and update.new_handle:
             self.connection.handed(update.new_handle, now)
-            self.calls.handed(self.outbox.unseen())
-            if self.turned:  # only a handle that came after the errors for lost calls is rid of those calls
+            unseen = self.outbox.unseen()
+            self.calls.handed(unseen)
+            read = not (self.calls.plan.closes_lost or any(entry.kind == "errors" for entry in unseen))
+            if (
+                self.turned or read
+            ):  # only a handle that came after the errors for lost calls is rid of those calls
                 self.calls.excused.clear()
+            if self.turned:
                 self.turns.stale.saved()
             self.tell(HandleUpdate(update.new_handle))
             if update.last_consumed is not None:  # of the state of this handle

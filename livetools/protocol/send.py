@@ -14,7 +14,7 @@ from livetools.protocol.calls.calls import Calls
 from livetools.protocol.calls.replies import FINAL_KINDS, AnswerFrame
 from livetools.protocol.connection.connection import Connection
 from livetools.protocol.connection.table import USABLE
-from livetools.protocol.input.outbox import Frame, Outbox, Receipt, Write
+from livetools.protocol.input.outbox import Entry, Frame, Outbox, Receipt, Write
 from livetools.protocol.input.queue import InputQueue, Item
 from livetools.protocol.transcript.latency import Histogram
 from livetools.protocol.turns.exchange import Exchange
@@ -67,6 +67,10 @@ class Dispatch:
         item.contents = ()
         return item
 
+    def unprompted(self, instructions: str) -> None:
+        """The model is to speak by these instructions, at the next quiet moment. Nobody waits for it."""
+        self.unasked.append(self.reply(instructions))
+
     def take_back(self, receipt: Receipt) -> None:
         """Whoever asked for this reply does not want it any more; it may be too late."""
         self.unasked = [item for item in self.unasked if item.receipt is not receipt]
@@ -100,6 +104,9 @@ class Dispatch:
             frames += [Frame(link, data) for data in self.control]
             self.control = []
             self.connection.conversation_advanced(now)
+            if calls.excused and not self.plan.closes_lost:  # else an empty turn says that they were read
+                self.outbox.wrote(Entry("errors"), write)
+                write.ask()
         if frames and self.outbox.transparent:
             self._number(frames)
         if input.queue:  # a change is written before the answers, after which the model goes on

@@ -90,22 +90,39 @@ def adjust(
     voice: str | None = None,
     language: str | None = None,
     transcribe: bool = False,
+    idle: float | None = None,
     hooks: Sequence[Hooks] = (),
     wrap: Callable[[Dialer], Dialer] | None = None,
 ) -> Session:
     """The same session, not yet entered, with what its opener says in the place of the agent's own.
 
-    ``transcribe``: the service also sends what the user says, in words. ``hooks`` follow the agent's own. ``wrap``
-    makes another dialer of the agent's. ``None`` leaves what is there. Raises ``ConfigError`` for what the model
-    would refuse.
+    ``transcribe``: the service also sends what the user says, in words. ``idle``: as ``connect`` has it. ``hooks``
+    follow the agent's own. ``wrap`` makes another dialer of the agent's. ``None`` leaves what is there. Raises
+    ``ConfigError`` for what the model would refuse.
     """
     assembly = session._assembly
     assembly.hooks = (*assembly.hooks, *hooks)
     assembly.dialer = assembly.dialer if wrap is None else wrap(assembly.dialer)
     assembly.plan = adjusted(
-        assembly.plan, instructions=instructions, voice=voice, language=language, transcribe=transcribe
+        assembly.plan,
+        instructions=instructions,
+        voice=voice,
+        language=language,
+        transcribe=transcribe,
+        idle=idle,
     )
     return session
+
+
+def somebody_is_there(session: Session) -> None:
+    """The user of this session, which is open, is there, though nothing was said: silence begins anew."""
+    if (driver := session._driver) is not None:
+        driver.machine.limits.heard(driver.clock.now())
+
+
+def went_idle(session: Session) -> bool:
+    """Whether this session has ended because nobody spoke."""
+    return session._driver is not None and session._driver.machine.limits.went_idle
 
 
 def plan_of(session: Session) -> Plan:

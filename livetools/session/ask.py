@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from livetools.errors import NoAnswer
 from livetools.events import REPLACED, AudioChunk, Call, Event, ToolStarted, TurnComplete, Usage, UsageUpdate
 from livetools.log import get_logger
 from livetools.protocol.transcript.words import Words
 from livetools.protocol.turns.exchange import MAX_ASK_AUDIO
-from livetools.setup.frozen import frozen
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
 
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 log = get_logger("livetools.session")
 
+NEARLY = 0.9  # a line is blamed where it was silent for so much of the time since the question
 
-@frozen
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """The answer to one ``ask``.
 
@@ -99,7 +101,8 @@ class Asking:
         self.words = Words(driver.machine.plan.transcribed)
         self._slice = TimeSlice()
         self._mark = driver.inbox.mark()
-        self.exchange, self._receipt = driver.machine.ask(text, driver.clock.now())
+        self._asked_at = driver.clock.now()
+        self.exchange, self._receipt = driver.machine.ask(text, self._asked_at)
         self.exchange.notify = self._receipt.notify = self._wake.set
 
     async def next(self) -> Event | None:
@@ -118,13 +121,23 @@ class Asking:
             if self._driver.over.is_set and (exchange.interrupted or not exchange.done):
                 raise self._driver.why_over()
             if exchange.error is not None:
-                raise exchange.error
+                raise self._explained(exchange.error)
             if exchange.done:
                 self._returned()
                 return None
             self._driver.check_answerable(exchange.calls)
             await self._driver.woken(self._wake)
             self._slice.rested()
+
+    def _explained(self, error: Exception) -> Exception:
+        """With what is known of the line: a model that is silent on a line that is dead was not asked."""
+        silent = self._driver.sockets.silent_for() if isinstance(error, NoAnswer) else 0.0
+        if not silent or silent < NEARLY * (self._driver.clock.now() - self._asked_at):
+            return error
+        return NoAnswer(
+            f"{error}. The connection has given no sign of life for {silent:.3g} s either, not even a pong: another one"
+            " is dialled after WebSocket(dead_after=...) seconds"
+        )
 
     async def reply(self) -> Reply:
         """Wait for the end."""
@@ -144,6 +157,22 @@ class Asking:
     def leave(self) -> None:
         """Nobody waits for it any more: the next exchange may begin."""
         self._driver.machine.turns.give_up(self.exchange, self._driver.clock.now())
+
+
+async def settled(driver: SessionDriver) -> Reply:
+    """Wait until nothing is pending; what was said outside of exchanges. Raises what ended the session."""
+    machine, wake = driver.machine, make_wake()
+    machine.said.keep_sound()
+    machine.watchers.append(wake.set)
+    try:
+        while machine.pending_names() and not driver.over.is_set:
+            await wake.wait()
+    finally:
+        machine.watchers.remove(wake.set)
+    if driver.error is not None:
+        raise driver.why_over()
+    said = machine.said
+    return reply_of(said.events, said.interrupted, said.stalled, machine.plan.transcribed)
 
 
 class Stream:

@@ -18,8 +18,7 @@ from livetools.protocol.transcript.transcript import Transcript
 from livetools.session.handlers.handlers import Handlers
 from livetools.session.handlers.workers import Workers
 from livetools.session.listening.guardrails import Guardrails
-from livetools.session.listening.listener import Listener
-from livetools.session.listening.observers import Observers
+from livetools.session.listening.listeners import Listeners
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.session.running.host import Host
 from livetools.session.running.session_driver import SessionDriver
@@ -53,12 +52,10 @@ class Assembly:
     clock: Clock = field(default_factory=SystemClock)
     store: HandleStore | None = None
     transcript: Transcript = field(init=False)
-    listeners: list[Listener] = field(default_factory=list)
+    listeners: Listeners = field(default_factory=Listeners)
     guardrails: Guardrails | None = None  # of a session that runs, if its hooks want to know what is said
-    observers: Observers | None = None  # of a session that runs
     left: Sequence[Call] = ()  # by an earlier process of the conversation
     updated: frozenset[str] = frozenset()  # what the session has been told to change since it was opened
-    grace: float = 6.0  # seconds for the end: longer than a closing handshake
 
     def __post_init__(self) -> None:
         self.transcript = Transcript(transcribed=self.plan.transcribed)
@@ -83,7 +80,7 @@ class Assembly:
         drivers: list[SessionDriver] = []
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-            self.observers = observers = Observers(self.hooks, session)
+            self.listeners.observe(self.hooks, session)
             driver = self._driver(host, group, session)
             drivers.append(driver)
             made = Guardrails(self.hooks, session, self.plan.transcribed, driver.withhold)
@@ -91,17 +88,13 @@ class Assembly:
             try:
                 await self._run(driver, group, ready)
             finally:
-                observers.ended(driver.error)
-                for listener in list(self.listeners):
-                    listener.end()
+                self.listeners.end(driver.error)
 
         await host.start(main)
         return drivers[0]
 
     async def _run(self, driver: SessionDriver, group: TaskGroup, ready: Callable[[], None]) -> None:
         guardrails = self.guardrails
-        if self.observers:
-            driver.taps.append(self.observers.tap)
         if guardrails is not None:
             driver.taps.append(guardrails.tap)
             group.start_soon(guardrails.run)
@@ -153,8 +146,7 @@ class Assembly:
     def _driver(self, host: Host, group: TaskGroup, session: SessionLike) -> SessionDriver:
         machine = Machine(self.plan, reconnect=self.policy, seed=self._seed)
         machine.left = self.left
-        heard = [listener.event for listener in self.listeners]
-        driver = SessionDriver(machine, self.clock, [self.transcript.event, *heard])
+        driver = SessionDriver(machine, self.clock, [self.transcript.event, self.listeners.event])
         driver.change = self.update
         handlers = Handlers(driver, self.plan.response_key, self.hooks)
         driver.workers = Workers(group, handlers, self.deps, session)

@@ -84,6 +84,8 @@ def connect(
     stall_timeout: float = STALL_TIMEOUT,
     input_gate: bool | Literal["auto"] = INPUT_GATE,
     max_history: int = MAX_HISTORY,
+    max_seconds: float | None = None,
+    idle: float | None = None,
     profile: ModelProfile | None = None,
     transport: Dialer | None = None,
     clock: Clock | None = None,
@@ -130,6 +132,11 @@ def connect(
     - ``input_gate``: drop audio while the model would close the session for it; ``"auto"`` decides by the model.
     - ``max_history``: about how many bytes ``session.transcript`` keeps. Past it the oldest exchanges are dropped,
       which is logged once and counted by ``transcript.dropped``.
+    - ``max_seconds``: seconds that the session may last, with its reconnects. At 90 % of them the model is told
+      between two turns; at the end of the turn in which they are over, at most 10 s later, the session ends with
+      ``LimitReached``.
+    - ``idle``: seconds without a word from either side, with nothing pending, after which the model asks once whether
+      anybody is there. After as many again the session ends. The transcript of what the user says is asked for.
     - ``profile``: what is known of the model. ``transport``, ``clock``: replaced in tests.
 
     Raises ``ConfigError`` for an argument that cannot work, is given twice, or would be refused by the service. For an
@@ -150,7 +157,7 @@ def connect(
             raise unexpected(connect, misnamed)
         _check(locals())
         fields = Secrets(all=configuration.with_speech(configuration.read(secrets.config), voice, language))
-        made = _joined(tools, fields)
+        made = _joined(tools, fields, handle_store)
         if handle_store is not None:
             fields.all = {"sessionResumption": {}, **fields.all}  # handles are asked for, reconnect or not
         dialer = transport if transport is not None else WebSocket()
@@ -166,7 +173,7 @@ def connect(
             vertexai=endpoint.vertexai, project=endpoint.project, location=endpoint.location,
             api_version=endpoint.api_version, profile=profile, reply_format=reply_format,
             reply_batching=reply_batching, response_key=response_key, tool_timeout=tool_timeout,
-            max_concurrency=max_concurrency, max_calls=max_calls, allowed=allowed,
+            max_concurrency=max_concurrency, max_calls=max_calls, max_seconds=max_seconds, idle=idle, allowed=allowed,
             reconnect=bool(reconnect), handle=handle, history=history, lost_results=lost_results,
             setup_timeout=setup_timeout, stall_timeout=stall_timeout, input_gate=input_gate,
         )  # fmt: skip
@@ -221,12 +228,16 @@ def _check(given: Mapping[str, Any]) -> None:
             raise ConfigError(f"{name} is a {type(value).__name__}, {value!r:.60}: {wanted} is expected")
 
 
-def _joined(tools: object, fields: Secrets) -> list[Tool]:
-    """The tools, with those of the config, which keeps what the service runs itself."""
+def _joined(tools: object, fields: Secrets, store: HandleStore | None) -> list[Tool]:
+    """The tools, with those of the config, which keeps what the service runs itself. A durable tool needs its store."""
     configured, others = split_config_tools(_entries(fields.all.get("tools")))
     if fields.all.get("tools") is not None:
         fields.all = {**fields.all, "tools": others}
-    return as_tools([*_several(tools), *configured])
+    made = as_tools([*_several(tools), *configured])
+    for tool in made:
+        if callable(check := getattr(tool.handler, "check_store", None)):
+            check(store)
+    return made
 
 
 def _several(tools: object) -> Sequence[object]:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from livetools.errors import ConfigError, LocalProtocolError
+from livetools.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.events import Usage
 from livetools.protocol.input.outbox import Receipt
 from livetools.protocol.input.pcm import Samples
 from livetools.protocol.transcript.transcript import Transcript
 from livetools.session.running.host import Host
+from livetools.session.running.in_time import in_time
 from livetools.setup.profiles import ModelProfile
 from livetools.transport.loop.wake import make_wake
 
+from .ask import Reply, settled
 from .assembly import Assembly
 
 if TYPE_CHECKING:
@@ -68,8 +71,62 @@ class SessionFacts:
         return self._assembly.plan if self._driver is None else self._driver.machine.next_plan
 
     @property
-    def owes(self) -> list[str]:
-        """What would be lost if the process died now, in words: open calls, texts that were not read, a last turn."""
+    def pending(self) -> list[str]:
+        """What is still to come, in words; empty when nothing is.
+
+        Named are open calls (those that wait for an approval, for a slot or for :meth:`respond`, lost ones and those in
+        the background, too), results that are due as text, texts that were not sent yet, and a turn that the model is
+        expected to begin or to end. Sound and video are never in it. ``stats()["waiting_for"]`` has the same in one
+        string. A loop that leaves at ``TurnComplete`` when this is empty cuts off no call; where nobody loops,
+        :meth:`wait_until_settled` waits for that.
+
+        ::
+
+            async for event in session:
+                if isinstance(event, TurnComplete) and not session.pending:
+                    break
+        """
+        return self._running().machine.pending_names()
+
+    async def wait_until_settled(self, timeout: float | None = None) -> Reply:
+        """Wait until nothing is :attr:`pending`: every call is answered, every late result is spoken of.
+
+        Returns what the model said since the last ``ask`` returned, or since the session began. The session goes on.
+        This is what to call after a reply that was ``interrupted`` by a lost connection, and before a session is left
+        while calls may run; asking the same question again would run its calls again. Beside a loop over the events
+        both see everything; sound from before this was called is kept where somebody has asked, or nobody loops (the
+        last 4 MiB).
+
+        Raises ``TimeoutError`` after ``timeout`` seconds (``None``: no limit), which names what is open,
+        ``ConcurrencyError`` inside a tool or a hook, which would wait for its own end, and the error that ended the
+        session. Cancelling ends nothing but the waiting.
+
+        ::
+
+            reply = await session.ask("Book a table for two.")
+            if reply.interrupted:  # the connection was lost, and the tool runs on
+                reply = await session.wait_until_settled(timeout=60)
+        """
+        driver = self._live()
+        seconds = checked_timeout(timeout, "timeout")
+        if self._inside(driver):
+            raise ConcurrencyError(
+                "wait_until_settled() inside a tool or a hook waits for its end: return first"
+            )
+        try:
+            return await in_time(partial(settled, driver), seconds)
+        except TimeoutError:
+            still = ", ".join(driver.machine.pending_names())
+            if not still:
+                raise
+            raise TimeoutError(f"not settled after {seconds:g} s; still open: {still}") from None
+
+    @property
+    def unsaved(self) -> list[str]:
+        """What the newest handle does not hold, in words: what is :attr:`pending`, messages that may not have been
+        read, a turn that has ended since. It would be lost if the process died now; :meth:`park` waits until this is
+        empty.
+        """
         return self._running().machine.parking.owed()
 
     @property
@@ -80,7 +137,7 @@ class SessionFacts:
     def stats(self) -> dict[str, Any]:  # plain values
         """What the session waits for: open calls, what is expected from the model, threads in use, what was lost.
 
-        ``waiting_for`` names what is still to come, and is empty if nothing is. ``latency`` holds ``first_output`` and
+        ``waiting_for`` has what is :attr:`pending`, and is empty if nothing is. ``latency`` holds ``first_output`` and
         ``last_output`` (from the end of the user's input to the first and the last audio or text of the answer) and
         ``call`` (from its arrival to its answer), each with ``count``, and ``mean``, ``p50``, ``p90``, ``p99``, ``max``
         in seconds. ``history_dropped`` counts the steps of the transcript that were dropped because of ``max_history``.
@@ -95,6 +152,11 @@ class SessionFacts:
             "events_dropped": driver.inbox.dropped,
             "history_dropped": self.transcript.dropped,
         }
+
+    def _inside(self, driver: SessionDriver) -> bool:
+        """Whether code asks that the end of the session waits for: a tool's, or a hook's."""
+        guardrails = self._assembly.guardrails
+        return driver.workers.inside() or (guardrails is not None and guardrails.inside())
 
     def _running(self) -> SessionDriver:
         if self._driver is None:
@@ -118,8 +180,7 @@ class SessionFacts:
     def _said(self, text: str) -> None:
         """The user says this in text."""
         self.transcript.user_text(text)
-        if self._assembly.observers:
-            self._assembly.observers.typed(text)
+        self._assembly.listeners.typed(text)
         if self._assembly.guardrails is not None:
             self._assembly.guardrails.typed(text)
 
@@ -138,3 +199,11 @@ class SessionFacts:
 def checked_text(text: object) -> None:
     if not isinstance(text, str):
         raise ConfigError(f"the text is a {type(text).__name__}, {text!r:.40}: a string is expected")
+
+
+def checked_timeout(timeout: object, name: str) -> float | None:
+    if isinstance(timeout, int | float) and not isinstance(timeout, bool) and timeout == timeout:
+        return timeout
+    if timeout is None:
+        return None
+    raise ConfigError(f"{name}={timeout!r:.40}: a number of seconds is expected, or None for no limit")

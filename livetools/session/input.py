@@ -98,8 +98,7 @@ class SessionInput(SessionFacts):
         if not (type(rate) is int and 0 < rate == self._rate):  # else it was checked before
             rate = self._checked_rate(rate)
         whole = self._samples.whole(sound)
-        for listener in self._assembly.listeners:
-            listener.sound(whole, rate)
+        self._assembly.listeners.sound(whole, rate)
         driver = self._media(outgoing.audio(whole, rate) if whole else b"", "audio")
         if driver.has_more:  # fifty times a second and session: no coroutine more than it takes
             await driver.follow_up()
@@ -146,7 +145,12 @@ class SessionInput(SessionFacts):
             await driver.follow()
 
     async def interrupt(self) -> None:
-        """Stop the model's turn; ``Interrupted`` follows. Calls go on: only the service cancels them."""
+        """Stop the model's turn; ``Interrupted`` follows. Calls go on: only the service cancels them.
+
+        3.8 is told, and stops; 2.5 is told, and may finish its turn first. 3.1 can only be cut off by speech: nothing
+        is sent there, and it generates its turn to the end. On every model what is left of that turn is withheld, from
+        the events and from an ``ask``. Does nothing while no turn of the model is expected.
+        """
         driver = self._live()
         driver.machine.interrupt(driver.clock.now())
         await driver.follow()

@@ -18,9 +18,9 @@ from livetools.setup.configuration import (
     NOT_LIVE,
     TOOL_CHOICE,
 )
+from livetools.setup.did_you_mean import UnexpectedKeyword, keywords, meant, unexpected_keywords
 from livetools.setup.sdk import tables
 from livetools.setup.sdk.spelling import camel, snake
-from livetools.setup.unexpected_keyword import UnexpectedKeyword, keywords, meant, unexpected_keywords
 from livetools.tools import ToolOptions
 from livetools.transport.websocket import WebSocket
 
@@ -42,6 +42,8 @@ ALIASES: Mapping[str, str] = {
     **dict.fromkeys(("region",), "location"),
     **dict.fromkeys(("session_resumption", "resume", "resume_handle", "session_handle"), "handle"),
     **dict.fromkeys(("timeout", "function_timeout"), "tool_timeout"),
+    **dict.fromkeys(("max_duration", "max_session_seconds", "session_timeout", "time_limit"), "max_seconds"),
+    **dict.fromkeys(("idle_timeout", "silence_timeout", "inactivity_timeout"), "idle"),
     **dict.fromkeys(("connect_timeout", "open_timeout"), "setup_timeout"),
     **dict.fromkeys(("retry", "retries", "auto_reconnect", "reconnect_policy"), "reconnect"),
     **dict.fromkeys(("callbacks", "guardrails"), "hooks"),

@@ -12,12 +12,13 @@ from livetools.tools import Agent, Instructions, ToolLike
 from livetools.tools.results import error_outcome, outcome
 
 from .ask import Asking, Reply, Stream
-from .facts import checked_text
+from .facts import checked_text, checked_timeout
 from .input import SessionInput
+from .running import closing
 from .running.in_time import in_time
 
 if TYPE_CHECKING:
-    from livetools.session.running.session_driver import SessionDriver
+    pass
 
 
 class Session(SessionInput):
@@ -27,7 +28,7 @@ class Session(SessionInput):
     so at a time; a second raises ``ConcurrencyError``. Use a session only in the event loop and thread that entered it.
     An error that ends it is raised to everything that waits; leaving the context raises it only if nothing else did.
 
-    Inherited: methods that send (``send_text``, ``activity`` …), and facts (``usage``, ``stats`` …).
+    Inherited: methods that send (``send_text``, ``activity`` …), and facts (``pending``, ``stats`` …).
 
     ::
 
@@ -60,7 +61,7 @@ class Session(SessionInput):
         self._driver = await self._assembly.start(self._host, self)
         if self._driver.error is not None:
             self._driver.seen(self._driver.error)
-            await self._host.stop(grace=1.0)
+            await self._host.stop(grace=closing.LEAVE_UNOPENED)
             raise self._driver.error
         return self
 
@@ -77,7 +78,7 @@ class Session(SessionInput):
             driver.step()
         if self._inside(driver):
             return  # left by one of its own tools or hooks, which cannot wait for its own end
-        await self._host.stop(grace=self._assembly.grace)
+        await self._host.stop(grace=closing.LEAVE)
         if exc is None and driver.error is not None and not driver.told:
             driver.told = True
             raise driver.error
@@ -107,7 +108,7 @@ class Session(SessionInput):
         that ended the session. If it is cancelled, the session goes on.
         """
         driver = self._live()
-        seconds = _checked_timeout(within, "within") or 0.0
+        seconds = checked_timeout(within, "within") or 0.0
         if not driver.machine.plan.resumption:
             raise LocalProtocolError(
                 f"{self.model} is asked for no handles, so nothing can go on elsewhere: leave reconnect on, or give"
@@ -122,6 +123,8 @@ class Session(SessionInput):
     # What is told
 
     def __aiter__(self) -> AsyncIterator[Event]:
+        if self._driver is not None:
+            self._driver.machine.said.read_by_loop()
         return self
 
     async def __anext__(self) -> Event:
@@ -147,7 +150,7 @@ class Session(SessionInput):
         inside :meth:`activity`, and the error that ended the session. Cancelling gives up the answer, but the model's
         turn and the events go on. A late answer never answers the next question, which may take 2 s longer.
         """
-        _checked_timeout(timeout, "timeout")
+        checked_timeout(timeout, "timeout")
         asking = self._asking(text)
         try:
             return await in_time(asking.reply, timeout)
@@ -218,11 +221,6 @@ class Session(SessionInput):
 
     # Inside
 
-    def _inside(self, driver: SessionDriver) -> bool:
-        """Whether code asks that the end of the session waits for: a tool's, or a hook's."""
-        guardrails = self._assembly.guardrails
-        return driver.workers.inside() or (guardrails is not None and guardrails.inside())
-
     def _asking(self, text: str) -> Asking:
         driver = self._live()
         driver.check_answerable()
@@ -253,11 +251,3 @@ class Session(SessionInput):
         await driver.follow()
         if not waited:
             raise LocalProtocolError(f"the call {call.name} ({call.id}) does not wait for approval")
-
-
-def _checked_timeout(timeout: object, name: str) -> float | None:
-    if isinstance(timeout, int | float) and not isinstance(timeout, bool) and timeout == timeout:
-        return timeout
-    if timeout is None:
-        return None
-    raise ConfigError(f"{name}={timeout!r:.40}: a number of seconds is expected, or None for no limit")

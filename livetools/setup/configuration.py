@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import base64
 import enum
+import json
 import re
 from collections.abc import Iterable, Mapping
 from datetime import date, time
@@ -17,7 +18,7 @@ from typing import Any, TypeAlias
 
 from livetools.errors import ConfigError
 
-from .near_names import near_names
+from .did_you_mean import did_you_mean
 from .sdk import tables, values
 from .sdk.spelling import camel, snake
 
@@ -157,9 +158,8 @@ def _unknown(name: str, key: str) -> str:
     types = tables.types()
     if key in types["GenerationConfig"]:
         return f"config has no field {name!r}; it belongs inside config.generation_config"
-    near = near_names(key, types["LiveConnectConfig"], count=3, cutoff=0.6)
-    hint = f"; did you mean {' or '.join(snake(n) for n in near)}?" if near else ": the Live API has none"
-    return f"config has no field {name!r}{hint}"
+    meant = did_you_mean(key, {each: snake(each) for each in types["LiveConnectConfig"]}, count=3)
+    return f"config has no field {name!r}{f'; {meant}' if meant else ': the Live API has none'}"
 
 
 def with_speech(
@@ -367,4 +367,24 @@ def _turn(entry: object, where: str) -> dict[str, Json]:
     if not given["parts"]:
         raise ConfigError(f"{where} has no parts; leave it out")
     turn: dict[str, Json] = content(given, where)
-    return turn
+    return {**turn, "parts": [_sayable(part) for part in turn["parts"]]}
+
+
+def _sayable(part: Json) -> Json:
+    """A part whose function response can be sent."""
+    answer = part.get("functionResponse")
+    if not isinstance(answer, dict) or "response" not in answer:
+        return part
+    response = without_references(answer["response"], wrap=True)
+    return {**part, "functionResponse": {**answer, "response": response}}
+
+
+def without_references(value: Json, *, wrap: bool = False) -> Json:
+    """A value with every object that has a key ``$ref`` as its JSON text: Gemini 3 takes ``$ref`` in a response for the
+    name of a part, and refuses it. ``wrap``: what is returned is an object."""
+    if isinstance(value, dict):
+        if "$ref" in value:
+            text = json.dumps(value, ensure_ascii=False)
+            return {"output": text} if wrap else text
+        return {key: without_references(inner) for key, inner in value.items()}
+    return [without_references(inner) for inner in value] if isinstance(value, list) else value

@@ -59,6 +59,8 @@ def make_plan(
     tool_timeout: float | None = TOOL_TIMEOUT,
     max_concurrency: int | None = MAX_CONCURRENCY,
     max_calls: int | None = None,
+    max_seconds: float | None = None,
+    idle: float | None = None,
     allowed: Collection[str] | None = None,
     reconnect: bool = True,
     handle: str | None = None,
@@ -90,6 +92,8 @@ def make_plan(
         response_key=response_key,
         max_concurrency=max_concurrency,
         max_calls=max_calls,
+        max_seconds=max_seconds,
+        idle=idle,
         allowed=_allowed(allowed),
         input_block=profile.input_block if input_gate == "auto" else bool(input_gate),
         handle=handle,
@@ -103,6 +107,9 @@ def make_plan(
     told = _known(profile, model, location)
     plan = _with_line(asked, fields, reconnect)
     plan = _with_setup(plan, fields, api_version, told)
+    if idle is not None and fields.get("inputAudioTranscription", {}) is None:
+        raise ConfigError("idle= needs to know when the user speaks: leave input_audio_transcription on")
+    plan = plan if idle is None else _listening(plan)
     return _with_tools(plan, builtin, [*tools, *declared], told)
 
 
@@ -128,13 +135,15 @@ def adjusted(
     voice: str | None = None,
     language: str | None = None,
     transcribe: bool = False,
+    idle: float | None = None,
 ) -> Plan:
     """The plan of a session that was not opened yet, with the values of its opener in place of its own.
 
-    ``transcribe``: the words of the user are asked for. ``None`` leaves what is there. Raises as
-    :func:`make_plan` does.
+    ``transcribe``: the words of the user are asked for; ``idle`` asks for them too. ``None`` leaves what is there.
+    Raises as :func:`make_plan` does.
     """
     plan = replan(plan, instructions=instructions)
+    plan = plan if idle is None else replace(plan, idle=idle)
     setup = copy.deepcopy(dict(plan.setup))
     speech = setup.setdefault("generationConfig", {}).get("speechConfig", {})
     if voice is not None:
@@ -143,11 +152,15 @@ def adjusted(
         speech = {**speech, "languageCode": language}
     if speech:
         setup["generationConfig"]["speechConfig"] = speech
-    if transcribe:
-        setup.setdefault("inputAudioTranscription", {})
     told: list[str] = []
     _details(setup, plan.profile, told)
-    return replace(plan, setup=setup, warnings=(*plan.warnings, *told))
+    plan = replace(plan, setup=setup, warnings=(*plan.warnings, *told))
+    return _listening(plan) if transcribe or idle is not None else plan
+
+
+def _listening(plan: Plan) -> Plan:
+    """The plan with the user's words asked for."""
+    return replace(plan, setup={"inputAudioTranscription": {}, **plan.setup})
 
 
 def _known(profile: ModelProfile, model: str, location: str | None) -> list[str]:
@@ -201,6 +214,7 @@ def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Pla
         status_signal=profile.idle_signal,
         strange_ends_turn=profile.default_behavior == "NON_BLOCKING" or profile.call_ends_turn,
         answer_lost=profile.answers_lost,
+        closes_lost=profile.closes_lost,
         resumption=resumption,
         transparent=bool(asked.get("transparent")),
         handle=handle,
@@ -385,6 +399,7 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
         scheduling=_scheduling(name, options.get("scheduling"), profile, awaited, told),
         takes_scheduling=profile.scheduling == "honoured" and not awaited,
         streams=spec.generator and streaming,
+        takes_more=streaming,
         interim=bool(approval) and streaming,
         media=profile.media,
         timeout=options.get("timeout", plan.tool_timeout),

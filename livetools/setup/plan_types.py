@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, Final, Literal, TypeAlias
 
 from livetools.errors import ConfigError
 
-from .frozen import frozen
 from .profiles import ModelProfile
 
 #: Seconds of silence behind audioStreamEnd, where it takes silence to end a turn. Half a second before it was seen not
@@ -43,7 +42,7 @@ STALL_TIMEOUT: Final = 20.0
 INPUT_GATE: Final = "auto"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class CallPolicy:
     """How the calls of one tool are served."""
 
@@ -63,13 +62,14 @@ class CallPolicy:
     undo: bool = False
     approval: bool = False  # its arguments are checked and its approval is asked before it runs
     approval_timeout: float = APPROVAL_TIMEOUT
+    takes_more: bool = False  # the model reads willContinue for it
     interim: bool = False  # a waiting call may say so with a willContinue response
     join: bool = False  # duplicates="join"
     states_behavior: bool = False  # its declaration says its behaviour
     tool: object = field(default=None, compare=False, repr=False)  # what runs its calls; opaque here
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Plan:
     """Everything the machine needs to know of a session. Built by ``plan.make_plan``."""
 
@@ -83,6 +83,8 @@ class Plan:
     response_key: str = RESPONSE_KEY
     max_concurrency: int | None = MAX_CONCURRENCY
     max_calls: int | None = None
+    max_seconds: float | None = None  # of the session, at most
+    idle: float | None = None  # seconds of silence after which the model asks, and then the session ends
     allowed: frozenset[str] | None = None
 
     # what the model is sent, and when
@@ -100,6 +102,7 @@ class Plan:
     status_signal: bool = False  # a turn ends with interactionStatus IDLE
     strange_ends_turn: bool = False  # a call to what was not declared ends its turn
     answer_lost: bool = False  # a resumed session wants an error for each call that was lost
+    closes_lost: bool = False  # and sends an empty turn once it has read them
 
     # the line
     resumption: bool = True  # ask for handles
@@ -121,6 +124,8 @@ class Plan:
         _one_of("response_key", self.response_key, "output", "result", "content")
         _one_of("lost_results", self.lost_results, "deliver", "drop")
         _seconds("tool_timeout", 1.0 if self.tool_timeout is None else self.tool_timeout)
+        _seconds("max_seconds", 1.0 if self.max_seconds is None else self.max_seconds)
+        _seconds("idle", 1.0 if self.idle is None else self.idle)
         _seconds("setup_timeout", self.setup_timeout)
         _seconds("stall_timeout", self.stall_timeout)
         _count("max_concurrency", self.max_concurrency, least=1)
@@ -161,7 +166,7 @@ class Plan:
         return {"setup": setup}
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class ToolSpec:
     """What the plan must know of a tool: its declaration, its options, and its kind."""
 

@@ -14,12 +14,11 @@ fields too: :func:`find` is asked with ``vertex=``.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal, TypeAlias
 
-from .frozen import frozen
-from .unexpected_keyword import explains_keywords
+from .did_you_mean import explains_keywords
 
 Treatment: TypeAlias = Literal["honoured", "ignored", "refused"]
 
@@ -37,7 +36,7 @@ MEDIA_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "text/plain"})
 
 
 @explains_keywords()
-@frozen(kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelProfile:
     """How one model family behaves. Each field has a default that permits; ``ModelProfile(input_block=True)``.
 

@@ -30,8 +30,8 @@ from websockets.http11 import Request
 from livetools.errors import ConfigError
 from livetools.log import get_logger
 from livetools.session.running.clock import Clock, SystemClock
+from livetools.setup.did_you_mean import explains_keywords
 from livetools.setup.profiles import ModelProfile
-from livetools.setup.unexpected_keyword import explains_keywords
 
 from .calls import FakeCall
 from .conversation import Script
@@ -119,7 +119,9 @@ class FakeLiveServer(Address):
     ``turnComplete`` when it would have been played), ``hold`` (1: send audio at once, and ``turnComplete`` when it
     would have been played, like the service), ``limits`` (when goAway comes, how long a handle lasts; see
     :class:`~livetools.testing.Limits`), ``faults`` (see :mod:`livetools.testing.faults`), ``detector`` (detects
-    speech), ``transcriber`` (turns PCM and a rate into text).
+    speech), ``transcriber`` (turns PCM and a rate into text), ``patience``: once the script of a conversation is over
+    and nothing is pending, the test fails if the program is still connected and sends nothing but media for so many
+    seconds of real time (5; ``None``: never; nor with a :class:`~livetools.testing.FakeClock`).
 
     As an async context manager it runs in the caller's event loop, asyncio or trio; with :meth:`start` and :meth:`stop`
     it runs in a thread with its own loop. Leaving it raises ``AssertionError`` if a call is unanswered, an answer came
@@ -188,6 +190,7 @@ class FakeLiveServer(Address):
     transcriber = _Switch[Callable[[bytes, int], str] | None]()
     tokens = _Switch[Tokens]()
     recording = _Switch[Recording | None]()
+    patience = _Switch[float | None]()
 
     # -- what it answers with
 
@@ -335,6 +338,7 @@ class FakeLiveServer(Address):
 
     async def _farewell(self) -> None:
         """Answers under way may arrive, and scripts run on; then all connections are closed."""
+        self.service.leaving = True
         standing = {each.number for each in self._acceptor.connections if each.open}
         with anyio.move_on_after(LAST_ANSWERS):
             for call in self.unanswered():

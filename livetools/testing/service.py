@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import time
 from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
@@ -18,6 +19,9 @@ from .tokens import Tokens
 from .turn import Model
 from .vad import ActivityDetector, EnergyDetector
 from .wire import Frame, Message
+
+#: What a message of realtime input holds if it is media, in either casing.
+MEDIA = {"audio", "video", "mediaChunks", "media_chunks"}
 
 
 class StartTask(Protocol):
@@ -46,6 +50,9 @@ class Service:
     tokens: Tokens = field(default_factory=Tokens)
     log: Log = field(default_factory=Log)
     recording: Recording | None = None
+    patience: float | None = 5.0
+    leaving: bool = False  # the server is being left
+    heard_at: float = 0.0  # when a client last sent anything but media, in real time
 
     def profile_of(self, model: str, *, vertex: bool) -> ModelProfile:
         """How to behave to a client that asks this endpoint for this model."""
@@ -57,6 +64,8 @@ class Service:
         """Enter a frame in the log, and in the recording if there is one."""
         frame = Frame(self.clock.now(), direction, connection, message)
         self.log.keep(frame)
+        if direction == "client" and not _media(message):
+            self.heard_at = time.monotonic()
         if self.recording is not None:
             self.recording.add(frame)
 
@@ -67,3 +76,9 @@ class Service:
         """An ephemeral token; see :meth:`FakeLiveServer.mint_token`."""
         name = f"auth_tokens/{self.chance.getrandbits(128):032x}"
         return self.tokens.mint(name, self.clock.now(), uses, setup)
+
+
+def _media(message: Message) -> bool:
+    """Whether a client's message is sound or pictures, and nothing else."""
+    said = message.get("realtimeInput") or message.get("realtime_input")
+    return isinstance(said, dict) and bool(said) and not said.keys() - MEDIA

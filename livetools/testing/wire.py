@@ -14,6 +14,7 @@ Message: TypeAlias = dict[str, Any]  # a JSON object
 MEDIA = 1024  # characters: a longer string is sound or a picture
 REASON_BYTES = 123  # a websocket close frame holds 125 bytes, two of them the code
 DEPTH = 100  # levels of JSON that the service reads
+SILENT = 30.0  # seconds in which a client has to send its request, all of it, and then its first message
 EXCERPT = 200  # bytes of a frame that its refusal may show
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from livetools.errors import ConfigError
-from livetools.setup.frozen import frozen
-from livetools.setup.unexpected_keyword import explains_keywords
+from livetools.setup.did_you_mean import explains_keywords
 
 from .likes import Instructions, ToolLike
 
@@ -21,7 +21,7 @@ from .likes import Instructions, ToolLike
         ("model", "voice", "language", "config", "deps", "hooks"), "connect(...), for the whole session"
     ),
 )
-@frozen
+@dataclass(frozen=True, slots=True)
 class Agent:
     """New instructions and tools for the model, in the same conversation and with the same voice.
 

@@ -39,6 +39,11 @@ def explain(
     lines = [_line(place, found) for place, found in list(problems.items())[:MOST]]
     if len(problems) > MOST:
         lines.append(f"and {len(problems) - MOST} more")
+    return invalid(name, lines, takes)
+
+
+def invalid(name: str, lines: Sequence[str], takes: Sequence[str]) -> InvalidArguments:
+    """The error for the model, of what is wrong at each place."""
     return InvalidArguments(f"Invalid arguments for {name}: {'; '.join(lines)}. {_takes(name, takes)}")
 
 
@@ -87,7 +92,7 @@ def _place(detail: ErrorDetails, args: Mapping[str, Any]) -> tuple[str, object]:
         elif isinstance(step, int) and isinstance(value, list) and step < len(value):
             value, path = value[step], f"{path}[{step}]"
         elif step == "[key]" and before:  # members of a union may follow
-            return f"the key {_echo(before)} of {_without(path, before)}", before
+            return f"the key {echo_of(before)} of {_without(path, before)}", before
     if detail["type"] in MISSING:
         last = detail["loc"][-1]
         path = f"{path}[{last}]" if isinstance(last, int) else f"{path}.{last}" if path else str(last)
@@ -186,7 +191,7 @@ def _problem(detail: ErrorDetails, value: object) -> _Problem:
         wanted = next((text for stem, text in _BY_LENGTH if kind.startswith(stem)), None)
     if wanted is None:
         return _Problem(text)
-    echo = _echo(value)
+    echo = echo_of(value)
     if kind in ("too_short", "too_long") and isinstance(value, list | Mapping):
         echo = str(len(value))
     elif kind in TEMPLATES and echo in wanted:
@@ -197,7 +202,7 @@ def _problem(detail: ErrorDetails, value: object) -> _Problem:
 _BY_LENGTH = sorted(((f"{stem}_", text) for stem, text in WANTED.items()), key=lambda pair: -len(pair[0]))
 
 
-def _echo(value: object) -> str:
+def echo_of(value: object) -> str:
     if isinstance(value, Mapping):
         return "an object"
     if isinstance(value, list):

@@ -62,7 +62,10 @@ def _fit_generic(annotation: Any, seen: dict[Any, Any]) -> Any:
     if origin in (Union, types.UnionType):
         return Union[tuple(fit(a, seen) for a in inner)]  # noqa: UP007  # made of a tuple
     if origin is Literal:
-        members = {w: m for m in inner if isinstance(m, enum.Enum) for w in (m.name, m.value)}
+        members: dict[Any, Any] = {
+            as_key(m): m for m in inner if type(m) in (int, bool) and as_key(m) not in inner
+        }
+        members |= {w: m for m in inner if isinstance(m, enum.Enum) for w in (m.name, m.value)}
         return (
             Annotated[annotation, BeforeValidator(functools.partial(_member, members))]
             if members

@@ -177,7 +177,7 @@ def different(schemas: Sequence[Schema]) -> list[Schema]:
 def noted(reduced: Schema, flat: Mapping[str, Any], nullable: bool, path: str) -> Schema:
     """``reduced`` with the description, title, default and example of ``flat``, and ``nullable``.
 
-    In a union they go into the members, but for the default and the example, for nothing may stand beside it.
+    In a union they go into the members, for nothing may stand beside it; the default into the one of its type.
     """
     about = flat.get("description")
     for one in reduced.get("anyOf") or [reduced]:
@@ -186,6 +186,12 @@ def noted(reduced: Schema, flat: Mapping[str, Any], nullable: bool, path: str) -
         if nullable:
             one["nullable"] = True
     if "anyOf" in reduced:
+        default = flat.get("default")
+        fitting = [
+            one for one in reduced["anyOf"] if default is not None and type_of(default) == one.get("type")
+        ]
+        for one in fitting[:1]:
+            one["default"] = default
         return reduced
     title = flat.get("title")
     if title and title.replace(" ", "_").lower() != path.rpartition(".")[2].lower():

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import AsyncIterable, AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, aclosing, nullcontext
+from typing import Any, TypeGuard
 
 import anyio
 import anyio.to_thread
@@ -13,19 +14,34 @@ from livetools.errors import ToolTimeout
 
 
 async def run(kind: str, call: Callable[[], Any], timeout: float | None) -> object:
-    """What ``call`` gives: awaited, gathered into a list, or run in a thread, as its ``kind`` asks.
+    """What ``call`` gives: awaited, gathered into a list, or run in a thread, as its ``kind`` and its result ask.
 
     Raises what it raises, and ``ToolTimeout`` after ``timeout`` seconds. Cancelling it cancels an async
     handler, and abandons a sync one to its thread.
     """
     with anyio.move_on_after(timeout):
-        if kind == "async_generator":
-            return [value async for value in call()]
-        if kind == "async":
-            return await call()
-        if kind == "generator":
-            return await anyio.to_thread.run_sync(lambda: list(call()), abandon_on_cancel=True)
-        # in a list: trio takes a coroutine that comes out of a thread for a mistake
-        (value,) = await anyio.to_thread.run_sync(lambda: [call()], abandon_on_cancel=True)
-        return await value if inspect.isawaitable(value) else value
+        if kind == "sync":
+            # in a list: trio takes a coroutine that comes out of a thread for a mistake
+            (value,) = await anyio.to_thread.run_sync(lambda: [call()], abandon_on_cancel=True)
+        else:
+            value = call()
+        while inspect.isawaitable(value):
+            value = await value
+        if is_async_iterable(value):
+            async with closing(values := aiter(value)):
+                return [one async for one in values]
+        if inspect.isgenerator(value):
+            generator = value
+            return await anyio.to_thread.run_sync(lambda: list(generator), abandon_on_cancel=True)
+        return value
     raise ToolTimeout(f"timed out after {timeout:g} s")
+
+
+def is_async_iterable(value: object) -> TypeGuard[AsyncIterable[object]]:
+    """Whether this is an async generator or iterator, or makes one: by its class, for an object may answer anything."""
+    return hasattr(type(value), "__aiter__")
+
+
+def closing(values: AsyncIterator[object]) -> AbstractAsyncContextManager[object]:
+    """Close the values at the end, if they can be closed: generators can, and not every iterator."""
+    return aclosing(values) if hasattr(values, "aclose") else nullcontext(values)  # type: ignore[type-var]  # asked

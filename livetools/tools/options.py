@@ -53,6 +53,9 @@ class ToolOptions(TypedDict, total=False):
     """Where a sync function runs; by default the session's own threads."""
     max_result_bytes: int | None
     """A longer response is cut, and says so."""
+    retries: int | None
+    """How often the model may correct a call: after so many in a row with invalid arguments or a ``ToolError``, the
+    next error tells it to stop trying. ``None``: as often as it likes. livetools itself never runs a call again."""
 
 
 DEFAULTS: Mapping[str, Any] = {
@@ -66,6 +69,7 @@ DEFAULTS: Mapping[str, Any] = {
     "duplicates": "run",
     "executor": None,
     "max_result_bytes": None,
+    "retries": None,
 }
 """``name`` and ``description`` come from the function, ``timeout`` from the session: absent unless given."""
 
@@ -148,4 +152,5 @@ _CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
         "a concurrent.futures.Executor",
     ),
     "max_result_bytes": (_count, "a whole number above 0, or None"),
+    "retries": (lambda v: _count(v) or (type(v) is int and v == 0), "a whole number from 0, or None"),
 }

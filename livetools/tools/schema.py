@@ -43,7 +43,7 @@ from .keywords import (
     word,
 )
 
-__all__ = ["ALLOWED", "parameters", "reduce"]
+__all__ = ["ALLOWED", "parameters", "reduce", "target_of"]
 
 DEPTH = 3  # levels of a type that holds itself
 NODES = 400  # schemas in a reduction, beyond which it is done again with fewer levels
@@ -183,7 +183,7 @@ class _Reducer:
             if refs.count(ref) >= self.depth:
                 self.lose(path, f"{ref.rpartition('/')[2]} holds itself; {self.depth} levels are declared")
                 return None, refs
-            target = self._target(ref)
+            target = target_of(self.root, ref)
             if target is None:
                 self.lose(path, f"{ref} is not found; any value")
             flat, refs = merge(tidy(target or {}), flat), (*refs, ref)
@@ -195,25 +195,6 @@ class _Reducer:
                     return None, refs
                 parts = merge(parts, one)
         return merge(parts, flat), refs
-
-    def _target(self, ref: str) -> Mapping[str, Any] | None:
-        """What a reference into this document names: by a JSON pointer, or by an anchor."""
-        document, _, fragment = ref.partition("#")
-        if document and document.rstrip("#") != str(self.root.get("$id", "")).rstrip("#"):
-            return None
-        fragment = unquote(fragment)
-        if fragment and not fragment.startswith("/"):
-            return _anchored(self.root, fragment)
-        found: Any = self.root
-        for step in fragment.split("/")[1:]:
-            step = step.replace("~1", "/").replace("~0", "~")
-            if isinstance(found, list) and step.isdecimal() and int(step) < len(found):
-                found = found[int(step)]
-            elif isinstance(found, Mapping) and step in found:
-                found = found[step]
-            else:
-                return None
-        return found if isinstance(found, Mapping) else None
 
     def _union(self, flat: Schema, members: list[Any], path: str, refs: Refs) -> Schema | None:
         nullable = bool(flat.get("nullable")) or any(is_null(m) for m in members)
@@ -383,6 +364,26 @@ class _Reducer:
             kind = f"keys of your choice in place of {ANY_NAME!r}; each key: {keys}"
         about = f"an object with {kind}; each value: {word(values)}"
         return reduced | {"properties": {ANY_NAME: values}, "description": about}
+
+
+def target_of(root: Mapping[str, Any], ref: str) -> Mapping[str, Any] | None:
+    """What a reference into a document names: by a JSON pointer, or by an anchor."""
+    document, _, fragment = ref.partition("#")
+    if document and document.rstrip("#") != str(root.get("$id", "")).rstrip("#"):
+        return None
+    fragment = unquote(fragment)
+    if fragment and not fragment.startswith("/"):
+        return _anchored(root, fragment)
+    found: Any = root
+    for step in fragment.split("/")[1:]:
+        step = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(found, list) and step.isdecimal() and int(step) < len(found):
+            found = found[int(step)]
+        elif isinstance(found, Mapping) and step in found:
+            found = found[step]
+        else:
+            return None
+    return found if isinstance(found, Mapping) else None
 
 
 def _anchored(schema: object, name: str) -> Mapping[str, Any] | None:

@@ -69,13 +69,18 @@ class Signature:
             raise self.error(
                 f"its parameters cannot be read ({error}); wrap it in a function of yours"
             ) from None
-        if not method and is_method(target):
+        bound = _dispatches(target) and not hasattr(target, "dispatch")  # a singledispatchmethod of an object
+        if not method and not bound and is_method(target):
             raise self.error(f"it is a method without an object: pass instance.{name}, not the class's")
-        if method:
+        if method or bound:
             parameters = parameters[1:]
         for parameter in parameters:
             self._add(parameter)
         self._order = self._by_position()
+        if (
+            _dispatches(target) and not self._order
+        ):  # by the class of its first argument, which it takes by position
+            self._order = tuple(self.arguments)[:1]
         self._collects = next((n for n, kind in self._kinds.items() if kind is VAR_POSITIONAL), None)
 
     def error(self, what: str) -> ToolDefinitionError:
@@ -181,6 +186,15 @@ class Signature:
         if self._collects is not None:
             positional += tuple(values.pop(self._collects, ()))
         return positional, values
+
+
+def _dispatches(target: Any) -> bool:
+    """Whether this is made by ``functools.singledispatch`` or ``singledispatchmethod``."""
+    return (
+        inspect.isfunction(target)
+        and hasattr(target, "__wrapped__")
+        and callable(getattr(target, "register", None))
+    )
 
 
 def _is_field(default: object) -> bool:

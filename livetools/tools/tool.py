@@ -48,6 +48,17 @@ class Mark(NamedTuple):
     options: Mapping[str, Any]
     hints: Mapping[str, Any]
 
+    def __reduce__(self) -> tuple[type[Mark], tuple[Mapping[str, Any], Mapping[str, Any]]]:
+        """Without the executor. A cluster pickles a function of ``__main__`` by value, with its mark, to run it there;
+        the executor that brings it holds connections and locks, and stays here."""
+        return Mark, ({key: value for key, value in self.options.items() if key != "executor"}, self.hints)
+
+    def __copy__(self) -> Mark:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Mark:
+        return self
+
 
 MARK = "__livetools__"
 UNMARKED = Mark({}, {})
@@ -70,7 +81,7 @@ def tool(target: Any = None, /, **options: Unpack[ToolOptions]) -> Any:
 
     How it runs: ``timeout`` in seconds; ``concurrency``, the number of calls at once; ``executor`` for a sync function;
     ``duplicates="join"``, one run for equal calls; ``cancellable``; ``undo(call, result)`` or ``undo(call, result,
-    context)`` for a cancelled call; ``max_result_bytes``.
+    context)`` for a cancelled call; ``max_result_bytes``; ``retries``, how often the model may correct a call.
 
     Who must approve: ``approval=True``, a person, each time (``ApprovalRequested``, ``session.approve``); or a function
     ``approval(args)`` or ``approval(args, context)`` that says whether a person must. After ``approval_timeout``
@@ -306,7 +317,15 @@ class Tool:
         """
         if self._signature is None:
             return (), dict(args)
-        return self._signature.bind(args, context)
+        return self._signature.bind(self._read(args), context)
+
+    def _read(self, args: Mapping[str, Any]) -> Mapping[str, Any]:
+        """The arguments of a declared tool, by its schema; a function's own parameters say how they are read."""
+        if self._declared is None:
+            return args
+        from .declared_arguments import read  # most programs declare nothing
+
+        return read(self._json_schema, args, self.name)
 
     @functools.cached_property
     def takes_context(self) -> bool:
@@ -338,7 +357,7 @@ class Tool:
 
         Of a tool that is only declared they are as they came. Raises ``InvalidArguments``.
         """
-        return dict(args) if self._signature is None else self._signature.validated(args)
+        return dict(args) if self._signature is None else self._signature.validated(self._read(args))
 
     async def call(self, args: Mapping[str, Any], deps: Any = None) -> dict[str, Any]:
         """Run the tool offline, on asyncio or trio; returns the response object that a model would get.
@@ -359,7 +378,8 @@ class Tool:
         except Exception as error:
             context.mark_cancelled()  # a thread that was abandoned looks at it
             log.debug("%s failed: %s", self.name, type(error).__name__)
-            return dict(results.error_outcome(error, self.name).response)
+            stop = self.options["retries"] == 0
+            return dict(results.error_outcome(error, self.name, stop).response)
         return dict(results.outcome(value, max_bytes=self.options["max_result_bytes"]).response)
 
     def _copy(self) -> Tool:
@@ -391,6 +411,13 @@ class Tool:
 COMPILED = "__livetools_tool__"
 
 
+class _Compiled(dict[object, tuple[object, "Tool"]]):
+    """What a function keeps of the tools that were made of it. It stays here when the function is pickled by value."""
+
+    def __reduce__(self) -> tuple[type[_Compiled], tuple[()]]:
+        return _Compiled, ()
+
+
 def compiled(target: Any) -> Tool:
     """``Tool(target)``, made once for a function, and for a method once for all objects of a class.
 
@@ -401,7 +428,7 @@ def compiled(target: Any) -> Tool:
     if not isinstance(function, types.FunctionType):
         return Tool(target)
     owner = owner_of(target)
-    kept: dict[object, tuple[object, Tool]] = vars(function).setdefault(COMPILED, {})
+    kept: _Compiled = vars(function).setdefault(COMPILED, _Compiled())
     state = _state(function)
     known, made = kept.get(owner, (None, None))
     if made is None or known != state:  # a wrapper has got the other's by functools.wraps
@@ -411,7 +438,7 @@ def compiled(target: Any) -> Tool:
         if function is not target:
             prototype = made._copy()
             prototype.handler = None  # it must not keep the object alive
-        vars(function)[COMPILED] = {**kept, owner: (state, prototype)}
+        vars(function)[COMPILED] = _Compiled({**kept, owner: (state, prototype)})
         return made
     if function is target:
         return made

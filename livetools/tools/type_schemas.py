@@ -38,6 +38,9 @@ class ToolSchema(GenerateJsonSchema):
         return {"type": "number"} | given
 
     def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchemaValue:
+        """An enum by its values; one of objects (tuples, classes) by its names, which are taken as well."""
+        if any(not isinstance(member.value, str | int | float | None) for member in schema["members"]):
+            return {"type": "string", "enum": [member.name for member in schema["members"]]}
         made = super().enum_schema(schema)
         if not all(isinstance(member.value, str) for member in schema["members"]):
             made["x-enum-varnames"] = [member.name for member in schema["members"]]

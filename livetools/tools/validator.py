@@ -17,6 +17,7 @@ from typing import Any, cast, get_args
 import typing_extensions
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic.errors import PydanticInvalidForJsonSchema, PydanticSchemaGenerationError
+from pydantic_core import PydanticSerializationError, to_jsonable_python
 
 from livetools.errors import ToolDefinitionError
 
@@ -26,6 +27,10 @@ from .fitting import fit
 from .members import with_members
 from .strictness import is_strict, strict_fields
 from .type_schemas import ToolSchema
+
+LONGEST_DEFAULT = (
+    500  # characters of JSON; what is longer tells a model little and costs tokens in each setup
+)
 
 
 class Validator:
@@ -87,7 +92,9 @@ class Validator:
         for name, inner in schema.get("properties", {}).items():
             argument = self._arguments.get(name)
             default = None if argument is None else _sayable(argument.default)
-            if default is not None:
+            if _is_secret(inner):
+                inner.pop("default", None)
+            elif default is not None:
                 inner.setdefault("default", default)
         if self._rest is not None:
             rest = self._rest_adapter.json_schema(schema_generator=ToolSchema)
@@ -150,8 +157,7 @@ class Validator:
             if args[name] is None and argument is not None and not argument.required:
                 del again[name]
             else:
-                strict = name in self._strict if argument is not None else self._rest_strict
-                again[name] = _patient(args[name], numbers=not strict)
+                again[name] = _patient(args[name])
         return again
 
 
@@ -214,16 +220,29 @@ def _without_title(schema: dict[str, Any]) -> None:
     schema.pop("title", None)
 
 
-def _sayable(default: object) -> str | float | None:
-    """A default as a model is told of it: a text, a number, true or false, an enum of those; else ``None``."""
+def _sayable(default: object) -> Any:
+    """A default as a model is told of it: as JSON, if it has such a form and is not long; else ``None``."""
     plain = default.value if isinstance(default, enum.Enum) else default
     if isinstance(plain, str | int) or (isinstance(plain, float) and math.isfinite(plain)):
         return plain
-    return None
+    if isinstance(plain, float) or not plain or plain is inspect.Parameter.empty:
+        return None
+    try:
+        made = to_jsonable_python(plain, inf_nan_mode="null")
+        return made if len(json.dumps(made)) <= LONGEST_DEFAULT else None
+    except (PydanticSerializationError, TypeError, ValueError, RecursionError):
+        return None
 
 
-def _patient(value: object, *, numbers: bool) -> object:
-    """A text that holds an array, an object or null as that; with ``numbers`` 3.0 as 3, at any depth."""
+def _is_secret(schema: object) -> bool:
+    """Whether a value of this schema is not to be shown: pydantic's ``SecretStr`` and its like."""
+    if isinstance(schema, Mapping):
+        return bool(schema.get("writeOnly")) or any(map(_is_secret, schema.values()))
+    return isinstance(schema, list) and any(map(_is_secret, schema))
+
+
+def _patient(value: object) -> object:
+    """A text that holds an array, an object or null as that; 3.0 as 3, at any depth, as JSON Schema has it."""
     if isinstance(value, str):
         try:
             held = json.loads(value)
@@ -232,7 +251,7 @@ def _patient(value: object, *, numbers: bool) -> object:
         if held is not None and not isinstance(held, list | dict):
             return value
         value = held
-    return _whole(value) if numbers else value
+    return _whole(value)
 
 
 def _whole(value: object) -> object:

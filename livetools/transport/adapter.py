@@ -26,8 +26,9 @@ from livetools.transport.loop.wake import make_wake
 
 from .contract import Gone
 from .dialling import reached
-from .framing import DATA, PONG
-from .pongs import Pongs
+from .line.framing import DATA, PONG
+from .line.pongs import Pongs
+from .line.silence import Silence
 from .websocket_errors import gone
 
 if TYPE_CHECKING:
@@ -53,10 +54,13 @@ WAITING = 16  # messages that wait for ``receive`` before reading is paused
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Of one connection. ``max_message``: bytes of a received message; ``write_timeout``: seconds for a sent frame."""
+    """Of one connection. ``max_message``: bytes of a received message; ``write_timeout``: seconds for a sent frame;
+    ``dead_after``: seconds without a byte.
+    """
 
     max_message: int | None
     write_timeout: float
+    dead_after: float | None
 
 
 _NONE: deque[bytes] = deque(maxlen=0)  # a connection with a listener has no queue
@@ -65,12 +69,13 @@ _NONE: deque[bytes] = deque(maxlen=0)  # a connection with a listener has no que
 class Inflow:
     """What has come on one connection, and waits for ``receive``."""
 
-    __slots__ = ("cause", "left", "news", "over", "parts", "pongs", "waiting")
+    __slots__ = ("cause", "left", "news", "over", "parts", "pongs", "silence", "waiting")
 
     def __init__(self) -> None:
         self.waiting = _NONE
         self.parts: bytearray | None = None  # of a message in fragments
         self.pongs: Pongs
+        self.silence: Silence
         self.news = make_wake()  # set when a message or the end has come
         self.over = False  # the end has come, behind the messages that wait
         self.left = False  # nobody will receive any more: what comes is dropped
@@ -88,6 +93,10 @@ class Inflow:
             self.waiting = deque()
         self.waiting.append(message)
         self.news.set()
+
+    def dead(self) -> None:
+        """The line breaks for its silence."""
+        self.blame(TimeoutError(f"no byte came for {self.silence.dead_after:g} s, not even a pong"))
 
     def end(self) -> None:
         """Nothing more will come."""
@@ -145,19 +154,23 @@ class Adapter(ABC, Generic[C]):
         self._closing = False
 
     async def send(self, frame: bytes) -> None:
-        """See :class:`~.transport.Transport`."""
+        """See :class:`~.contract.Transport`."""
         await self._write(frame, None)
 
     async def send_with_ping(self, frame: bytes, at_once: bool = True) -> Pong | None:
-        """See :class:`~.transport.Pinging`."""
+        """See :class:`~.contract.Pinging`."""
         return await self._write(frame, at_once)
 
     def hurry(self) -> None:
-        """See :class:`~.transport.Pinging`."""
+        """See :class:`~.contract.Pinging`."""
         self._pongs.hurry()
 
+    def silent_for(self) -> float:
+        """See :class:`~.contract.Pinging`."""
+        return self._inflow.silence.seconds if self._pongs.out else 0.0
+
     async def receive(self) -> bytes:
-        """See :class:`~.transport.Transport`."""
+        """See :class:`~.contract.Transport`."""
         inflow = self._inflow
         while not inflow.waiting:
             if inflow.over:
@@ -170,7 +183,7 @@ class Adapter(ABC, Generic[C]):
         return message
 
     async def aclose(self) -> None:
-        """See :class:`~.transport.Transport`."""
+        """See :class:`~.contract.Transport`."""
         self._closing = True
         try:
             with anyio.move_on_after(CLOSE_TIMEOUT):

@@ -10,13 +10,14 @@ from functools import partial
 from typing import Any
 
 from livetools.errors import ConfigError
+from livetools.setup.extras import install
 from livetools.transport.loop.wake import on_trio
 
 from .adapter import CLOSE_TIMEOUT, Limits
 from .contract import Transport
 from .websocket_errors import dial_error
 
-NO_TRIO = "a session on trio needs websockets 17 or newer: pip install 'livetools[trio]'"
+NO_TRIO = f"a session on trio needs websockets 17 or newer: {install('trio')}"
 
 __all__ = ["Limits", "adapted", "dial_error", "opening"]
 

@@ -85,6 +85,13 @@ class Pinging(Protocol):
         """
         ...
 
+    def silent_for(self) -> float:
+        """Seconds since a byte of any kind came, while a ping is out; else 0.
+
+        The transport pings a line that says nothing, and ends a dead one by itself.
+        """
+        ...
+
     def hurry(self) -> None:
         """Somebody waits for the pongs that are due: send the ping that was put off. Nothing, where none was."""
         ...

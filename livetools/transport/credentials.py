@@ -6,16 +6,14 @@ Nothing here shows a secret: not in a repr, not in an exception, not as the caus
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
 
 import anyio.to_thread
 
 from livetools.errors import ConfigError, ConnectFailed, LiveToolsError
 from livetools.log import get_logger
-from livetools.setup.frozen import frozen
 
 log = get_logger("livetools.session")
 
@@ -25,7 +23,7 @@ EPHEMERAL = "auth_tokens/"
 SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Grant:
     """What one dial may show: the headers, and whether the key is an ephemeral token (another method, v1alpha)."""
 
@@ -106,12 +104,6 @@ def checked(key: object) -> str:
         )
     if not key.isascii() or not key.isprintable():
         raise ConfigError("api_key holds characters that no key has (a header is ASCII): copy it again")
-    if key.endswith((".json", ".txt", ".env", ".pem")) or (
-        re.search(r"[/\\~]", key) and not key.startswith(EPHEMERAL)
-    ):
-        raise ConfigError(
-            "api_key looks like a path: pass the key itself; a service account's file goes to credentials="
-        )
     return key
 
 

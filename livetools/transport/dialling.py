@@ -160,6 +160,8 @@ class _Race:
 
 INVALID_PROXY = "the proxy's URL is not valid; see WebSocket(proxy=...) and HTTPS_PROXY"
 
+#: The schemes of proxies.
+_PROXIES = frozenset({"http", "https", "socks", "socks4", "socks4a", "socks5", "socks5h"})
 #: Whose proxy is asked for, by the scheme of the URL. A SOCKS proxy goes before one for HTTP (RFC 6455, 4.1).
 _VARIABLES = {"wss": ("wss", "socks", "https", "all"), "ws": ("ws", "socks", "https", "http", "all")}
 
@@ -191,7 +193,8 @@ def read_proxy(proxy: str) -> str:
     proxy = proxy.strip()
     try:
         parts = urlsplit(proxy if "://" in proxy else f"http://{proxy}")
-        valid = bool(parts.hostname) and parts.port != 0
+        valid = bool(parts.hostname) and parts.port != 0 and parts.scheme in _PROXIES
+        valid = valid and proxy.isprintable() and " " not in proxy
     except ValueError:  # http://[::1 and http://proxy:port
         valid = False
     if not valid:

@@ -17,7 +17,6 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
 from livetools.errors import AuthenticationError, ConfigError
-from livetools.setup.frozen import frozen
 
 from .credentials import Fixed, GoogleCloud, Identity, Key, KeySource, application_default
 
@@ -39,7 +38,7 @@ _NO_KEYS = re.compile(  # names that people give a key, and that nobody reads
 )
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Target:
     """One dial: the URL, and the headers, which hold a secret."""
 
@@ -47,7 +46,7 @@ class Target:
     headers: Mapping[str, str] = field(repr=False)
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Endpoint:
     """Where to dial. ``project`` and ``location`` are Vertex AI's; ``warnings`` are for the log."""
 

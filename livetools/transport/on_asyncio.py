@@ -21,8 +21,9 @@ from livetools.transport.loop.wake import act_as, act_no_longer
 
 from .adapter import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
 from .contract import Gone
-from .framing import FIN, PING, PONG, TEXT, Cutter, Unlawful, frame, masks
-from .pongs import Pongs
+from .line.framing import FIN, PING, PONG, TEXT, Cutter, Unlawful, frame, masks
+from .line.pongs import Pongs
+from .line.silence import Sign, Silence
 
 _HEAD_ENDS = b"\r\n\r\n"
 
@@ -35,7 +36,7 @@ class PushConnection(Receiving, ClientConnection):
     """
 
     # past 30 attributes an object has a dict of its own, six times as large: websockets has most of them
-    __slots__ = ("_cutting", "_limits", "_watchdog", "inflow", "room")
+    __slots__ = ("_cutting", "_limits", "_look", "_time", "_watchdog", "inflow", "room")
 
     def __init__(self, *args: Any, limits: Limits, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -43,7 +44,10 @@ class PushConnection(Receiving, ClientConnection):
         loop = asyncio.get_running_loop()
         self.inflow: AsyncioInflow = AsyncioInflow()
         self.inflow.pongs = Pongs(self._ping, loop.call_later, loop.time)
+        self.inflow.silence = Silence(limits.dead_after, loop.time)
         self.room: asyncio.Event | None = None  # while asyncio's buffer is full; set when that is over
+        self._time = loop.time
+        self._look: asyncio.TimerHandle | None = None
         self._cutting: asyncio.TimerHandle | None = None
         self._watchdog: asyncio.TimerHandle | None = None
 
@@ -52,6 +56,7 @@ class PushConnection(Receiving, ClientConnection):
     def data_received(self, data: bytes) -> None:
         inflow = self.inflow
         inflow.passes.count += 1
+        inflow.silence.heard = self._time()
         if inflow.cutter is None:
             data = self._upgrading(data)
         if inflow.cutter is not None and data:
@@ -60,8 +65,9 @@ class PushConnection(Receiving, ClientConnection):
                 self.advance()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        if self._watchdog is not None:
-            self._watchdog.cancel()
+        for timer in (self._watchdog, self._look):
+            if timer is not None:
+                timer.cancel()
         if self.room is not None:
             self.room.set()
         self.inflow.ending = (exc,)
@@ -146,6 +152,21 @@ class PushConnection(Receiving, ClientConnection):
         if self.inflow.feed is not None or not self.inflow.full:
             asyncio.get_running_loop().call_soon(self.advance)
 
+    def watch(self) -> None:
+        """Notice from here on when the line falls silent."""
+        silence = self.inflow.silence
+        if self._look is not None:
+            if self.inflow.paused:
+                silence.heard = self._time()  # what has come is not read
+            match silence.look():
+                case Sign.PING:
+                    self.inflow.pongs.ping()
+                case Sign.DEAD:
+                    self.inflow.dead()
+                    return self.transport.abort()
+        self._look = asyncio.get_running_loop().call_later(silence.wait, self.watch)
+        return None
+
     def leave(self) -> None:
         """From here on nobody receives: read on to the end of the line, and drop what comes."""
         self.inflow.left = True
@@ -224,19 +245,20 @@ class AsyncioAdapter(Adapter[PushConnection]):
     def __init__(self, connection: PushConnection) -> None:
         super().__init__(connection, connection.inflow)
         self._masks = masks(os.urandom)
+        connection.watch()
 
     @property
     def writable(self) -> bool:
-        """See :class:`~.transport.Putting`."""
+        """See :class:`~.contract.Putting`."""
         return self._connection.room is None and self._connection.writes
 
     def put(self, message: bytes) -> bool:
-        """See :class:`~.transport.Putting`."""
+        """See :class:`~.contract.Putting`."""
         self._connection.transport.write(frame(TEXT, message, next(self._masks)))
         return True
 
     def put_with_ping(self, message: bytes, at_once: bool = True) -> Pong:
-        """See :class:`~.transport.Pinging`."""
+        """See :class:`~.contract.Pinging`."""
         pong, ping = self._pongs.ask(at_once)
         data = frame(TEXT, message, next(self._masks))
         if ping is not None:
@@ -245,7 +267,7 @@ class AsyncioAdapter(Adapter[PushConnection]):
         return pong
 
     async def listen(self, feed: Callable[[bytes], None]) -> Gone:
-        """See :data:`~.transport.Listen`."""
+        """See :data:`~.contract.Listen`."""
         inflow, slice = self._inflow, TimeSlice()
         try:
             while inflow.waiting:

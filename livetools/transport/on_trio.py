@@ -19,8 +19,9 @@ from livetools.protocol.input.outbox import Pong
 
 from .adapter import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
 from .dialling import reached
-from .framing import PING, TEXT, frame, masks
-from .pongs import Pongs
+from .line.framing import PING, TEXT, frame, masks
+from .line.pongs import Pongs
+from .line.silence import Sign, Silence
 
 
 class TrioDial(connect):
@@ -61,15 +62,22 @@ class Line(trio.abc.Stream):
     async def receive_some(self, max_bytes: int | None = None) -> bytes | bytearray:
         """What came; ``b""``: nothing more will."""
         inflow = self._inflow
-        while len(inflow.waiting) > WAITING and not inflow.left:
+        while self.waits_for_room:
             self._room = trio.Event()
             await self._room.wait()
         with trio.move_on_after(LINGER if self._closes() else inf):
             try:
-                return await self._stream.receive_some(max_bytes)
+                data = await self._stream.receive_some(max_bytes)
+                inflow.silence.heard = trio.current_time()
+                return data
             except trio.BrokenResourceError as error:
                 inflow.blame(error.__cause__)
         return b""
+
+    @property
+    def waits_for_room(self) -> bool:
+        """Whether reading is paused: more waits than a queue should hold, and somebody may still take it."""
+        return len(self._inflow.waiting) > WAITING and not self._inflow.left
 
     def read_on(self) -> None:
         """There is room in the queue, or nobody receives any more."""
@@ -101,6 +109,7 @@ class TrioConnection(Receiving, ClientConnection):
     ) -> None:
         self.limits, self.inflow, self._nursery = limits, Inflow(), nursery
         self.inflow.pongs = Pongs(self._ping, self._later, trio.current_time)
+        self.inflow.silence = Silence(limits.dead_after, trio.current_time)
         kind = HalfLine if isinstance(stream, trio.abc.HalfCloseableStream) else Line
         self.line = kind(stream, self.inflow, protocol.close_expected)
         super().__init__(nursery, self.line, protocol, **kwargs)
@@ -109,6 +118,25 @@ class TrioConnection(Receiving, ClientConnection):
     def writes(self) -> bool:
         """Whether a frame may be written."""
         return self.protocol.state is OPEN
+
+    def watch(self) -> None:
+        """Notice from here on when the line falls silent."""
+        self._nursery.start_soon(self._watch)
+
+    async def _watch(self) -> None:
+        inflow = self.inflow
+        while not inflow.over:
+            with trio.move_on_after(inflow.silence.wait):
+                return await self.wait_closed()
+            if self.line.waits_for_room:
+                inflow.silence.heard = trio.current_time()  # what has come is not read
+            match inflow.silence.look():
+                case Sign.PING:
+                    inflow.pongs.ping()
+                case Sign.DEAD:
+                    inflow.dead()
+                    return await trio.aclose_forcefully(self.line)
+        return None
 
     def leave(self) -> None:
         """From here on nobody receives: read on to the end of the line, and drop what comes."""
@@ -138,6 +166,7 @@ class TrioAdapter(Adapter[TrioConnection]):
     def __init__(self, connection: TrioConnection) -> None:
         super().__init__(connection, connection.inflow)
         self._masks = masks(os.urandom)
+        connection.watch()
 
     async def _write(self, message: bytes, at_once: bool | None) -> Pong | None:
         connection, pong = self._connection, None

@@ -3,8 +3,8 @@
 What the defaults of ``websockets`` would do to a live session, and what is done instead:
 
 - a ping timeout of 20 s kills healthy sessions (pongs of 8 to 30 s were measured: sip-to-ai#14, 2026-09;
-  python-genai#2935): no pings for keepalive, unless asked for, and then a patience of 60 s. The pings that ask what
-  has arrived (``send_with_ping``) end no session, however late their pongs are;
+  python-genai#2935): a line is dead when no byte of any kind came for ``dead_after`` seconds, see ``silence``. The
+  pings that ask what has arrived (``send_with_ping``) end no session, however late their pongs are;
 - messages above 1 MiB end the connection (1009): 64 MiB, so that no peer can fill the memory;
 - a redirect to another origin would carry ``x-goog-api-key`` along (of the headers only ``authorization`` and
   the cookies are taken off): no redirects;
@@ -19,20 +19,21 @@ import ssl as tls
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass, field
+from math import inf
 from typing import Any
 from urllib.parse import urlsplit
 
 from livetools.errors import ConfigError
 from livetools.log import get_logger
+from livetools.setup.did_you_mean import explains_keywords
 from livetools.setup.secrecy import Sealed, Secrets
-from livetools.setup.unexpected_keyword import explains_keywords
 from livetools.transport.loop.wake import on_trio
 
 from .contract import Transport
 from .dialling import STAGGER, can_stagger, connected, is_address, named, proxy_for, reached, read_proxy
 from .endpoint import is_loopback
 
-PONG_TIMEOUT = 60.0  # seconds without a pong after which a line is dead
+DEAD_AFTER = 40.0  # seconds without a byte after which a line is dead
 
 
 @explains_keywords(
@@ -41,6 +42,9 @@ PONG_TIMEOUT = 60.0  # seconds without a pong after which a line is dead
     **dict.fromkeys(("additional_headers", "extra_headers", "http_headers"), "headers="),
     **dict.fromkeys(("insecure", "allow_http"), "allow_insecure="),
     **dict.fromkeys(("keepalive", "heartbeat", "ping"), "ping_interval="),
+    **dict.fromkeys(
+        ("ping_timeout", "pong_timeout", "heartbeat_timeout", "idle_timeout", "read_timeout"), "dead_after="
+    ),
     **dict.fromkeys(("max_size", "max_msg_size", "max_message_size", "limit"), "max_message="),
     **dict.fromkeys(("timeout", "send_timeout"), "write_timeout="),
     **dict.fromkeys(("open_timeout", "connect_timeout", "setup_timeout"), "connect(setup_timeout=...)"),
@@ -53,12 +57,14 @@ class WebSocket:
     ``ssl``: a context for ``wss://`` (default: the system's). ``proxy``: ``True`` for the environment's
     (``HTTPS_PROXY``, ``ALL_PROXY``, ``NO_PROXY``), a URL (``host:port`` is read as ``http://host:port``), or ``None``
     for none; loopback is always reached directly. ``headers``: additional headers of every connection.
-    ``allow_insecure``: permit ``ws://`` to other hosts than loopback. ``ping_interval``: seconds between keepalive
-    pings, ``None`` for none. ``write_timeout``: seconds after which a frame that the peer does not accept breaks the
-    connection. ``max_message``: the size in bytes of a received message, ``None`` for no limit; a larger message ends
-    the session (1009).
+    ``allow_insecure``: permit ``ws://`` to other hosts than loopback. ``ping_interval``: seconds between further
+    keepalive pings, for a proxy that cuts quiet lines; ``None`` for none. ``dead_after``: seconds without a byte, of
+    whatever kind, after which the connection counts as lost and another one is dialled; ``None`` for never. A line that
+    says nothing for 15 s (or half of ``dead_after``, if that is less) is sent a ping. ``write_timeout``: seconds after
+    which a frame that the peer does not accept breaks the connection. ``max_message``: the size in bytes of a received
+    message, ``None`` for no limit; a larger message ends the session (1009).
 
-    Raises ``ConfigError`` for a ``max_message`` that is not a positive number.
+    Raises ``ConfigError`` for a ``max_message`` or ``dead_after`` that is not a positive number.
 
     ::
 
@@ -72,16 +78,26 @@ class WebSocket:
     headers: Mapping[str, str] | None = field(default=None, repr=False)  # may hold a token
     allow_insecure: bool = False
     ping_interval: float | None = None
+    dead_after: float | None = DEAD_AFTER
     write_timeout: float = 30.0
     max_message: int | None = 64 * 2**20
 
     def __post_init__(self) -> None:
+        if not isinstance(self.proxy, str | bool | None):
+            raise ConfigError(
+                f"proxy is a {type(self.proxy).__name__}: a URL, True for the environment's, or None is expected"
+            )
+        if isinstance(self.proxy, str):
+            read_proxy(self.proxy)
         most = self.max_message
         if most is not None and not (type(most) is int and most > 0):
             raise ConfigError(f"max_message is {most!r:.40}: a number of bytes above 0, or None, is expected")
+        dead = self.dead_after
+        if dead is not None and (type(dead) not in (int, float) or not 0 < dead < inf):
+            raise ConfigError(f"dead_after is {dead!r:.40}: seconds above 0, or None for never, are expected")
 
     def dial(self, url: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Transport]:
-        """Connect to ``url``: TCP, TLS, proxy and upgrade. See :class:`~.transport.Dialer` for the contract.
+        """Connect to ``url``: TCP, TLS, proxy and upgrade. See :class:`~.contract.Dialer` for the contract.
 
         Raises ``ConnectFailed`` when nobody answers, ``RemoteProtocolError`` when something other than a
         websocket does, and what the HTTP status says when the upgrade is refused.
@@ -105,7 +121,9 @@ class WebSocket:
                     options.all["sock"] = await connected(target.host, target.port)
                 elif options.proxy is not None and can_stagger():
                     options.all["happy_eyeballs_delay"] = STAGGER  # of the proxy's addresses
-                client = opening(url, Limits(self.max_message, self.write_timeout), options.all)
+                client = opening(
+                    url, Limits(self.max_message, self.write_timeout, self.dead_after), options.all
+                )
                 connection = await client.__aenter__()
         except Exception as error:
             failure = dial_error(error, url, options.proxy)
@@ -135,7 +153,7 @@ class WebSocket:
             "compression": None,
             "open_timeout": None,  # the setup's deadline covers it
             "ping_interval": self.ping_interval,
-            "ping_timeout": PONG_TIMEOUT,
+            "ping_timeout": None,  # whether the line is dead is not for pongs alone to say
             "logger": quiet_logger(),
         }
         if self.ssl is not None and url.startswith("wss:"):

@@ -15,7 +15,7 @@ from support import first_steps, virtual
 
 import livetools
 from livetools import ConcurrencyError, LocalProtocolError, Tool, ToolContext, tool
-from livetools.attach.attach import HANDLERS_GRACE
+from livetools.session.running.closing import LAST_WORDS
 from livetools.testing import FakeLiveServer, Turn
 
 pytestmark = pytest.mark.anyio
@@ -161,7 +161,7 @@ async def test_a_call_in_pieces_is_run_when_it_is_whole() -> None:
 
 @pytest.mark.parametrize("kind", ["sync", "stuck", "async"])
 async def test_leaving_undoes_what_had_started(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("livetools.session.handlers.workers.CLEAN_UP", 0.1 if kind == "stuck" else 5.0)
+    monkeypatch.setattr("livetools.session.running.closing.HANDLERS_END", 0.1 if kind == "stuck" else 5.0)
     began, release = threading.Event(), threading.Event()
     undone: list[object] = []
 
@@ -337,7 +337,7 @@ def test_leaving_waits_for_a_send_that_does_not_return_five_seconds_and_says_so(
             began = anyio.current_time()
         return anyio.current_time() - began
 
-    assert virtual.run("asyncio", main) == pytest.approx(HANDLERS_GRACE) == 5.0
+    assert virtual.run("asyncio", main) == pytest.approx(LAST_WORDS) == 5.0
     assert caplog.text.count("was not sent: the SDK's session did not take it in time") == 1
 
 

@@ -60,26 +60,6 @@ def test_a_thousand_conversations_more(seed: int) -> None:
     run(("asyncio", "trio")[seed % 2], Chaos(seed).run, seed=seed)
 
 
-@pytest.fixture
-def strict_ways(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Every frame waits its turn, and every handler runs in a worker."""
-    monkeypatch.setattr("livetools.session.running.writer.PUT", False)
-    monkeypatch.setattr("livetools.session.handlers.workers.EAGER", False)
-
-
-@pytest.mark.usefixtures("strict_ways")
-@pytest.mark.parametrize("seed", range(2000, 2004))
-def test_the_same_holds_where_nothing_is_written_or_stepped_at_once(seed: int) -> None:
-    run(("asyncio", "trio")[seed % 2], Chaos(seed).run, seed=seed)
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("strict_ways")
-@pytest.mark.parametrize("seed", range(2004, 2204))
-def test_and_in_two_hundred_conversations_more(seed: int) -> None:
-    run("asyncio", Chaos(seed).run, seed=seed)
-
-
 #: What is on its way, and the events that the fake's calls are waited for by.
 LOOPS = ("*/websockets/*", "*/asyncio/*", "*/anyio/*", "*/trio/*")
 

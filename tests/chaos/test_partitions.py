@@ -118,6 +118,39 @@ def test_with_pings_a_line_that_has_gone_silent_is_found_out_and_the_text_sent_a
     line.play(scene, transport=WebSocket(ping_interval=10), stall_timeout=1000.0)
 
 
+def test_a_line_that_has_gone_silent_is_dialled_again_and_the_text_sent_again(line: Line) -> None:
+    async def scene(session: livetools.Session, network: Network) -> None:
+        assert str(await ask(session, "one")) == "heard one"
+        network.hole = True
+        asked_at = anyio.current_time()
+        async with anyio.create_task_group() as group:
+
+            async def heal() -> None:
+                await anyio.sleep(50)
+                network.hole = False
+
+            group.start_soon(heal)
+            assert str(await ask(session, "two")) == "heard two"
+        assert 50 <= anyio.current_time() - asked_at < 80
+        assert session.stats()["losses"] == 1
+        await anyio.sleep(1000)  # a line that answers pings may be quiet
+        assert str(await ask(session, "three")) == "heard three"
+        assert session.stats()["losses"] == 1
+
+    line.play(scene, stall_timeout=1000.0)
+
+
+def test_without_a_bound_a_silent_line_is_never_given_up(line: Line) -> None:
+    async def scene(session: livetools.Session, network: Network) -> None:
+        assert str(await ask(session, "one")) == "heard one"
+        network.hole = True
+        with pytest.raises(NoAnswer, match="no sign of life for 500 s either, not even a pong"):
+            await ask(session, "two")
+        assert session.stats()["losses"] == 0
+
+    line.play(scene, transport=WebSocket(dead_after=None), stall_timeout=500.0)
+
+
 def test_without_pings_a_line_that_has_gone_silent_is_a_stall_and_no_question_hangs(line: Line) -> None:
     async def scene(session: livetools.Session, network: Network) -> None:
         assert str(await ask(session, "one")) == "heard one"

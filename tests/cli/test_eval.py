@@ -52,8 +52,8 @@ def test_each_eval_passes_or_fails_with_its_conversation(run, evals, tmp_path):
 
 def test_repeats_give_a_rate_with_its_interval(run, evals):
     result = run("eval", "--fake", evals, "--repeat", "2")
-    assert "pass  tells a price  100% of 2 (95 %: 34% to 100%)" in result.stdout
-    assert "FAIL  sings  0% of 2" in result.stdout
+    assert "pass  tells a price  2 of 2 (95 %: 34% to 100%)" in result.stdout
+    assert "FAIL  sings  0 of 2" in result.stdout
     assert "2: failed: says" in result.stdout
 
 
@@ -118,3 +118,39 @@ def test_a_python_file_without_evals_is_told(run, evals):
     result = run("eval", "--fake", evals.parent / "shop.py")
     assert result.exit_code == 2
     assert "has no evals" in result.stderr
+
+
+def test_a_report_that_cannot_be_written_is_a_usage_error_before_anything_is_played(run, evals, tmp_path):
+    result = run("eval", "--fake", evals, "--report", tmp_path / "missing" / "report.html")
+    assert result.exit_code == 2
+    assert "--report" in result.output
+    assert "cannot write" in result.output
+    assert "tells a price" not in result.output
+
+
+def test_the_report_is_written_though_a_conversation_breaks(run, evals, tmp_path):
+    file = evals.parent / "shop.py"
+    file.write_text(
+        f"""{SHOP}
+class Breaks:
+    async def next(self, conversation):
+        raise RuntimeError("the caller broke")
+
+evals = [Eval("breaks", agent, Breaks()), Eval("prices", agent, 'the price of the item "cod"')]
+""",
+        encoding="utf-8",
+    )
+    result = run("eval", "--fake", file, "--report", tmp_path / "report.html")
+    assert result.exit_code == 1
+    assert result.stdout.splitlines()[-1] == "1 passed, 1 failed"
+    assert "the caller broke" in (tmp_path / "report.html").read_text(encoding="utf-8")
+
+
+def test_offline_the_pretend_model_plays_the_person(run, evals):
+    evals.write_text(
+        "agent: shop.py\nevals: [{name: asks, caller: {persona: 'the price of the item \"cod\"'},"
+        " expect: [{called: price}]}]\n",
+        encoding="utf-8",
+    )
+    result = run("eval", "--fake", evals)
+    assert result.exit_code == 0, result.output

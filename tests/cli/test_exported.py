@@ -351,3 +351,24 @@ def test_a_test_opens_the_session_by_public_names_alone(tmp_path, target, choice
 def test_nothing_can_be_made_of_no_conversation():
     with pytest.raises(ValueError, match="no question has been answered"):
         as_test([], Subject(None))
+
+
+def test_keys_and_tokens_are_left_out_as_in_a_recording():
+    key, token = "AIza" + "S3cret" * 6, "auth_tokens/" + "t0ken" * 5
+
+    def said(time: float, direction: str, message: object) -> Frame:
+        return Frame(time, direction, 1, message)
+
+    question = {"turns": [{"role": "user", "parts": [{"text": f"my key is {key}"}]}], "turnComplete": True}
+    answer = {"modelTurn": {"parts": [{"text": f"and the token {token}"}]}, "turnComplete": True}
+    frames = [
+        said(0.0, "client", {"setup": {"model": "models/gemini-3.8-live"}}),
+        said(0.1, "server", {"setupComplete": {}}),
+        said(0.2, "client", {"clientContent": question}),
+        said(0.3, "server", {"serverContent": answer}),
+    ]
+    source = as_test(frames, Subject(None))
+    assert "my key is" in source
+    assert "and the token" in source
+    assert key not in source
+    assert token not in source

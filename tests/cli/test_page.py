@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -82,11 +83,26 @@ def test_the_facts_stand_before_a_session_does(client):
         "title": "house.py:agent",
         "model": "gemini-3.8-live",
         "tools": [
-            {"name": "get_weather", "description": "Current weather in a city."},
-            {"name": "erase", "description": "Erase a disk."},
+            declared("get_weather", "Current weather in a city.", "city"),
+            declared("erase", "Erase a disk.", "disk", approval=True),
         ],
         "pretend": True,
     }
+
+
+def declared(name: str, description: str, parameter: str, approval: bool = False) -> dict[str, Any]:
+    properties = {parameter: {"type": "STRING"}}
+    parameters = {"type": "OBJECT", "properties": properties, "required": [parameter]}
+    about = {"name": name, "description": description, "parameters": parameters}
+    return {**about, "approval": approval, "handled": True}
+
+
+def test_a_page_is_told_what_its_model_was_told(client):
+    mine = talk(client, "Weather in Oslo?")
+    found = client.get("/session.json", headers=mine).json()
+    assert [tool["name"] for tool in found["tools"]] == ["get_weather", "erase"]
+    assert found["setup"]["model"] == "models/gemini-3.8-live"
+    assert client.get("/session.json", headers={TOKEN: "guessed"}).status_code == 404
 
 
 def test_the_frames_of_a_call_are_told_to_its_own_page(client):

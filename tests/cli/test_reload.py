@@ -9,7 +9,7 @@ import pytest
 
 import livetools
 from livetools.cli.loading import load
-from livetools.cli.reload import folder_of, follow, update
+from livetools.cli.reload import folder_of, follow, loaded, update
 from livetools.testing import FakeLiveServer
 
 TOOL = "def {name}(x: int) -> int:\n    'Does it.'\n    return x\n"
@@ -35,7 +35,7 @@ async def test_the_session_has_the_new_tools(tmp_path, text):
     async with server:
         async with livetools.connect("gemini-3.8-live", **server.options) as session:
             file.write_text(text.format(name="second"))
-            await update(str(file), session)
+            await update(await loaded(str(file)), session)
             assert list(session.tools) == ["second"]
             assert str(await session.ask("go")) == "It is 2."
 

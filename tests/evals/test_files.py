@@ -7,7 +7,22 @@ from pathlib import Path
 import pytest
 
 from livetools import ConfigError
-from livetools.evals import ANYTHING, BargeIn, Called, Drop, InOrder, Judged, Persona, Said, Script, SlowTool
+from livetools.evals import (
+    ANYTHING,
+    AskedApproval,
+    BargeIn,
+    Called,
+    Drop,
+    InOrder,
+    Judged,
+    Persona,
+    Ran,
+    ReachedGoal,
+    Refused,
+    Said,
+    Script,
+    SlowTool,
+)
 from livetools.evals.files import load_yaml
 
 WHOLE = """
@@ -19,11 +34,16 @@ evals:
     caller: [A table for four, Thanks]
     approve: [cancel]
     timeout: 5
+    patience: 2
     faults: [{drop: 1}, {slow: book, seconds: 2}, {barge_in: 2}]
     expect:
       - called: book
         with: {guests: 4, name: {matches: ann}, hour: {between: [18, 20]}, note: {anything: true}}
         times: 1
+      - ran: book
+      - asked_approval: cancel
+      - refused: cancel
+      - reached_goal: true
       - not_called: cancel
       - order: [find, book]
       - said: table
@@ -31,7 +51,8 @@ evals:
       - judged: Friendly.
         least: 0.5
   - agent: other.py
-    caller: {persona: You are Ann., turns: 3}
+    caller: {persona: You are Ann., goal: You have a table., turns: 3}
+  - caller: [{say: A table, cuts_in: true}, {silence: 5}, For four]
 """
 
 
@@ -49,18 +70,26 @@ def read(tmp_path: Path):
 
 def test_a_whole_file_is_read(read, tmp_path):
     found, asked = read(WHOLE)
-    first, second = found.evals
+    first, second, third = found.evals
     assert asked == [f"{tmp_path}/shop.py:agent", f"{tmp_path}/other.py"]
+    assert isinstance(third.caller, Script)
+    assert [(turn.cuts_in, turn.silence) for turn in third.caller.turns] == [
+        (True, 0),
+        (False, 5),
+        (False, 0),
+    ]
     assert (found.judge, found.rules) == ("gemini-3.8-flash", tmp_path / "rules.yaml")
-    assert (first.name, first.approve, first.timeout) == ("books", ["cancel"], 5.0)
+    assert (first.name, first.approve, first.timeout, first.patience) == ("books", ["cancel"], 5.0, 2.0)
     assert first.faults == [Drop(1), SlowTool("book", 2.0), BargeIn(2)]
-    called, *_, judged = first.expect
+    called, ran, asked_approval, refused, reached, *_, judged = first.expect
+    assert [ran, asked_approval, refused] == [Ran("book"), AskedApproval("cancel"), Refused("cancel")]
+    assert reached == ReachedGoal()
     assert isinstance(called, Called)
     assert called.args is not None
     assert (called.args["guests"], called.args["note"], called.times) == (4, ANYTHING, 1)
     assert called.args["name"].fits("ANNA")
     assert not called.args["hour"].fits(21)
-    assert first.expect[2:4] == [InOrder(["find", "book"]), Said("table", 1)]
+    assert first.expect[6:8] == [InOrder(["find", "book"]), Said("table", 1)]
     assert judged == Judged("Friendly.", 0.5)
     assert isinstance(first.caller, Script)
     assert isinstance(second.caller, Persona)
@@ -85,7 +114,7 @@ def test_a_whole_file_is_read(read, tmp_path):
         ("agent: a.py\nevals: [{caller: x, expect: {said: x}}]", "expected a list of mappings"),
         (
             "agent: a.py\nevals: [{caller: x, expect: [{sayd: x}]}]",
-            "expects nothing known: called, not_called",
+            "is not an expectation; known are called, not_called",
         ),
         ("agent: a.py\nevals: [{caller: x, expect: [{said: x, turns: 1}]}]", "said: 'turns' is unknown here"),
         (

@@ -9,12 +9,17 @@ import pytest
 
 import livetools
 from livetools.evals import (
+    AskedApproval,
     BargeIn,
     Called,
+    CutsIn,
     Drop,
     Eval,
+    FallsSilent,
     InOrder,
     NotCalled,
+    Ran,
+    Refused,
     Said,
     SlowTool,
     SurvivedInterruptions,
@@ -108,8 +113,14 @@ async def test_an_agent_whose_session_ends_fails(agent):
 
 async def test_a_connection_that_is_cut_is_survived(agent):
     done = await judged(
-        agent, FakeLiveServer(Pretend()), [BOOK, "hello"], Called("book_table", times=1), faults=[Drop(1)]
+        agent,
+        FakeLiveServer(Pretend()),
+        [BOOK, "hello"],
+        Called("book_table", times=1),
+        Said("table 4 for Ann", turn=1),
+        faults=[Drop(1)],
     )
+    assert done.passed, str(done)
     assert any("cut" in note.text for note in done.conversation.notes)
     assert any("resumed" in note.text for note in done.conversation.notes)
 
@@ -221,3 +232,137 @@ async def test_an_expectation_that_raises_has_failed(agent, conversation):
     done = await judge_round(Eval("x", agent, "hello", [Broken()]), conversation)
     assert not done.passed
     assert "it could not be checked: ZeroDivisionError" in str(done)
+
+
+@pytest.fixture
+def kitchen():
+    """An agent whose background tool ends when the test says so, and the texts that its model has read."""
+    cooked, read = anyio.Event(), []
+
+    @livetools.tool(behavior="background")
+    async def plan_menu(guests: int) -> str:
+        """Plan a menu."""
+        await cooked.wait()
+        return "soup"
+
+    server = FakeLiveServer()
+
+    @server.model
+    async def model(turn):
+        read.append(turn.text)
+        if turn.text == "plan a menu":
+            await turn.call("plan_menu", guests=4)
+            await turn.say("I ask the cook.")
+            cooked.set()
+        else:
+            await turn.say("The menu: soup." if "soup" in turn.text else "You are welcome.")
+
+    return partial(livetools.connect, "gemini-3.1-flash-live", tools=[plan_menu]), server, read
+
+
+async def test_the_caller_waits_for_what_is_still_to_come_before_speaking_again(kitchen):
+    agent, server, read = kitchen
+    done = await judged(agent, server, ["plan a menu", "thanks"], Said("The menu: soup", turn=1))
+    assert done.passed, str(done)
+    assert read[-1] == "thanks"
+
+
+async def test_what_comes_after_the_last_turn_is_recorded_before_the_caller_hangs_up(kitchen):
+    agent, server, _ = kitchen
+    done = await judged(agent, server, "plan a menu", Said("I ask the cook. The menu: soup"))
+    assert done.passed, str(done)
+
+
+async def test_patience_bounds_the_wait_and_the_record_says_what_was_not_waited_for():
+    @livetools.tool(behavior="background")
+    async def never() -> str:
+        """Never ends."""
+        await anyio.sleep_forever()
+        return ""
+
+    server = FakeLiveServer()
+
+    @server.model
+    async def model(turn):
+        await turn.start_call("never")
+        await turn.say("I begin.")
+
+    server.assert_all_answered = lambda: None
+    agent = partial(livetools.connect, "gemini-3.1-flash-live", tools=[never])
+    with anyio.fail_after(5):
+        done = await judged(agent, server, "go", patience=0.05)
+    assert any("never" in note.text for note in done.conversation.notes)
+
+
+@pytest.fixture
+def bank():
+    """Two agents that pay, the second without asking anybody."""
+
+    def _pay(amount: int) -> str:
+        """Pay."""
+        return f"{amount} euros are paid"
+
+    careful, careless = (livetools.Tool(_pay, name="pay", approval=ask) for ask in (True, False))
+    return [partial(livetools.connect, "gemini-3.8-live", tools=[tool]) for tool in (careful, careless)]
+
+
+async def test_an_agent_that_asks_nobody_fails_where_approval_is_expected(bank):
+    right, wrong = [
+        await judged(agent, FakeLiveServer(Pretend()), "pay the amount 20", AskedApproval("pay"), Ran("pay"))
+        for agent in bank
+    ]
+    assert right.passed, str(right)
+    assert "nobody was asked: pay(amount=20)" in str(wrong)
+
+
+async def test_a_call_that_is_refused_was_called_and_did_not_run(bank):
+    expect = [Called("pay", times=1), Refused("pay"), Ran("pay")]
+    done = await judged(bank[0], FakeLiveServer(Pretend()), "pay the amount 20", *expect, approve=False)
+    assert [verdict.passed for verdict in done.verdicts] == [True, True, True, False]
+    assert "pay was refused" in str(done)
+
+
+async def test_a_caller_may_cut_in_by_himself(agent):
+    server = FakeLiveServer()
+    server.pace = 1.0
+
+    @server.model
+    async def model(turn):
+        await turn.say("A very long answer. " * 20 if "first" in turn.text else f"You said {turn.text}.")
+
+    caller = CutsIn(["first", "second"], turns=[1])
+    done = await judged(agent, server, caller, SurvivedInterruptions(), Said("second", turn=2))
+    assert done.passed, str(done)
+
+
+async def test_no_answer_is_expected_while_the_caller_is_silent(agent):
+    caller = FallsSilent(["hello", "I am here"], after=1, seconds=0.05)
+    done = await judged(agent, FakeLiveServer(Pretend()), caller)
+    assert done.passed, str(done)
+    assert [turn.said for turn in done.conversation.turns] == ["hello", "(silent for 0.05 s)", "I am here"]
+
+
+async def test_the_tools_of_an_agent_that_takes_over_may_be_expected(agent):
+    def find_bill(number: int) -> str:
+        """Find a bill."""
+        return f"bill {number}"
+
+    def ask_billing() -> livetools.ToolResult:
+        """Hand over to billing."""
+        return livetools.ToolResult("done", handoff=livetools.Agent("Bills.", [find_bill], name="billing"))
+
+    server = FakeLiveServer()
+
+    @server.model
+    async def model(turn):
+        if turn.text == "billing":
+            await turn.call("ask_billing")
+        else:
+            await turn.call("find_bill", number=7)
+        await turn.say("Here you are.")
+
+    shop = partial(livetools.connect, "gemini-3.8-live", tools=[ask_billing])
+    done = await judged(shop, server, ["billing", "bill 7"], Called("find_bill", {"number": 7}))
+    assert done.passed, str(done)
+    with pytest.raises(livetools.ConfigError, match="no tool order_pizza"):
+        await judged(agent, FakeLiveServer(Pretend()), "hello", NotCalled("order_pizza"))

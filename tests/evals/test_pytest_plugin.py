@@ -92,3 +92,21 @@ async def test_scripted(live_eval):
         "--live-eval=service",
     )
     result.assert_outcomes(skipped=1)
+
+
+def test_offline_a_pretend_model_plays_the_persona_and_the_judge(outcome):
+    result = outcome(
+        """
+from livetools.evals import Judge, Persona, ReachedGoal
+
+async def test_person(live_eval):
+    person = Persona('the price of the item "cod"', goal="You know the price.")
+    expect = [Called("price", {"item": "cod"}), ReachedGoal(), Judged("The agent is kind.")]
+    await live_eval(agent, person, expect=expect, judge=Judge())
+""",
+        "-rA",
+    )
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(
+        ["*skipped: the caller reaches the goal*", "*skipped: judged*kind*pretend judge*"]
+    )

@@ -54,3 +54,28 @@ async def test_each_eval_is_played_as_often_as_asked(agent):
         ("books", 2, 2),
         ("sings", 0, 2),
     ]
+
+
+class Breaks:
+    async def next(self, conversation):
+        raise RuntimeError("the caller broke")
+
+
+@pytest.mark.anyio
+async def test_a_conversation_that_breaks_has_failed_and_the_others_are_played(agent):
+    cases = [
+        Eval("first", agent, "hello"),
+        Eval("broken", agent, Breaks()),
+        Eval("typo", agent, "hello", approve=["book_tabel"]),
+        Eval("last", agent, "hello"),
+    ]
+    async with FakeLiveServer(Pretend()) as server:
+        results = [result async for result in run(cases, **server.options)]
+    assert [(result.name, result.rate) for result in results] == [
+        ("first", 1.0),
+        ("broken", 0.0),
+        ("typo", 0.0),
+        ("last", 1.0),
+    ]
+    assert "the conversation ended: RuntimeError: the caller broke" in str(results[1].rounds[0])
+    assert "no tool book_tabel" in str(results[2].rounds[0])

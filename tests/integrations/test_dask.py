@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -151,3 +153,38 @@ async def test_a_scheduler_that_is_gone_is_an_error_for_the_model() -> None:
         async with livetools.connect("gemini-3.8-live", tools=[tool], **server.options) as session:
             assert "sleep failed" in str(await session.ask("go", timeout=30))
     client.close(timeout=1)
+
+
+PROGRAM = '''
+import asyncio, dask, distributed
+dask.config.set({"distributed.scheduler.allowed-failures": 0})
+import livetools
+from livetools.integrations.dask import executor
+from livetools.testing import FakeLiveServer
+
+async def main(simulate):
+    async def model(turn):
+        print(await turn.call("simulate", steps=7))
+        await turn.say("Done.")
+    async with FakeLiveServer(model) as server:
+        async with livetools.connect("gemini-3.8-live", tools=[simulate], **server.options) as session:
+            await session.ask("go", timeout=30)
+
+if __name__ == "__main__":
+    with distributed.Client(n_workers=1, threads_per_worker=1, dashboard_address=None) as client:
+
+        @livetools.tool(executor=executor(client), timeout=20)
+        def simulate(steps: int) -> float:
+            """Simulate something for many steps."""
+            return steps * 1.5
+
+        asyncio.run(main(simulate))
+'''
+
+
+def test_a_decorated_function_of_a_program_runs_on_the_cluster(tmp_path: Path) -> None:
+    (tmp_path / "program.py").write_text(PROGRAM, encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "program.py"], cwd=tmp_path, capture_output=True, text=True, timeout=90
+    )
+    assert "{'output': 10.5}" in done.stdout, done.stderr

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,9 +16,12 @@ import pytest
 
 pytest.importorskip("dbos", reason="dbos is not installed")
 
-from livetools import ConfigError, ToolContext, ToolDefinitionError
+from support.postgres import postgres, program
+
+from livetools import ConfigError, ConnectFailed, ToolContext, ToolDefinitionError, ToolError, connect
 from livetools.integrations.dbos import Durable
-from livetools.session.handle_store import MemoryHandleStore
+from livetools.integrations.durable_values import JsonOrPickle
+from livetools.session.handle_store import FileHandleStore, MemoryHandleStore
 from livetools.testing import FakeLiveServer
 
 APP = Path(__file__).parents[1] / "support" / "durable_app.py"
@@ -26,9 +31,9 @@ LEASE = 1.0
 class Parent:
     """Forks processes; see ``durable_app``."""
 
-    def __init__(self) -> None:
+    def __init__(self, *database: str) -> None:
         pipe = subprocess.PIPE
-        command = [sys.executable, str(APP), str(LEASE)]
+        command = [sys.executable, str(APP), str(LEASE), *database]
         self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, text=True, start_new_session=True)
 
     def tell(self, line: str) -> int:
@@ -39,12 +44,18 @@ class Parent:
         return int(self.process.stdout.readline())
 
 
-@pytest.fixture(scope="module")
-def parent() -> Iterator[Parent]:
-    parent = Parent()
-    yield parent
-    os.killpg(parent.process.pid, signal.SIGKILL)  # with whatever it has forked
-    parent.process.communicate()
+@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+def parent(request: pytest.FixtureRequest) -> Iterator[Parent]:
+    with contextlib.ExitStack() as stack:
+        database: tuple[str, ...] = ()
+        if request.param == "postgres":
+            if program("initdb") is None or program("postgres") is None:
+                pytest.skip("PostgreSQL is not installed")
+            database = (stack.enter_context(postgres()),)
+        parent = Parent(*database)
+        yield parent
+        os.killpg(parent.process.pid, signal.SIGKILL)  # with whatever it has forked
+        parent.process.communicate()
 
 
 class Processes:
@@ -156,3 +167,139 @@ async def test_a_plain_handle_is_taken_and_gets_a_key() -> None:
     again = Durable().store(inner)
     assert await again.load() == "h2"
     assert again.key == store.key  # type: ignore[attr-defined]
+
+
+# What lies in the database, what is logged, and what is refused
+
+
+def durable_pay(folder: Path) -> tuple[Durable, Any]:
+    durable = Durable(f"sqlite:///{folder / 'runs.sqlite'}")
+
+    @durable.tool()
+    def pay(card: str) -> str:
+        """Pay."""
+        if card == "broken":
+            raise RuntimeError("the password is hunter2")
+        if card == "declined":
+            raise ToolError("the card 4111 was declined")
+        return f"paid with {card}"
+
+    return durable, pay
+
+
+PAID = """
+import asyncio, sys
+from pathlib import Path
+sys.path[:0] = [{tests!r}]
+from integrations.test_dbos import durable_pay
+import livetools
+from livetools.session import FileHandleStore
+from livetools.testing import FakeLiveServer
+
+async def main(durable, pay):
+    answers = []
+    async with FakeLiveServer() as server:
+        @server.model
+        async def model(turn):
+            for card in ("mine", "declined", "broken"):
+                answers.append(await turn.call("pay", card=card))
+            await turn.say("Done.")
+        store = durable.store(FileHandleStore("handle"))
+        async with livetools.connect("gemini-3.8-live", tools=[pay], handle_store=store, **server.options) as session:
+            await session.ask("go", timeout=20)
+    print(answers)
+
+durable, pay = durable_pay(Path.cwd())
+with durable:
+    asyncio.run(main(durable, pay))
+"""
+
+
+@pytest.fixture(scope="module")
+def paid(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
+    """A folder in which a process has paid, what it printed, and what it logged."""
+    folder = tmp_path_factory.mktemp("paid")
+    source = PAID.format(tests=str(Path(__file__).parents[1]))
+    done = subprocess.run(
+        [sys.executable, "-c", source], cwd=folder, capture_output=True, text=True, timeout=60, umask=0o022
+    )
+    assert done.returncode == 0, done.stderr
+    return folder, done.stdout, done.stderr
+
+
+def test_the_text_of_an_error_goes_to_the_model_or_nowhere(paid: tuple[Path, str, str]) -> None:
+    folder, answers, logged = paid
+    assert "{'output': 'paid with mine'}" in answers
+    assert "{'error': 'the card 4111 was declined'}" in answers
+    assert "{'error': 'pay failed'}" in answers
+    assert "4111" not in logged
+    assert "hunter2" not in logged + answers
+    assert "the durable tool pay failed: RuntimeError at" in logged
+    assert not any(b"hunter2" in file.read_bytes() for file in folder.glob("runs.sqlite*"))
+
+
+def test_the_files_of_a_database_are_their_owners_alone(paid: tuple[Path, str, str]) -> None:
+    files = list(paid[0].glob("runs.sqlite*"))
+    assert files
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+
+
+def test_what_is_json_lies_there_as_json(paid: tuple[Path, str, str]) -> None:
+    kept = b"".join(file.read_bytes() for file in paid[0].glob("runs.sqlite*"))
+    assert b'json:{"args":[{"card":"mine"}],"kwargs":{}}' in kept
+    assert b'json:{"value":"paid with mine"}' in kept
+    assert b'json:{"tool_error":"the card 4111 was declined"}' in kept
+    assert b'json:{"failed":"RuntimeError"}' in kept
+    assert b"gASV" not in kept  # a pickle, in base64
+
+
+@pytest.mark.parametrize(
+    ("value", "readable"),
+    [
+        (None, True), ({"a": [1, 2.5, True, "é", {}]}, True), ({"args": ({"x": 1},), "kwargs": {}}, True),
+        ((1, 2), False), ({1: 2}, False), (float("inf"), False), (b"x", False), ("\ud800", False), ({1, 2}, False),
+    ],
+)  # fmt: skip
+def test_a_value_is_the_same_after_it_was_kept(value: object, readable: bool) -> None:
+    kept = JsonOrPickle().serialize(value)
+    assert kept.startswith("json:") == readable
+    again = JsonOrPickle().deserialize(kept)
+    assert again == (
+        value if not isinstance(value, dict) or "args" not in value else {**value, "args": [{"x": 1}]}
+    )
+
+
+def test_without_its_store_a_durable_tool_is_refused_before_anything_is_opened(tmp_path: Path) -> None:
+    _, pay = durable_pay(tmp_path)
+    other = Durable(f"sqlite:///{tmp_path / 'other.sqlite'}")
+    for store in (None, FileHandleStore(tmp_path / "handle"), other.store(MemoryHandleStore())):
+        with pytest.raises(ConfigError, match=r"durable\.store"):
+            connect("gemini-3.8-live", tools=[pay], api_key="k", handle_store=store)
+
+
+@pytest.mark.anyio
+async def test_a_session_outside_of_the_block_is_refused_when_it_is_opened(tmp_path: Path) -> None:
+    durable, pay = durable_pay(tmp_path)
+    store = durable.store(MemoryHandleStore())
+    async with FakeLiveServer() as server:
+        with pytest.raises(ConfigError, match="inside of `with durable:`"):
+            async with connect("gemini-3.8-live", tools=[pay], handle_store=store, **server.options):
+                pass
+        assert not server.sessions
+
+
+@pytest.mark.parametrize(
+    ("database", "error", "told"),
+    [
+        ("postgresql://me:hunter2@127.0.0.1:1/x", ConnectFailed, "127.0.0.1"),
+        ("sqlite:////nowhere/at/all.sqlite", ConfigError, "/nowhere/at/all.sqlite"),
+        ("no url", ConfigError, "URL"),
+    ],
+)
+def test_a_database_that_is_away_is_an_error_of_ours_without_its_password(
+    database: str, error: type[Exception], told: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(error, match=told) as caught, Durable(database):
+        raise AssertionError("there is no such database")
+    assert "hunter2" not in str(caught.value)
+    assert not capfd.readouterr().err

@@ -45,11 +45,11 @@ def add(a: int, b: int = 1) -> int:
     return a + b
 
 
-def returning(*content: types.ContentBlock, structured: Any = None) -> MCPServer:
+def returning(*content: types.ContentBlock, structured: Any = None, is_error: bool = False) -> MCPServer:
     """A server with one tool, ``it``, that returns this."""
 
     def it() -> types.CallToolResult:
-        return types.CallToolResult(content=list(content), structured_content=structured)
+        return types.CallToolResult(content=list(content), structured_content=structured, is_error=is_error)
 
     return server_of(it)
 
@@ -175,6 +175,81 @@ async def test_a_wrapped_value_comes_as_itself(args: dict[str, Any]) -> None:
 async def test_structured_content_goes_before_the_text_that_repeats_it() -> None:
     got = await response_of(returning(text('{"deg": 12}'), structured={"deg": 12, "sky": None}))
     assert got == {"output": {"deg": 12, "sky": None}}
+
+
+LINK = types.ResourceLink(uri="file:///r.csv", name="r.csv", description="the rows", mime_type="text/csv")
+
+
+@pytest.mark.parametrize(
+    ("block", "said"),
+    [
+        (LINK, "r.csv: file:///r.csv (the rows, text/csv)"),
+        (text("warning: 2 rows were skipped"), "warning: 2 rows were skipped"),
+        (
+            types.EmbeddedResource(resource=types.TextResourceContents(uri="file:///a", text="soup")),
+            "soup",
+        ),
+        (types.AudioContent(data="AAAA", mime_type="audio/wav"), "[audio/wav, 3 bytes]"),
+    ],
+)
+async def test_what_says_more_than_the_structure_stays_beside_it(block: Any, said: str) -> None:
+    got = await response_of(returning(text('{"n": 3}'), block, structured={"n": 3}))
+    assert got == {"output": {"n": 3}, "content": said}
+    wrapped = await response_of(returning(text("3"), block, structured={"result": 3}))
+    assert wrapped == {"output": 3, "content": said}
+
+
+async def test_an_image_in_a_resource_is_shown_as_well() -> None:
+    data = base64.b64encode(PNG).decode()
+    blob = types.BlobResourceContents(uri="file:///a.png", blob=data, mime_type="image/png")
+    async with Client(returning(types.EmbeddedResource(resource=blob))) as client:
+        (one,) = await mcp.toolset(client)
+        context: Any = one.context(call=livetools.Call("c1", "it", {}))
+        assert one.handler is not None
+        found = await one.handler(context)
+    assert found.parts == ({"inlineData": {"mimeType": "image/png", "data": data}},)
+
+
+@pytest.mark.parametrize(
+    ("content", "structured", "said"),
+    [
+        ([text("no quota")], {"retry_after": 30}, 'no quota\n{"retry_after": 30}'),
+        ([], {"retry_after": 30}, '{"retry_after": 30}'),
+        ([LINK], None, "r.csv: file:///r.csv (the rows, text/csv)"),
+        ([], None, "the server reports an error, and says nothing of it"),
+        ([text('{"retry_after": 30}')], {"retry_after": 30}, '{"retry_after": 30}'),
+    ],
+)
+async def test_an_error_has_the_text_and_the_structure(content: Any, structured: Any, said: str) -> None:
+    server = returning(*content, structured=structured, is_error=True)
+    assert await response_of(server) == {"error": said}
+
+
+class Failing:
+    """A client whose calls raise this."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    async def list_tools(self) -> types.ListToolsResult:
+        return types.ListToolsResult(tools=[THREE[0]])
+
+    async def call_tool(self, name: str, arguments: dict[str, Any]) -> None:
+        raise self.error
+
+
+async def test_the_servers_words_are_told_out_of_a_group_and_no_others() -> None:
+    def quota(said: str) -> MCPError:
+        return MCPError(-32000, said)
+
+    async def error_of(error: BaseException) -> Any:
+        (one,) = await mcp.toolset(Failing(error))  # type: ignore[arg-type]
+        return (await one.call({}))["error"]
+
+    assert await error_of(quota("quota exceeded")) == "quota exceeded"
+    nested = ExceptionGroup("g", [KeyError("hunter2"), quota("a"), ExceptionGroup("h", [quota("b")])])
+    assert await error_of(nested) == "a; b"
+    assert await error_of(ExceptionGroup("g", [KeyError("hunter2")])) == "a failed"
 
 
 async def test_texts_are_one_value_or_a_list() -> None:

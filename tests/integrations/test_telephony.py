@@ -403,12 +403,14 @@ async def test_nobody_speaks_and_the_call_ends() -> None:
         asked.append(turn.text)
 
     async with FakeLiveServer(model) as server:
-        async with phone(twilio, agent_of(server), idle=10.0, on_end=ended.append, clock=clock) as line:
+        agent = agent_of(server, clock=clock, idle=1000.0)  # the bridge's own is the one that counts
+        async with phone(twilio, agent, idle=10.0, on_end=ended.append, clock=clock) as line:
             line.begin()
             with anyio.fail_after(10):
                 while not ended:
                     await anyio.sleep(0.01)
-                    clock.advance(0.5)
+                    if any("setupComplete" in frame.message for frame in server.frames):
+                        clock.advance(0.5)
             assert (await line.page.closed()).code == 1000
     assert len(asked) == 1
     assert "still there" in asked[0]

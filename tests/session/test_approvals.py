@@ -20,7 +20,7 @@ from livetools import (
     ToolError,
     tool,
 )
-from livetools.session.handlers.workers import CLEAN_UP
+from livetools.session.running.closing import HANDLERS_END
 
 pytestmark = pytest.mark.anyio
 
@@ -192,7 +192,7 @@ async def test_an_approval_that_is_of_no_account_any_more_is_cancelled(opened: O
                 await gone.wait()
             left = anyio.current_time()
     assert gone.is_set()
-    assert anyio.current_time() - left < CLEAN_UP
+    assert anyio.current_time() - left < HANDLERS_END
     assert told.is_set() == (end == "approved")
 
 
@@ -213,7 +213,7 @@ async def test_leaving_does_not_wait_for_an_approval_in_a_thread(opened: Opened)
             line.call(call())
             assert await anyio.to_thread.run_sync(asked.wait, 3)
             left = anyio.current_time()
-        assert anyio.current_time() - left < CLEAN_UP
+        assert anyio.current_time() - left < HANDLERS_END
     finally:
         answer.set()
 

@@ -14,6 +14,7 @@ from livetools import (
     ApprovalRequested,
     Call,
     Hooks,
+    Tool,
     ToolCancelled,
     ToolContext,
     ToolError,
@@ -21,6 +22,7 @@ from livetools import (
     ToolResult,
     tool,
 )
+from livetools.tools.results import error_outcome
 
 pytestmark = pytest.mark.anyio
 
@@ -353,3 +355,34 @@ async def test_the_texts_of_tool_errors_in_a_group_are_told_and_of_others_nothin
         assert await told(line, "c2", ["a", "key", "b"]) == "a; b"
         assert await told(line, "c3", ["key hunter2"]) == "book failed"
         assert await answer(line, "pay", "c4") == {"error": "the call was not approved: closed; full"}
+
+
+@pytest.mark.parametrize("approval", [False, True])
+async def test_past_its_retries_a_tool_tells_the_model_to_stop_trying(opened: Opened, approval: bool) -> None:
+    @tool(retries=1, approval=approval and (lambda args: False))
+    def book(day: int) -> str:
+        """Book a table."""
+        if day > 7:
+            raise ToolError("there is no such day.")
+        return "booked"
+
+    stop = "Stop trying: do not call book again for this"
+    async with opened([book]) as line:
+        assert await answer(line, "book", "c1", day=8) == {"error": "there is no such day."}
+        assert (await answer(line, "book", "c2", day="x"))["error"].endswith(stop)
+        assert await answer(line, "book", "c3", day=9) == {"error": f"there is no such day. {stop}"}
+        assert await answer(line, "book", "c4", day=1) == {"output": "booked"}
+        assert await answer(line, "book", "c5", day=8) == {"error": "there is no such day."}
+
+
+async def test_an_error_without_a_retry_says_so_at_once(opened: Opened) -> None:
+    def close() -> None:
+        """Close."""
+        raise ToolError("the bank is closed", retry=False)
+
+    told = {"error": "the bank is closed. Stop trying: do not call close again for this"}
+    async with opened([close]) as line:
+        assert await answer(line, "close", "c1") == told
+    assert await Tool(close).call({}) == told
+    group = ExceptionGroup("two", [ToolError("a"), ToolError("b", retry=False)])
+    assert str(error_outcome(group, "f").response["error"]).startswith("a; b. Stop trying")

@@ -35,7 +35,7 @@ def test_nothing_is_dialled_before_it_is_entered() -> None:
         ({"tools": [plain, {"name": "plain", "description": "Another."}]}, "plain"),
         ({"tools": [3]}, "int"),
         ({"voice": 3}, "such as 'Kore'"),
-        ({"language": "de", "config": {"speech_config": {"language_code": "fr"}}}, "both given"),
+        ({"language": "de", "config": {"speech_config": {"language_code": "fr"}}}, "both set"),
         ({"response_key": "answer"}, "output"),
         ({"reply_format": "xml"}, "tool_response"),
         ({"tool_timeout": 0}, "seconds"),
@@ -52,7 +52,7 @@ def test_nothing_is_dialled_before_it_is_entered() -> None:
         ({"max_history": 0}, "a number of bytes above 0"),
         ({"max_history": 1e6}, "a number of bytes above 0"),
         ({"hooks": object()}, "a list of Hooks"),
-        ({"handle": "h", "config": {"session_resumption": {"handle": "i"}}}, "twice|once"),
+        ({"handle": "h", "config": {"session_resumption": {"handle": "i"}}}, "both set"),
     ],
 )
 def test_what_cannot_work_is_a_config_error_at_the_call(options: dict[str, Any], words: str) -> None:

@@ -25,6 +25,7 @@ from livetools import (
     TurnComplete,
 )
 from livetools.session.memory import MemoryTransport
+from livetools.testing import FakeClock
 
 pytestmark = pytest.mark.anyio
 
@@ -326,6 +327,39 @@ async def test_the_last_error_is_written_before_a_session_past_max_calls_closes(
             await line.until(AudioChunk)
         with pytest.raises(livetools.LimitReached):
             await line.session.send_text("one more thing")
+
+
+async def test_a_session_past_max_seconds_ends_for_whoever_waits_and_has_told_the_model(
+    opened: Opened,
+) -> None:
+    clock = FakeClock()
+    async with opened(max_seconds=60, clock=clock) as line:
+        clock.advance(55)
+        told = await line.receive("clientContent")
+        assert "ends in about 5 seconds" in told["clientContent"]["turns"][0]["parts"][0]["text"]
+        line.says("We have five seconds left.")
+        await line.quiet()
+        assert line.session.stats()["seconds"] == 55
+        clock.advance(5)
+        with pytest.raises(livetools.LimitReached, match="max_seconds=60") as caught:
+            await line.until(AudioChunk)
+        assert caught.value.limit == "max_seconds"
+        with pytest.raises(livetools.LimitReached):
+            await line.session.ask("One more thing?")
+
+
+async def test_a_session_in_which_nobody_speaks_ends_in_order(opened: Opened) -> None:
+    clock = FakeClock()
+    async with opened(idle=30, clock=clock) as line:
+        clock.advance(30)
+        asked = await line.receive("clientContent")
+        assert "still there" in asked["clientContent"]["turns"][0]["parts"][0]["text"]
+        line.says("Are you still there?")
+        await line.quiet()
+        clock.advance(31)
+        with anyio.fail_after(5):
+            said = [event async for event in line.session if isinstance(event, OutputTranscript)]
+        assert [event.text for event in said] == ["Are you still there?"]
 
 
 async def test_an_error_that_nobody_saw_is_raised_by_leaving(opened: Opened) -> None:

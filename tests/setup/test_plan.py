@@ -477,3 +477,21 @@ def test_a_plan_is_refused_or_says_nothing_that_its_model_refuses(
         assert served.scheduling is None or served.takes_scheduling
         assert not (served.streams and (served.behavior == "BLOCKING" or reply_format == "client_content"))
         assert not (served.background and served.behavior == "NON_BLOCKING")
+
+
+@pytest.mark.parametrize("limit", ["max_seconds", "idle"])
+@pytest.mark.parametrize("value", [0, -1, True, "10"])
+def test_a_limit_of_time_is_a_number_of_seconds(limit: str, value: object) -> None:
+    with pytest.raises(ConfigError, match=f"{limit}=.*expected a number of seconds above 0"):
+        make_plan("gemini-3.8-live", **{limit: value})  # type: ignore[arg-type]
+
+
+def test_idle_asks_for_what_the_user_says_and_needs_it() -> None:
+    plan = make_plan("gemini-3.8-live", idle=30)
+    assert plan.setup["inputAudioTranscription"] == {}
+    asked = make_plan(
+        "gemini-3.8-live", config={"input_audio_transcription": {"language_codes": ["nb-NO"]}}, idle=30
+    )
+    assert asked.setup["inputAudioTranscription"] == {"languageCodes": ["nb-NO"]}
+    with pytest.raises(ConfigError, match="leave input_audio_transcription on"):
+        make_plan("gemini-3.8-live", config={"input_audio_transcription": None}, idle=30)

@@ -76,6 +76,7 @@ class World:
         ("end of the call",),
         ("respond",),
         ("cancel",),
+        ("cancel and go on",),
         ("open microphone",),
     )
 
@@ -360,6 +361,13 @@ class World:
             self.taken_back = made.halts
             if made.halts and not self.ending:
                 self.fall_silent()
+                self.unwanted.add(made.names)  # it may still go on
+
+    def cancel_and_go_on(self) -> None:
+        """The newest call is taken back, and the model goes on though its turn has ended with the call."""
+        if self.open and self.open[-1].halts and not self.ending:
+            self.turns.taken_back(self.open.pop().run, self.now)
+            self.say()
 
     # Time
 

@@ -35,15 +35,39 @@ from livetools.transport.websocket import WebSocket
 from .rough import RoughLine, texts
 from .virtual import VirtualClock
 
-MODELS: tuple[tuple[str, dict[str, Any]], ...] = (
-    ("gemini-live-2.5-flash-preview", {"response_modalities": ["TEXT"]}),
-    ("gemini-2.5-flash-native-audio-latest", {}),
-    ("gemini-3.1-flash-live-preview", {}),
-    ("gemini-3.8-live", {}),
-    ("gemini-3.8-live-extended-thinking", {"thinking_config": {"thinking_level": "LOW"}}),
+TEXT: dict[str, Any] = {"response_modalities": ["TEXT"]}
+TRANSPARENT: dict[str, Any] = {"session_resumption": {"transparent": True}}
+#: Every profile that calls functions: on the Gemini API, and on Vertex AI (where a call of half-cascade ends its turn,
+#: and a transparent session says how much of what was sent it has taken in).
+MODELS: tuple[tuple[str, dict[str, Any], bool], ...] = (
+    ("gemini-live-2.5-flash-preview", TEXT, False),
+    ("gemini-live-2.5-flash-preview", {}, False),
+    ("gemini-2.0-flash-live-001", TEXT, False),
+    ("gemini-2.5-flash-native-audio-latest", {}, False),
+    ("gemini-3.1-flash-live-preview", {}, False),
+    ("gemini-3.8-live", {}, False),
+    ("gemini-3.8-live-extended-thinking", {"thinking_config": {"thinking_level": "LOW"}}, False),
+    ("gemini-2.0-flash-live-001", {}, False),
+    ("gemini-live-2.5-flash", TEXT, True),
+    ("gemini-live-2.5-flash", {}, True),
+    ("gemini-live-2.5-flash", TEXT | TRANSPARENT, True),
+    ("gemini-live-2.5-flash-native-audio", {}, True),
+    ("gemini-live-2.5-flash-native-audio", TRANSPARENT, True),
+    ("gemini-3.8-live", {}, True),
 )
-#: As the others, but on Vertex AI, where the service says how much of what was sent it has taken in.
-TRANSPARENT = ("gemini-live-2.5-flash-native-audio", {"session_resumption": {"transparent": True}})
+#: What the checks of a storm let pass, each with its reason; a storm counts how often it did.
+EXCUSES = {
+    "no answer": "a question whose connection was lost may have been answered there, and nothing of it came",
+    "cut short": "an interruption, a lost connection or a stall leaves a reply with what was said by then",
+    "never sent": "the fake books a call before it writes it, and the line went in between",
+    "taken back meanwhile": "while a decision was written to a slow line, the model took that call back",
+    "answered late": "its time was up, or its connection was replaced: the answer is an error that says so",
+    "crossed": "something of the server's came after the answer was sent: nobody can tell that it was lost",
+    "cancelled late": "the server knows when a response arrived, not whether the cancellation had been read by then",
+    "mixed": "of several responses to calls that do not block nothing tells which turn is on which",
+    "said too late": "two questions may be answered in one turn: the model was quiet for too long behind the first",
+    "taken back": "where a call ends its turn, one that is taken back may have ended it; the model was slow to go on",
+}
 KINDS = (
     "fast",
     "slow",
@@ -80,6 +104,9 @@ class Chaos:
         0.0  # share of the turns before which another agent takes over, and of the tools that say so
     )
     announced: list[str | None] = field(default_factory=list)  # agents that HandedOff named
+    microphone: bool | None = None  # sound goes out all the time, off and on; None: in every other storm
+    model_of: int | None = None  # of MODELS; None: by chance
+    excused: Counter[str] = field(default_factory=Counter)  # by EXCUSES
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -87,14 +114,20 @@ class Chaos:
         self.agents = itertools.count(1)
         self.updates: list[str | None] = []  # agents whom session.update said to be in office
         self.calm = False
-        self.model, self.config = self.random.choice(MODELS)
+        self.taken_back: set[str] = set()  # calls
+        self.done: list[str] = []  # texts to which the model has said its answer
+        self.wrong: list[tuple[str, str]] = []  # questions, with what they were given instead of their answer
+        self.model, self.config, vertex = (
+            self.random.choice(MODELS) if self.model_of is None else MODELS[self.model_of]
+        )
+        if self.microphone is None:
+            self.microphone = random.Random(f"{self.seed} microphone").random() < 0.5
         self.options: dict[str, Any] = {
             "reply_batching": self.random.choice(("each", "batch")),
             "lost_results": self.random.choice(("deliver", "deliver", "drop")),
             "max_concurrency": self.random.choice((None, None, 2)),
         }
-        if self.random.random() < 0.15:
-            self.model, self.config = TRANSPARENT
+        if vertex:
             self.options |= {"vertexai": True, "project": "p", "location": "l"}
         self.server = FakeLiveServer(clock=VirtualClock(), seed=self.seed)
         self.server.model(self.answer)
@@ -102,7 +135,13 @@ class Chaos:
         self.heard: Counter[str] = Counter()  # how often each text was heard by a model that then answered
 
     def __str__(self) -> str:
-        return f"seed {self.seed}, {self.model}, {self.options}"
+        microphone = ", microphone" if self.microphone else ""
+        return f"seed {self.seed}, {self.model}, {self.config}, {self.options}{microphone}"
+
+    def excuse(self, name: str) -> None:
+        """Let something pass, for one of the reasons in the table."""
+        assert name in EXCUSES
+        self.excused[name] += 1
 
     # -- the user
 
@@ -118,6 +157,8 @@ class Chaos:
             async with self.server, session, anyio.create_task_group() as group:
                 group.start_soon(self.listen, session)
                 group.start_soon(self.sabotage)
+                if self.microphone:
+                    group.start_soon(self.speak, session)
                 self.line.late, self.line.swallow = self.random.choice((0.0, 0.05, 0.3)), 0.004
                 for name in ("garbage", "unknown", "text_frame", "drop", "half_frame"):
                     setattr(self.server.faults, name, self.random.choice((0.0, 0.01)))
@@ -140,16 +181,26 @@ class Chaos:
                 await session.send_audio(bytes(640))
         if way < 0.75:
             try:
+                others = any("call" in name or "response" in name for name in session.pending)
+                mixed = others and session.profile.non_blocking == "honoured"
                 with anyio.fail_after(PATIENCE):
                     reply = await session.ask(text)
-            except (
-                livetools.NoAnswer
-            ):  # it went down with its line, or the model's words on a call before it did
+            except livetools.NoAnswer:
                 self.replies["none"] += 1
+                self.excuse("no answer")
             else:
-                self.replies["interrupted" if reply.interrupted else "whole"] += 1
-                if not reply.interrupted:
-                    self.replies["right"] += f"done {text}" in str(reply)
+                if reply.interrupted or reply.stalled:
+                    self.excuse("cut short")
+                elif text in str(reply):  # which may be on another text as well
+                    self.replies["right"] += 1
+                elif self.taken_back.intersection(call.id for call in reply.calls):
+                    self.excuse("taken back")
+                elif mixed:
+                    self.excuse("mixed")
+                elif not any(text in said for said in self.done):
+                    self.excuse("said too late")
+                else:
+                    self.wrong.append((text, str(reply)))
         else:
             with anyio.fail_after(PATIENCE):
                 await session.send_text(text)
@@ -157,6 +208,15 @@ class Chaos:
         if way > 0.97:
             await session.interrupt()
         await anyio.sleep(self.random.choice((0.0, 0.1, 3.0)))
+
+    async def speak(self, session: livetools.Session) -> None:
+        """An open microphone, off and on. Nobody speaks into it."""
+        chance = random.Random(f"{self.seed} speaker")
+        while True:
+            for _ in range(chance.randrange(1, 200)):
+                await session.send_audio(bytes(640))
+                await anyio.sleep(chance.choice((0.02, 0.1, 0.5)))
+            await anyio.sleep(chance.uniform(0, 20))
 
     async def take_over(self, session: livetools.Session) -> None:
         """Another agent goes on with the conversation."""
@@ -185,6 +245,8 @@ class Chaos:
         async for event in session:
             if isinstance(event, ToolStarted | ToolFinished | ToolCancelled | ToolLost):
                 self.events.append(event)
+                if isinstance(event, ToolCancelled):
+                    self.taken_back.add(event.call.id)
             elif isinstance(event, HandedOff):
                 self.announced.append(event.name)
             elif isinstance(event, ApprovalRequested):
@@ -201,9 +263,9 @@ class Chaos:
                 case "refuse":
                     await session.refuse(call, "not on a Friday")
         except LocalProtocolError as error:
-            # While a decision on another call was written to a slow line, the model may have taken this one back.
             if "not open any more" not in str(error):
                 raise
+            self.excuse("taken back meanwhile")
 
     # -- the model
 
@@ -219,6 +281,7 @@ class Chaos:
         for _ in range(0 if self.calm else chance.choice((0, 0, 1, 1, 2))):
             await self.call(turn, chance)
         await turn.say(f"done {turn.text} ")
+        self.done.append(turn.text)
         await self.maybe_cut(turn, chance, 0.03)
 
     async def call(self, turn: Turn, chance: random.Random) -> None:
@@ -407,6 +470,7 @@ class Chaos:
         assert stats["handlers"] == 0, stats
         twice = {n: runs for n, runs in self.runs.items() if runs > 1}
         assert not twice, f"run twice: {twice}"
+        assert not self.wrong, f"questions were given another answer than theirs: {self.wrong}"
         self.check_cancelled()
         self.check_texts()
         self.check_agents(session)
@@ -421,7 +485,9 @@ class Chaos:
         self.check_events()
 
     def check_cancelled(self) -> None:
-        """Nothing is sent for a call once its cancellation was read (the server knows only that it was received)."""
+        """Nothing is sent for a call once its cancellation was read."""
+        for _ in self.server.service.log.late:
+            self.excuse("cancelled late")
         self.server.service.log.late.clear()
         for crossing in self.line.crossings:
             assert not crossing.late, f"answered after its cancellation: {crossing.late}"
@@ -461,19 +527,14 @@ class Chaos:
         owed = kinds[ToolLost] and not kinds[ToolCancelled] and finished is not None
         if owed and all(e.delivery == "text" for e in events if isinstance(e, ToolLost)):
             about = f"[Result of {call.name}({json.dumps(dict(call.args))})"
-            delivered = any(about in text for text in self.read) or self.yielded(call)
+            delivered = any(about in text for text in self.read)
             assert delivered, f"the result of a lost call was not delivered: {events}"
-
-    def yielded(self, call: Call) -> bool:
-        """Whether all that a generator yielded was received, as the pongs say: of its mere end nothing is told."""
-        return call.name in ("stream", "steps") and any(
-            c.arrived(call.id) >= PARTS for c in self.line.crossings
-        )
 
     def check_call(self, call: FakeCall) -> None:
         """Each call of the model was answered, or taken back, or its loss was told."""
         if str(call.id).encode() not in self.crossed_ids:
-            call.end("lost")  # the fake booked it, and its line went before it was sent
+            call.end("lost")
+            self.excuse("never sent")
         assert call.state != "open", f"never answered: {call}"
         events = self.told.get(call.args["n"], [])
         if call.state == "answered":
@@ -484,12 +545,13 @@ class Chaos:
             and not any(isinstance(e, ToolLost | ToolCancelled) for e in events)
         ):
             assert self.crossed(call), f"lost, and nobody was told: {call}: {events}"
+            self.excuse("crossed")
 
     def check_answer(self, call: FakeCall) -> None:
         response, n = call.response, call.args["n"]
         error = str(response.get("error", ""))
-        excuses = ("timed out", "was replaced")
-        if error and any(excuse in error for excuse in excuses):
+        if "timed out" in error or "was replaced" in error:
+            self.excuse("answered late")
             return
         expected: object = {
             "failing": lambda: error and "secret" not in error,

@@ -1,8 +1,9 @@
-"""What the processes of the durable tests do: ``python durable_app.py LEASE``.
+"""What the processes of the durable tests do: ``python durable_app.py LEASE [DATABASE]``.
 
-It imports once, and forks. Each line on its standard input is a task for a process of its own: ``TASK URL FOLDER
-[WHERE]``. It is answered with its id; ``wait ID`` with its exit code. ``WHERE`` a process kills itself: ``between``
-two steps, ``inside`` one, or ``slow``: nowhere, but it takes its time once another process is there.
+Without a database it is SQLite in the folder. It imports once, and forks. Each line on its standard input is a task for
+a process of its own: ``TASK URL FOLDER [WHERE]``. It is answered with its id; ``wait ID`` with its exit code.
+``WHERE`` a process kills itself: ``between`` two steps, ``inside`` one, or ``slow``: nowhere, but it waits until
+another process is there, and takes its time.
 """
 
 from __future__ import annotations
@@ -98,7 +99,8 @@ async def beside(session: livetools.Session, tool: Tool, store: ConversationStor
 def work(task: str, url: str, folder: str, place: str = "") -> None:
     global where, FOLDER
     where, FOLDER = place, Path(folder)
-    durable = Durable(f"sqlite:///{FOLDER / 'runs.sqlite'}", lease=LEASE)
+    database = sys.argv[2] if len(sys.argv) > 2 else f"sqlite:///{FOLDER / 'runs.sqlite'}"
+    durable = Durable(database, lease=LEASE)
     tool = durable.tool()(book)
     store = durable.store(FileHandleStore(FOLDER / "handle"))
     assert isinstance(store, ConversationStore)

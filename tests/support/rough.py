@@ -82,6 +82,9 @@ class _Rough:
         self._crossing.asked.append((frame, pong))
         return pong
 
+    def silent_for(self) -> float:
+        return self._inner.silent_for()
+
     def hurry(self) -> None:
         self._inner.hurry()
 

@@ -61,7 +61,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], list[str]]] = [
         {"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}], "description": "which", "default": 3},
         {
             "anyOf": [
-                {"type": "INTEGER", "description": "which", "nullable": True},
+                {"type": "INTEGER", "description": "which", "nullable": True, "default": 3},
                 {"type": "STRING", "description": "which", "nullable": True},
             ]
         },

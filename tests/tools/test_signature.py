@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, field_validator
 from typing_extensions import TypedDict
 
+from livetools import Tool
 from livetools.errors import ToolDefinitionError
 from livetools.tools import ToolContext
 from livetools.tools.arguments import InvalidArguments
@@ -422,3 +423,33 @@ def test_whatever_a_model_sends_it_is_taken_or_refused_in_words(args: dict[str, 
 
     with contextlib.suppress(InvalidArguments):
         assert type(sent(f, args)) is int
+
+
+class Shop:
+    @functools.singledispatchmethod
+    def look(self, x: int | str) -> str:
+        """Look."""
+        return "other"
+
+    @look.register
+    def _(self, x: int) -> str:
+        return f"number {x}"
+
+
+@functools.singledispatch
+def show(x: int | str, loud: bool = False) -> str:
+    """Show."""
+    return "other"
+
+
+@show.register
+def _(x: int, loud: bool = False) -> str:
+    return f"number {x}, {loud}"
+
+
+@pytest.mark.anyio
+async def test_a_function_that_dispatches_by_the_class_of_its_first_argument_is_a_tool() -> None:
+    assert await Tool(show).call({"x": 5, "loud": True}) == {"output": "number 5, True"}
+    assert await Tool(show).call({"x": "a"}) == {"output": "other"}
+    assert await Tool(Shop().look).call({"x": 5}) == {"output": "number 5"}
+    assert Tool(Shop().look).declaration()["parameters"]["required"] == ["x"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import concurrent.futures
+import copy
 import dataclasses
 import functools
 import gc
@@ -456,3 +458,46 @@ async def test_a_declaration_whose_properties_are_none_is_one_without_arguments(
     assert "properties" not in (declared.declaration().get("parameters") or {})
     assert not [line for line in declared.lint() if "properties" in line]
     assert "error" in await Tool(declared.declaration(), handler=lambda: 1).call({"x": 1})
+
+
+class Cluster(concurrent.futures.Executor):
+    """An executor that holds what cannot be pickled, as clusters do."""
+
+    def __reduce__(self) -> str:
+        raise TypeError("an executor cannot be pickled")
+
+
+def test_a_decorated_function_is_pickled_by_value_without_its_executor_and_with_all_else() -> None:
+    cloudpickle = pytest.importorskip("cloudpickle", reason="it comes with distributed")
+
+    def make() -> (
+        Any
+    ):  # what has no name to be found by is pickled by value, as the functions of __main__ are
+        @tool(executor=Cluster(), approval=True, timeout=5)
+        def simulate(steps: int) -> float:
+            """Simulate."""
+            return steps * 1.5
+
+        return simulate
+
+    simulate = make()
+    compiled(simulate)
+    there = cloudpickle.loads(cloudpickle.dumps(simulate))
+    assert there(7) == 10.5
+    assert Tool(there).options["executor"] is None
+    assert (Tool(there).options["approval"], Tool(there).options["timeout"]) == (True, 5)
+    assert isinstance(Tool(simulate).options["executor"], Cluster)
+
+
+def test_a_copy_of_an_object_keeps_the_whole_mark() -> None:
+    class Counter:
+        def __init__(self) -> None:
+            self.many = 0
+
+        def __call__(self, steps: int) -> int:
+            """Count."""
+            return steps
+
+    marked = tool(executor=Cluster())(Counter())
+    for copied in (copy.copy(marked), copy.deepcopy(marked)):
+        assert isinstance(Tool(copied, name="count").options["executor"], Cluster)

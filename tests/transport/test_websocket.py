@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import logging
+import math
 import ssl
 import threading
 from collections.abc import Awaitable, Callable, Iterator
@@ -407,3 +408,64 @@ async def test_a_message_in_very_many_fragments_is_read() -> None:
 def test_a_bound_that_is_not_a_number_of_bytes_is_refused(bound: object) -> None:
     with pytest.raises(ConfigError, match="max_message"):
         WebSocket(max_message=bound)  # type: ignore[arg-type]  # the case
+
+
+@pytest.mark.parametrize("seconds", [0, -1, math.inf, math.nan, True, "40"])
+def test_a_silence_that_is_not_a_number_of_seconds_is_refused(seconds: object) -> None:
+    with pytest.raises(ConfigError, match="dead_after"):
+        WebSocket(dead_after=seconds)  # type: ignore[arg-type]  # the case
+
+
+async def test_a_line_that_has_fallen_silent_ends_and_says_so() -> None:
+    pings: list[Frame] = []
+    with server(partial(silent, pings)) as url:
+        async with WebSocket(dead_after=0.2).dial(url, {}) as transport:
+            await transport.send(b"{}")
+            await transport.receive()
+            with pytest.raises(Gone, match=r"no byte came for 0\.2 s, not even a pong") as caught:
+                await transport.receive()
+    assert (caught.value.code, caught.value.by_us) == (1006, False)
+    assert len(pings) == 1
+
+
+async def test_a_line_that_answers_pings_is_not_cut_however_quiet_it_is() -> None:
+    answered = threading.Event()
+
+    def quiet(connection: ServerConnection) -> None:
+        pongs = 0
+        send = connection.protocol.send_frame
+
+        def counted(frame: Frame) -> None:
+            nonlocal pongs
+            pongs += frame.opcode is Opcode.PONG
+            if pongs == 5:
+                answered.set()
+            send(frame)
+
+        connection.protocol.send_frame = counted  # type: ignore[method-assign]
+        answered.wait(20)
+        echo(connection)
+
+    with server(quiet) as url:
+        async with WebSocket(dead_after=0.1).dial(url, {}) as transport:
+            await anyio.to_thread.run_sync(answered.wait, 20)
+            await transport.send(b"{}")
+            assert await transport.receive() == b"{}"
+
+
+@pytest.mark.parametrize(
+    "proxy",
+    [
+        "", " ", "http://", "://x", "http://[::1", "http://h:port", "http://h:0", "http://user:SECRET@h:99999",
+        "gopher://user:SECRET@h:1", "http:///x", "http://h h:1", "http://h\n:1", b"http://h:1", 5,
+    ],
+)  # fmt: skip
+def test_a_proxy_that_is_none_is_refused_at_once_and_without_its_password(proxy):
+    with pytest.raises(ConfigError, match="proxy") as refused:
+        WebSocket(proxy=proxy)
+    assert "SECRET" not in str(refused.value)
+
+
+@pytest.mark.parametrize("proxy", ["h:3128", "http://me@h:1", "socks://h:1", "https://h", True, False, None])
+def test_a_proxy_as_people_write_it_is_taken(proxy):
+    assert WebSocket(proxy=proxy).proxy == proxy

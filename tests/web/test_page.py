@@ -323,6 +323,7 @@ def test_the_pages_own_line_is_lost_and_found_with_what_was_typed_meanwhile(mode
     dev.connected()
     dev.say("one")
     dev.wait("I heard one.")
+    sessions = len(model.sessions)
     refusing.set()
     sockets[-1].close(code=3000, reason="no network")
     dev.page.locator('#line[data-line="reconnecting"]').wait_for()
@@ -332,7 +333,7 @@ def test_the_pages_own_line_is_lost_and_found_with_what_was_typed_meanwhile(mode
     refusing.clear()
     dev.wait("I heard two.")
     dev.connected()
-    assert len(model.sessions) == 1
+    assert len(model.sessions) == sessions
     assert dev.page.locator(".item.user").count() == 2
 
 
@@ -595,3 +596,156 @@ def check(dev: Dev) -> None:
             {"button": buttons} if buttons else {}
         )
     assert dev.page.get_by_role("textbox", name="Message").count() == 1
+
+
+def test_what_is_typed_shows_at_once_and_comes_back_if_it_is_refused(model, open_page):
+    scripted(model)
+    dev = open_page()
+    dev.page.evaluate("WebSocket.prototype.send = () => {}")  # it goes nowhere
+    dev.say("weather Lund")
+    sending = dev.page.locator(".item.sending")
+    sending.wait_for()
+    assert "weather Lund" in sending.inner_text()
+    message = dev.page.get_by_role("textbox", name="Message")
+    assert message.input_value() == ""
+    dev.say("x" * 70_000)
+    dev.wait("at most 65,536 characters")
+    assert len(message.input_value()) == 70_000
+
+
+def test_a_draft_survives_a_reload_and_what_was_sent_is_none(model, open_page):
+    scripted(model)
+    dev = open_page()
+    message = dev.page.get_by_role("textbox", name="Message")
+    message.fill("half a thought")
+    dev.page.reload()
+    dev.connected()
+    assert message.input_value() == "half a thought"
+    dev.say("hello")
+    dev.wait("I heard hello.")
+    dev.page.reload()
+    dev.connected()
+    assert message.input_value() == ""
+
+
+def test_what_was_said_stays_above_a_line_when_the_session_is_not_kept(model, open_page):
+    scripted(model)
+    dev = open_page()
+    sockets: list[Any] = []
+    dev.page.route_web_socket(
+        re.compile("/live/$"), lambda socket: (sockets.append(socket), socket.connect_to_server())
+    )
+    dev.page.reload()
+    dev.connected()
+    dev.say("weather Oslo")
+    dev.wait("It is 12 °C, rain.")
+    dev.page.evaluate("sessionStorage.clear()")  # without its token, the page finds its session no more
+    sockets[-1].close(code=3000, reason="the server was started again")
+    divider = dev.page.get_by_role("separator")
+    divider.wait_for()
+    dev.say("hello")
+    dev.wait("I heard hello.")
+    said = dev.page.inner_text("#conversation")
+    assert said.index("12 °C") < said.index("a new session") < said.index("I heard hello.")
+
+
+def test_tools_and_calls_are_found(model, open_page):
+    scripted(model)
+    dev = open_page()
+    dev.say("weather Oslo")
+    dev.wait("It is 12 °C, rain.")
+    dev.say("scan sda")
+    dev.wait("no errors")
+    dev.idle()
+    calls = dev.page.locator("#timeline .row.call:visible")
+    assert calls.count() == 2
+    dev.page.get_by_role("searchbox", name="Search the timeline").fill("SDA")
+    dev.until("document.querySelectorAll('#timeline .row.call').length === 1")
+    assert "scan" in calls.inner_text()
+    dev.page.get_by_role("searchbox", name="Search the timeline").fill("")
+    dev.button("Only failures").click()
+    dev.until("document.querySelectorAll('#timeline .row.call').length === 0")
+    dev.button("Only failures").click()
+    dev.page.get_by_role("button", name=re.compile(r"^scan\(")).click()  # from what was said to the timeline
+    dev.page.locator(".details").get_by_text("Yields and progress").wait_for()
+
+    dev.page.get_by_role("button", name="4 tools").click()
+    dev.page.get_by_role("searchbox", name="Search the tools").fill("weather")
+    declared = dev.page.get_by_role("list", name="All tools")
+    assert "city" in declared.inner_text()
+    assert "erase" not in declared.inner_text()
+    dev.button("Setup").click()
+    dev.wait('"functionDeclarations"')
+
+
+def test_a_person_sees_how_long_there_is_to_decide_and_refuses_with_enter(model, open_page):
+    scripted(model)
+    dev = open_page()
+    dev.say("erase sda")
+    dev.button("Approve").wait_for()
+    assert re.fullmatch(r"(60|59|58) s left", dev.page.get_by_role("timer").inner_text())
+    assert dev.page.title().startswith("(1) erase waits")
+    reason = dev.page.get_by_role("textbox", name="Reason")
+    reason.fill("not today")
+    reason.press("Enter")
+    dev.wait("not approved: not today")
+    assert not dev.page.title().startswith("(")
+
+
+def test_text_runs_in_the_direction_of_its_script(model, open_page):
+    scripted(model)
+    dev = open_page()
+    dev.say("مرحبا")
+    dev.wait("I heard مرحبا")
+    said = dev.page.locator(".item.user .final")
+    assert said.evaluate("it => getComputedStyle(it).direction") == "rtl"
+    assert dev.page.locator(".item.model .final").evaluate("it => getComputedStyle(it).direction") == "ltr"
+
+
+WIDTHS = (320, 360, 412, 600, 768, 961, 980, 1024, 1160, 1280, 1600, 2560)
+OVERLAPS = """() => {
+  const rect = (it) => it.getBoundingClientRect();
+  const seen = [...document.querySelectorAll("button, summary, input, textarea, [role=meter]")].filter((it) => {
+    if (!it.checkVisibility({ visibilityProperty: true }) || rect(it).width < 2) return false;
+    for (let up = it.parentElement; up; up = up.parentElement) {
+      if (getComputedStyle(up).overflowY === "visible") continue;
+      if (rect(it).bottom <= rect(up).top || rect(it).top >= rect(up).bottom) return false;
+    }
+    return true;
+  });
+  const over = [];
+  for (const [n, one] of seen.entries()) for (const other of seen.slice(n + 1)) {
+    const a = rect(one), b = rect(other);
+    const apart = a.right - 1 <= b.left || b.right - 1 <= a.left || a.bottom - 1 <= b.top || b.bottom - 1 <= a.top;
+    const name = (it) => it.id || it.innerText;
+    if (!apart && !one.contains(other) && !other.contains(one)) over.push(`${name(one)} over ${name(other)}`);
+  }
+  if (document.documentElement.scrollWidth > innerWidth + 1) over.push("it scrolls sideways");
+  return over;
+}"""
+
+
+@pytest.mark.parametrize("height", [800, 225])
+def test_no_control_is_over_another_at_any_width(model, open_page, height):
+    """The lower one is a desk's screen at 400 %."""
+    scripted(model)
+    dev = open_page()
+    dev.say("erase sda")
+    dev.button("Approve").wait_for()
+    for view in ("Timeline", "Tools", "Setup"):
+        dev.page.set_viewport_size({"width": 1280, "height": 800})
+        dev.button(view).click()
+        for width in WIDTHS:
+            dev.page.set_viewport_size({"width": width, "height": height})
+            assert dev.page.evaluate(OVERLAPS) == [], f"{width} x {height}, {view}"
+    dev.page.set_viewport_size({"width": 1280, "height": 800})
+    dev.button("Refuse").click()
+    dev.wait("not approved")
+
+
+def test_a_finger_has_44_pixels(model, open_page):
+    dev = open_page(viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
+    small = """() => [...document.querySelectorAll("button, summary, input, textarea")]
+        .filter((it) => it.checkVisibility() && it.getBoundingClientRect().height < 43.5)
+        .map((it) => it.id || it.innerText)"""
+    assert dev.page.evaluate(small) == []

@@ -17,13 +17,12 @@ from livetools.audio.pcm import INPUT_RATE, Resampler
 from livetools.errors import LiveToolsError
 from livetools.events import AudioChunk, Event, GenerationComplete, Interrupted, TurnComplete
 from livetools.integrations.drain import Drain
-from livetools.integrations.idle import Idle
 from livetools.integrations.relay.limits import MAX_AHEAD, MAX_SESSIONS, close_reason
 from livetools.integrations.relay.page import TRY_AGAIN
 from livetools.integrations.relay.places import checked_bound
 from livetools.integrations.relay.race import race
 from livetools.log import get_logger
-from livetools.session.agents import AgentLike, adjust, open_agent
+from livetools.session.agents import AgentLike, adjust, open_agent, somebody_is_there, went_idle
 from livetools.session.handle_store import HandleStore
 from livetools.session.running.clock import Clock
 from livetools.session.session import Session
@@ -151,7 +150,7 @@ class Call:
         self._caller = Caller(start, ordered)
         self._gone = anyio.Event()  # the phone is
         self._marked = make_wake()  # a mark came back
-        self._idle: Idle | None = None
+        self._session: Session | None = None  # once it stands
         self._opening: anyio.CancelScope | None = None
         self._stop_by = inf  # the process ends
         self._stopping = anyio.Event()
@@ -205,8 +204,8 @@ class Call:
                     self._caller.take(number, sound, self._clock.now())
                 case Key(digit):
                     self._caller.press(digit, self._clock.now())
-                    if self._idle is not None:
-                        self._idle.heard()
+                    if self._session is not None:
+                        somebody_is_there(self._session)
                 case Mark(name):
                     self._speech.played(name)
                     self._marked.set()
@@ -228,10 +227,10 @@ class Call:
 
     async def _converse(self, session: Session) -> Reason:
         if self._options.idle is not None:
-            adjust(session, transcribe=True)  # or nobody would know that the caller speaks
+            adjust(session, idle=self._options.idle)  # in the place of the agent's own
         with anyio.CancelScope() as self._opening:
             async with session:
-                self._opening = None
+                self._opening, self._session = None, session
                 if not self._gone.is_set():
                     return await self._both_ways(session)
         return "hangup"
@@ -242,7 +241,7 @@ class Call:
         def way(reason: Reason, run: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[None]]:
             async def ends() -> None:
                 await run()
-                first.append("parked" if session.parked else reason)
+                first.append("parked" if session.parked else "idle" if went_idle(session) else reason)
 
             return ends
 
@@ -252,9 +251,6 @@ class Call:
             way("stopped", lambda: self._stop(session)),
             lambda: self._caller.speak(session, self._clock),
         ]
-        if self._options.idle is not None:
-            self._idle = Idle(session, self._options.idle, clock=self._clock)
-            ways.append(way("idle", self._idle.run))
         if self._options.greeting is not None:
             ways.append(lambda: self._greet(session))
         await race(*ways)
@@ -275,8 +271,6 @@ class Call:
 
     async def _listen_to_model(self, session: Session) -> None:
         async for event in session:
-            if self._idle is not None:
-                self._idle.tap(event)
             await self._show(event)
 
     async def _show(self, event: Event) -> None:

@@ -24,7 +24,6 @@ from livetools.events import (
     VideoChunk,
 )
 from livetools.integrations.drain import Drain
-from livetools.integrations.idle import Idle
 from livetools.log import get_logger
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.session.running.host import Host
@@ -68,6 +67,7 @@ class Options:
     linger: float = 30.0
     greeting: str | None = None
     idle: float | None = None
+    debug: bool = False
     clock: Clock = field(default_factory=SystemClock)
     drain: Drain = field(default_factory=Drain)
 
@@ -98,7 +98,6 @@ class Conversation:
         self._host = Host("livetools relay")
         self._stands = anyio.Event()
         self._input = Input(session, self._refuse, options.clock)
-        self._idle = None if options.idle is None else Idle(session, options.idle, clock=options.clock)
         self._log = EventLog()
         self._rate = OUTPUT_RATE
         self._plan = session.plan  # that pages were last told of
@@ -228,16 +227,12 @@ class Conversation:
             self._stands.set()
             ready()
             ways = [self._listen, self._input.send_texts, self._input.ended.wait, self._watch, self._park]
-            if self._idle is not None:
-                ways.append(self._idle.run)
             await race(*ways, self._greet)
             self._forget()
 
     async def _listen(self) -> None:
         async for event in self._session:
             self._input.tap(event)
-            if self._idle is not None:
-                self._idle.tap(event)
             message = self._tell(event)
             self._follow_agent(event)
             if isinstance(event, ApprovalRequested) and not (message and shows_whole(message, event.call)):
@@ -288,7 +283,7 @@ class Conversation:
             if self._page is not None:
                 self._page.close(*self._farewell)
             return
-        ended = ending(error)
+        ended = ending(error, self._options.debug)
         ended["seq"], ended["at"] = self._stamp()
         self._add(encode(ended))
         if self._page is not None:
@@ -304,7 +299,9 @@ class Conversation:
         elif isinstance(event, VideoChunk):
             self._log.add_media(encode_video(event))
             self._wake()
-        elif (message := encode_event(event, *self._stamp(), self._more(event))) is not None:
+        elif (
+            message := encode_event(event, *self._stamp(), self._more(event), self._options.debug)
+        ) is not None:
             if isinstance(event, Interrupted):
                 self._log.drop_media()
             self._add(message)
@@ -394,8 +391,6 @@ class Conversation:
                 continue
             except LiveToolsError:
                 await anyio.sleep_forever()  # the session is over: the end is being written
-            if isinstance(taken, Text) and self._idle is not None:
-                self._idle.heard()
             seq, at = self._stamp()
             if isinstance(taken, Text):
                 told: UserText = {"type": "user_text", "seq": seq, "at": at, "text": taken.text}

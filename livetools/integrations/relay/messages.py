@@ -300,13 +300,17 @@ def reference(text: str) -> str | None:
 
 
 def encode_event(
-    event: Event, seq: int, at: float, more: Mapping[str, object] = MappingProxyType({})
+    event: Event,
+    seq: int,
+    at: float,
+    more: Mapping[str, object] = MappingProxyType({}),
+    debug: bool = False,
 ) -> str | None:
     """The JSON message for an event; ``None`` for one that is not sent to pages.
 
     ``more`` are fields that the event itself does not have.
-    An exception is sent as the name of its class, and of a lost connection no cause: the text may hold what only the
-    server should see. What an event
+    An exception is sent as the name of its class, and of a lost connection no cause (unless ``debug`` is set): the text
+    may hold what only the server should see. What an event
     does not print (the signature of a consented voice) is not sent. Values that make
     the message larger than ``MAX_EVENT`` are left out, and ``truncated`` is true.
     """
@@ -319,7 +323,7 @@ def encode_event(
         values["usage"] = {**dataclasses.asdict(event.usage), "cost": event.usage.cost}
     if isinstance(error := values.get("error"), Exception):
         values["error"] = type(error).__name__
-    if isinstance(event, Reconnecting):
+    if isinstance(event, Reconnecting) and not debug:
         values["cause"] = "the connection to the service was lost"
     head = {"type": name, "seq": seq, "at": round(at, 3), **more}
     text = _json({**head, **values})
@@ -362,14 +366,16 @@ _KINDS: tuple[tuple[type[Exception], str], ...] = (
 )
 
 
-def ending(error: Exception | None) -> Ended:
+def ending(error: Exception | None, debug: bool = False) -> Ended:
     """The message for the end of a session.
 
-    Of an error the page is told the kind. Its text is for the log: it may name hosts, projects, files and functions of
-    the server, or hold what the service says of them.
+    Of an error the page is told the kind, unless ``debug`` says that it is the developer's own. Its text is for the
+    log: it may name hosts, projects, files and functions of the server, or hold what the service says of them.
     """
     if error is None:
         return {"type": "ended", "error": None, "message": "the session is over", "retryable": False}
+    if debug:
+        return {"type": "ended", "error": type(error).__name__, "message": str(error), "retryable": False}
     ours = isinstance(error, LiveToolsError) and not isinstance(error, ConfigError)
     return {
         "type": "ended",

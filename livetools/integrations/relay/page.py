@@ -72,9 +72,9 @@ class Page:
             refused["ref"] = ref
         self.tell(refused)
 
-    def end(self, error: Exception) -> None:
+    def end(self, error: Exception, debug: bool = False) -> None:
         """Tell the page that no session could be opened for it, and close it."""
-        ended = ending(error)
+        ended = ending(error, debug)
         self.tell(ended)
         self.close(*closing(ended))
 

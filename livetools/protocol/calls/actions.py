@@ -13,33 +13,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+from msgspec import Struct
+
 from livetools.events import Call
-from livetools.setup.frozen import frozen
 
 
-@frozen
-class Dial:
+class Dial(Struct, frozen=True, gc=False):
     """Open a socket (TCP, TLS, upgrade), then ``opened(link)``; a failure is ``disconnected(link, close)``."""
 
     link: int
 
 
-@frozen
-class Hangup:
+class Hangup(Struct, frozen=True, gc=False):
     """Close this socket (or give up its dial); its end is reported as ``disconnected(link, close)``."""
 
     link: int
 
 
-@frozen
-class Hurry:
+class Hurry(Struct, frozen=True, gc=False):
     """The machine waits for the pongs of this socket: send the ping that was put off, if there is one."""
 
     link: int
 
 
-@frozen
-class Start:
+class Start(Struct, frozen=True):
     """Run the handler of this call; then ``settled(run, outcome)``.
 
     ``tool`` is the one that the model knew when it called: a hand-off may have put another of that name in its place.
@@ -50,8 +47,7 @@ class Start:
     tool: Any  # the shell's, which the machine does not look into
 
 
-@frozen
-class AskApproval:
+class AskApproval(Struct, frozen=True):
     """Check the arguments and ask the tool's ``approval``; then ``approve(run)``, ``ask_person(run)``,
     ``refuse(run, why)``, or ``settled(run, outcome)`` where the arguments do not fit."""
 
@@ -60,8 +56,7 @@ class AskApproval:
     tool: Any  # the shell's, which the machine does not look into
 
 
-@frozen
-class StopAsking:
+class StopAsking(Struct, frozen=True):
     """Whether this call may run is decided, or of no account any more: cancel the tool's ``approval``, if it still
     runs. ``over``: the call will not run. Nothing follows."""
 
@@ -70,16 +65,14 @@ class StopAsking:
     over: bool = True
 
 
-@frozen
-class Stop:
+class Stop(Struct, frozen=True):
     """Stop this handler: cancel it, or set ``context.cancelled`` in a thread. It still settles."""
 
     run: int
     call: Call
 
 
-@frozen
-class Undo:
+class Undo(Struct, frozen=True):
     """Run the tool's ``undo(call, result)``, once. ``result`` is what the handler returned, or ``None``."""
 
     run: int
@@ -88,8 +81,7 @@ class Undo:
     result: object
 
 
-@frozen
-class End:
+class End(Struct, frozen=True):
     """The session is over: cleanly (``None``), or for this reason."""
 
     error: Exception | None
@@ -98,14 +90,13 @@ class End:
 Action: TypeAlias = Dial | Hangup | Hurry | Start | AskApproval | StopAsking | Stop | Undo | End
 
 
-@dataclass(slots=True)
-class Outcome:
+class Outcome(Struct):
     """How a handler ended.
 
     ``response`` is the JSON object that the model gets (already under its key); ``error`` is what was raised;
     ``result`` what the handler returned, for ``undo``; ``began`` is false where it never ran: its arguments did not
     fit, a hook refused it, no thread had taken it up yet; ``handoff`` the agent that the conversation goes on with,
-    which is for the shell to plan.
+    which is for the shell to plan; ``will_continue`` whether the model is told that more follows, where it takes that.
     """
 
     response: Mapping[str, Any]
@@ -116,9 +107,10 @@ class Outcome:
     result: object = None
     began: bool = True
     handoff: object = None
+    will_continue: bool | None = None
 
 
-@frozen
+@dataclass(frozen=True, slots=True)
 class Close:
     """How a socket ended: ``code`` 1006 for a line that broke; ``by_us`` when we hung up.
 

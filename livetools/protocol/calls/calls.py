@@ -402,8 +402,7 @@ class Calls:
             self._shared.forget(record)
         record.phase = _NOTHING
         if record.state in SERVED:
-            unread = refusals.unread_media(record, outcome) if outcome.parts else None
-            record.outcome = unread or outcome
+            record.outcome = _readable(record, outcome) if outcome.parts else outcome
         for effect in self._move(record, _SETTLE):
             PERFORM[effect](self, record, now, None)
         for one in followers:
@@ -439,7 +438,8 @@ class Calls:
         outcome = record.outcome
         assert outcome is not None
         if self._is_told:
-            self._tell(ToolFinished(record.call, outcome.response, outcome.error, now - record.since))
+            elapsed = now - record.since
+            self._tell(ToolFinished(record.call, outcome.response, outcome.error, elapsed, outcome.began))
 
     def _cancelled(self, record: Record, now: float, yielded: Outcome | None) -> None:
         self._tell(ToolCancelled(record.call))
@@ -471,7 +471,8 @@ class Calls:
         if yielded is not None and record.policy is not None and record.policy.streams:
             takes = record.policy.takes_scheduling
             scheduling = (yielded.scheduling if takes else None) or record.policy.scheduling
-            self.replies.interim(record, yielded.response, scheduling, part=True)
+            yielded = _readable(record, yielded)
+            self.replies.interim(record, yielded.response, scheduling, part=True, parts=yielded.parts)
 
     def _keep(self, record: Record, now: float, yielded: Outcome | None) -> None:
         if yielded is not None and record.policy is not None and record.policy.streams:
@@ -508,3 +509,8 @@ PERFORM = {
     Effect.RELEASE: Calls._release,
     Effect.DELIVER: Calls._deliver,
 }
+
+
+def _readable(record: Record, outcome: Outcome) -> Outcome:
+    """An outcome as the model that asked can read it."""
+    return outcome if record.policy is None else refusals.without_unread(outcome, record.policy.media)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
+from copy import copy
 from typing import TYPE_CHECKING
 
 from livetools.errors import LimitReached, ToolError, ToolTimeout
 from livetools.protocol.messages import outgoing
-from livetools.setup.near_names import near_names
+from livetools.setup.did_you_mean import near_names
 
 from .actions import Outcome
 from .ledger import Phase
@@ -22,15 +23,19 @@ if TYPE_CHECKING:
 BEYOND = 10
 
 
+#: The key of what is said beside a result.
+NOTE = "note"
+
+
 def lost(follows: bool) -> str:
     """What a resumed session is answered for a call of the last connection."""
     after = "its result follows as a message" if follows else "its result is lost"
     return f"the connection was replaced while this call was open; {after}"
 
 
-def refused(text: str, error: type[ToolError] = ToolError) -> Outcome:
-    """An error that the model may read."""
-    return Outcome(outgoing.failure(text), error(text))
+def refused(text: str, error: type[ToolError] = ToolError, began: bool = False) -> Outcome:
+    """An error that the model may read. ``began``: the handler was started all the same."""
+    return Outcome(outgoing.failure(text), error(text), began=began)
 
 
 CANCELLED = refused("the call was cancelled")
@@ -61,7 +66,7 @@ def too_many(limit: int) -> LimitReached:
 def unknown(name: str, names: Iterable[str]) -> str:
     """No such function: the real ones are listed, near misses first."""
     known = list(names)
-    near = near_names(name, known, count=len(known) or 1, cutoff=0.5)
+    near = near_names(name, known, count=len(known) or 1)
     ordered = near + [n for n in known if n not in near]
     return f"there is no function {name!r}; {listed('available', ordered)}"
 
@@ -82,16 +87,19 @@ def expired(record: Record) -> Outcome:
     assert policy is not None
     if record.phase is Phase.APPROVAL:
         return refused(f"the call was not approved: nobody decided within {policy.approval_timeout:g} s")
-    return refused(f"timed out after {policy.timeout:g} s", ToolTimeout)
+    return refused(f"timed out after {policy.timeout:g} s", ToolTimeout, began=record.started)
 
 
-def unread_media(record: Record, outcome: Outcome) -> Outcome | None:
-    """An error in place of media that this model does not read, if there are some."""
-    if not outcome.parts or record.policy is None:
-        return None
-    kinds = {str(p.get("inlineData", p.get("fileData", {})).get("mimeType", "")) for p in outcome.parts}
-    unread = sorted(kinds - record.policy.media)
+def without_unread(outcome: Outcome, media: Container[str]) -> Outcome:
+    """The outcome without the media that this model does not read: a note beside the result says so."""
+    if not outcome.parts:
+        return outcome
+    kinds = [str((p.get("inlineData") or p.get("fileData") or {}).get("mimeType", "")) for p in outcome.parts]
+    unread = sorted({kind for kind in kinds if kind not in media})
     if not unread:
-        return None
-    text = f"this model does not read {', '.join(unread)} in a function response"
-    return Outcome(outgoing.failure(text), ToolError(text), result=outcome.result)
+        return outcome
+    note = f"this model does not read {', '.join(unread)} in a function response: it was left out"
+    read = tuple(part for part, kind in zip(outcome.parts, kinds, strict=True) if kind in media)
+    made = copy(outcome)
+    made.response, made.parts = {**outcome.response, NOTE: note}, read
+    return made

@@ -122,10 +122,16 @@ class Replies:
             self.queue.append(AnswerFrame(record.link, answers, self.format))
 
     def interim(
-        self, record: Record, response: Mapping[str, Any], scheduling: str | None, *, part: bool = False
+        self,
+        record: Record,
+        response: Mapping[str, Any],
+        scheduling: str | None,
+        *,
+        part: bool = False,
+        parts: Sequence[Mapping[str, Any]] = (),
     ) -> None:
         """A response that is followed by others; ``part``: of the result, and not just a word on it."""
-        self._single(Answer("yield" if part else "word", record, response, scheduling, True))
+        self._single(Answer("yield" if part else "word", record, response, scheduling, True, parts))
 
     def acknowledge(self, record: Record, key: str) -> None:
         """A background call is answered at once: it is under way."""
@@ -204,7 +210,7 @@ def _answer(record: Record) -> Answer:
         scheduling = outcome.scheduling or scheduling
         if policy.streams and outcome.scheduling is None and not outcome.response:
             scheduling = "SILENT"  # the end of a generator says nothing of its own
-    continues = False if policy.streams else None
+    continues = False if policy.streams else outcome.will_continue if policy.takes_more else None
     return Answer("answer", record, outcome.response, scheduling, continues, outcome.parts)
 
 

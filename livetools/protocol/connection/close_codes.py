@@ -12,6 +12,8 @@ import re
 from http import HTTPStatus
 from typing import Literal, TypeAlias
 
+from msgspec import Struct
+
 from livetools.errors import (
     AuthenticationError,
     ConnectFailed,
@@ -25,8 +27,7 @@ from livetools.errors import (
     SetupRejected,
 )
 from livetools.protocol.calls.actions import Close
-from livetools.setup.frozen import frozen
-from livetools.setup.near_names import near_names
+from livetools.setup.did_you_mean import near_names
 from livetools.setup.profiles import families
 
 Retry: TypeAlias = Literal["no", "yes", "fresh", "once"]
@@ -34,8 +35,7 @@ Retry: TypeAlias = Literal["no", "yes", "fresh", "once"]
 ``"once"``: dial again, but give up if the same reason comes back. ``"no"``: it would end the same way."""
 
 
-@frozen
-class Verdict:
+class Verdict(Struct, frozen=True):
     """What a close means. ``advice`` is one sentence without a full stop, or ``""``."""
 
     error_class: type[LiveToolsError]
@@ -43,8 +43,7 @@ class Verdict:
     advice: str = ""
 
 
-@frozen
-class Rule:
+class Rule(Struct, frozen=True):
     """A close whose reason holds ``text`` (lower case) means this, in the given part of a session's life."""
 
     text: str

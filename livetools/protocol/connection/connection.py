@@ -7,14 +7,14 @@ decides something, and returns what is to be done, in its order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from math import inf
 from typing import TypeAlias
+
+from msgspec import Struct, field
 
 from livetools.errors import LiveToolsError, SetupTimeout
 from livetools.events import Reconnecting
 from livetools.protocol.calls.actions import Close, Dial, End, Hangup
-from livetools.setup.frozen import frozen
 from livetools.setup.plan_types import Plan
 
 from . import close_codes
@@ -40,8 +40,7 @@ DROPPED = Close()
 SETUP_TIMED_OUT = Close(1006, "no answer in time")
 
 
-@frozen
-class Snapshot:
+class Snapshot(Struct, frozen=True, gc=False):
     """What the session is in the middle of."""
 
     calls: bool = False  # open calls
@@ -59,31 +58,27 @@ class Snapshot:
 NOTHING_OPEN = Snapshot()
 
 
-@frozen
-class SendSetup:
+class SendSetup(Struct, frozen=True, gc=False):
     """Write the setup to this link, which shows this handle; ``None``: a session begins that knows nothing."""
 
     link: int
     handle: str | None
 
 
-@frozen
-class Begin:
+class Begin(Struct, frozen=True, gc=False):
     """A session stands: the ``first`` one, or ``restored`` from a handle, or another that knows nothing."""
 
     first: bool
     restored: bool
 
 
-@frozen
-class Lose:
+class Lose(Struct, frozen=True):
     """Everything on the current link is gone; a generation that was under way never continues."""
 
     close: Close
 
 
-@frozen
-class Loss:
+class Loss(Struct, frozen=True):
     """How a connection on which the session stood was lost."""
 
     close: Close
@@ -99,8 +94,7 @@ class Loss:
 Consequence: TypeAlias = Dial | Hangup | SendSetup | Begin | Lose | Reconnecting | End
 
 
-@dataclass(slots=True)
-class Transition:
+class Transition(Struct):
     """One input on its way through the table, and what it leads to."""
 
     now: float

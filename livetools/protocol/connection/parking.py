@@ -10,13 +10,11 @@ from __future__ import annotations
 from math import inf
 from typing import TYPE_CHECKING
 
-from livetools.protocol.calls.ledger import OPEN, CallState
-from livetools.protocol.input.outbox import FATES
-
 if TYPE_CHECKING:
     from livetools.protocol.calls.calls import Calls
     from livetools.protocol.input.outbox import Outbox
     from livetools.protocol.input.queue import InputQueue
+    from livetools.protocol.pending import Pending
     from livetools.protocol.send import Dispatch
     from livetools.protocol.turns.queue import Turns
     from livetools.protocol.turns.quiet import Quiet
@@ -28,24 +26,22 @@ PARKING_HANDLE_TIMEOUT = 5.0
 #: Seconds until what was written is asked about again: a pong is not an input.
 PARKING_CHECK_INTERVAL = 0.25
 
-#: Debts of a call that another connection could not pay.
-RUNNING = OPEN | {CallState.DETACHED}
-
 
 class Parking:
     """Whether the session is to be closed as soon as nothing is owed, and whether that is now."""
 
     def __init__(
         self,
+        pending: Pending,
         calls: Calls,
         turns: Turns,
         input: InputQueue,
         outbox: Outbox,
-        dispatch: Dispatch,
         connection: Connection,
         quiet: Quiet,
+        dispatch: Dispatch,
     ) -> None:
-        self._calls, self._turns, self._input, self._outbox = calls, turns, input, outbox
+        self._pending, self._calls, self._input, self._outbox = pending, calls, input, outbox
         self._dispatch, self._connection, self._quiet = dispatch, connection, quiet
         self._since = inf
         self.until = inf  # when it is closed whatever is owed; inf: it is not to be parked
@@ -87,17 +83,10 @@ class Parking:
 
     def _unfinished(self) -> list[str]:
         calls, dispatch = self._calls, self._dispatch
-        records = {**calls.records, **calls.pending}.values()
-        owed = [f"the call {r.call.name} ({r.call.id})" for r in records if r.state in RUNNING]
-        owed += [f"the result of {r.call.name} ({r.call.id})" for r in calls.texts]
+        owed = self._pending.names()
         owed += [f"the loss of {r.call.name} ({r.call.id})" for r in (*calls.lost, *calls.excused)]
-        queue = (*self._input.queue, *dispatch.unasked)
-        if waiting := sum(item.kind in FATES or item.prompts for item in queue):
-            owed.append(f"{waiting} of the user's turns, not sent yet")
         if self._input.in_activity:
             owed.append("the end of activity()")
-        if words := self._turns.waiting_for():
-            owed.append(words)
         if dispatch.control or calls.replies:
             owed.append("what goes out first")
         return owed + self._unread()

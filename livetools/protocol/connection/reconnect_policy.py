@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from math import inf
 
 from livetools.errors import ConfigError
-from livetools.setup.frozen import frozen
-from livetools.setup.unexpected_keyword import explains_keywords
+from livetools.setup.did_you_mean import explains_keywords
 
 
 @explains_keywords(
@@ -17,7 +17,7 @@ from livetools.setup.unexpected_keyword import explains_keywords
     **dict.fromkeys(("total", "max_total", "limit"), "budget="),
     **dict.fromkeys(("timeout", "dial_timeout"), "connect(setup_timeout=...)"),
 )
-@frozen
+@dataclass(frozen=True, slots=True)
 class ReconnectPolicy:
     """How often, and after which delays, a lost connection is restored.
 

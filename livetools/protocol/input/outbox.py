@@ -98,7 +98,7 @@ class Fate(Enum):
 
     AGAIN = auto()  # it is written again
     LOST = auto()  # the loss is told, and the result follows as text
-    KEPT = auto()  # a part of a result: it stands in the text that will be owed
+    KEPT = auto()  # it is kept elsewhere: a yield with its call, the errors with the calls that were lost
 
 
 #: By kind; what is not here is forgotten: media is stale, and activity marks are invalid without their audio.
@@ -109,6 +109,7 @@ FATES: Mapping[str, Fate] = {
     "answer": Fate.LOST,
     "acknowledgement": Fate.LOST,
     "yield": Fate.KEPT,
+    "errors": Fate.KEPT,
 }
 
 

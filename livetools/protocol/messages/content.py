@@ -131,7 +131,7 @@ def _said(content: ServerContent, found: list[Event]) -> None:
         for part in content.model_turn.parts:
             _part(part, content.interrupted, found)
     if spoken is not None and (spoken.text or spoken.finished):
-        found.append(OutputTranscript(spoken.text, spoken.finished, spoken.language_code, _words(spoken)))
+        found.append(_spoken(spoken))
     for metadata in (content.grounding_metadata, content.url_context_metadata):
         if metadata:
             found.append(Grounding(metadata))
@@ -139,8 +139,16 @@ def _said(content: ServerContent, found: list[Event]) -> None:
 
 def _heard(heard: Transcription, interim: bool = False) -> InputTranscript:
     return InputTranscript(
-        heard.text, heard.finished, heard.language_code, heard.speaker_label, _words(heard), interim
-    )
+        heard.text, heard.finished, heard.language_code, heard.speaker_label, _words(heard), interim,
+        heard.start_offset, heard.end_offset,
+    )  # fmt: skip
+
+
+def _spoken(spoken: Transcription) -> OutputTranscript:
+    return OutputTranscript(
+        spoken.text, spoken.finished, spoken.language_code, _words(spoken),
+        spoken.start_offset, spoken.end_offset, spoken.speaker_label,
+    )  # fmt: skip
 
 
 def _words(told: Transcription) -> tuple[Word, ...]:
@@ -155,9 +163,14 @@ def _part(part: Part, interrupted: bool, found: list[Event]) -> None:
     if part.executable_code is not None:
         code = part.executable_code
         disguised = _DISGUISED_CALL.search(code.code)
-        found.append(CodeChunk(code.code, code.language, disguised[1] if disguised else None))
+        found.append(CodeChunk(code.code, code.language, disguised[1] if disguised else None, code.id))
     if part.code_execution_result is not None:
-        found.append(CodeChunk(part.code_execution_result.output, part.code_execution_result.outcome))
+        result = part.code_execution_result
+        found.append(CodeChunk(result.output, result.outcome, id=result.id))
+    if part.tool_call is not None:
+        found.append(Grounding({"toolCall": part.tool_call}))
+    if part.tool_response is not None:
+        found.append(Grounding({"toolResponse": part.tool_response}))
 
 
 def _blob(blob: Blob | Media) -> Event:

@@ -6,8 +6,7 @@ something in it is broken; then the salvage path takes the broken pieces out one
 waits for ever (livekit/agents#6569).
 
 The server writes camelCase, the SDKs mix it with snake_case: both are read at every level. What the service
-adds (a message, a field of ``serverContent``, of a part or of a call, a status) is told in ``unknown``;
-further down, new fields are detail and are passed over.
+adds, at any depth, is told in ``unknown``.
 """
 
 from __future__ import annotations
@@ -18,13 +17,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeAlias
 
-from pydantic import AliasChoices, AliasGenerator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AliasChoices, BeforeValidator, Field
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreConfig, SchemaValidator, core_schema
 
 from livetools.events import Call
 
 from .salvage import salvage
+from .strangers import WireObject, in_json, in_model
 
 LARGE = 1024
 """Bytes of a message from which on a blob in it is looked for first."""
@@ -63,8 +63,8 @@ RAW_ARGS = "(not an object)"
 STATUSES = frozenset({"IN_PROGRESS", "IDLE", "REQUIRES_ACTION", "WAITING_FOR_INPUT"})
 """The values of ``interactionStatus`` seen up to 2026-10 (google-genai 3.6.1, gemini-skills#81)."""
 
-_PART_DETAILS = frozenset({"videoMetadata", "video_metadata"})
-_CALL_KEYS = frozenset({"id", "name", "args", "partialArgs", "partial_args", "willContinue", "will_continue"})
+_CONTENT, _SPOKEN = frozenset({"server_content"}), frozenset({"text"})
+_TRANSCRIPTS = ("output_transcription", "input_transcription", "interim_input_transcription")
 _ACTIVITIES = {
     "ACTIVITY_START": "start",
     "ACTIVITY_END": "end",
@@ -87,57 +87,52 @@ def seconds(value: object) -> float | None:
 Seconds: TypeAlias = Annotated[float | None, BeforeValidator(seconds)]
 
 
-class _Wire(BaseModel):
-    model_config = ConfigDict(
-        extra="ignore",
-        defer_build=True,
-        val_json_bytes="base64",  # standard and url-safe, with padding or without
-        coerce_numbers_to_str=True,
-        alias_generator=AliasGenerator(validation_alias=lambda name: AliasChoices(to_camel(name), name)),
-    )
-
-
-class _Noticed(_Wire):
-    model_config = ConfigDict(extra="allow")
-
-
-class ConsentSignature(_Wire):
+class ConsentSignature(WireObject):
     """What a voice whose owner has consented is used with from now on."""
 
+    KIND = "VoiceConsentSignature"
     signature: str | None = None
 
 
-class SetupComplete(_Wire):
+class SetupComplete(WireObject):
     """The session stands. ``session_id`` is told by Vertex only."""
 
+    KIND = "LiveServerSetupComplete"
     session_id: str | None = None
     voice_consent_signature: ConsentSignature | None = None
 
 
-class Blob(_Wire):
+class Blob(WireObject):
     """Bytes with a MIME type; where the type is absent (seen with 3.8), it is audio."""
 
+    KIND = "Blob"
     data: bytes = b""
     mime_type: str | None = None
 
 
-class ExecutableCode(_Wire):
+class ExecutableCode(WireObject):
     """Code that the model runs at the service."""
 
+    KIND = "ExecutableCode"
+    id: str | None = None
     code: str = ""
     language: str = ""
 
 
-class CodeExecutionResult(_Wire):
+class CodeExecutionResult(WireObject):
     """What that code printed; ``outcome`` is ``OUTCOME_OK``, ``OUTCOME_FAILED`` …"""
 
+    KIND = "CodeExecutionResult"
+    id: str | None = None
     output: str = ""
     outcome: str = ""
 
 
-class Part(_Noticed):
+class Part(WireObject):
     """One part of the model's turn. ``function_call`` is as it came; read :attr:`ServerMessage.calls`."""
 
+    KIND = "Part"
+    TOLD = frozenset({"fileData", "functionResponse"})
     text: str = ""
     thought: bool = False
     thought_signature: Any = None  # handed to nobody
@@ -145,39 +140,47 @@ class Part(_Noticed):
     executable_code: ExecutableCode | None = None
     code_execution_result: CodeExecutionResult | None = None
     function_call: Any = None  # raw: a broken call must be answered too
+    tool_call: dict[str, Any] | None = None  # of a tool that the service runs itself; handed on as it came
+    tool_response: dict[str, Any] | None = None  # the same
 
 
-class ModelTurn(_Wire):
+class ModelTurn(WireObject):
     """What the model says, in parts."""
 
-    parts: list[Part] = []
+    KIND = "Content"
+    parts: list[Part] = Field(default=[])
 
 
-class WordInfo(_Wire):
+class WordInfo(WireObject):
     """A word with its time in the audio, in seconds."""
 
+    KIND = "WordInfo"
     word: str = ""
     start_offset: Seconds = None
     end_offset: Seconds = None
     speaker_label: str | None = None
 
 
-class Transcription(_Wire):
+class Transcription(WireObject):
     """A fragment of a transcript. ``finished`` is often never true (js-genai#1429)."""
 
+    KIND = "Transcription"
     text: str = ""
     finished: bool = False
     language_code: str | None = None
     speaker_label: str | None = None
-    words: list[WordInfo] = []
+    start_offset: Seconds = None
+    end_offset: Seconds = None
+    words: list[WordInfo] = Field(default=[])
 
 
-class ServerContent(_Noticed):
+class ServerContent(WireObject):
     """What happens in the model's turn; on 3.x many of these come together (every field is to be handled).
 
     ``interim_input_transcription`` is a guess that replaces the one before it, not a fragment.
     """
 
+    KIND = "LiveServerContent"
     model_turn: ModelTurn | None = None
     generation_complete: bool = False
     turn_complete: bool = False
@@ -192,18 +195,20 @@ class ServerContent(_Noticed):
     url_context_metadata: dict[str, Any] | None = None  # handed on as it came
 
 
-class GoAwayNotice(_Wire):
+class GoAwayNotice(WireObject):
     """The connection will be cut in ``time_left`` seconds (``None``: not said, or not legibly)."""
 
+    KIND = "LiveServerGoAway"
     time_left: Seconds = None
 
 
-class ResumptionUpdate(_Wire):
+class ResumptionUpdate(WireObject):
     """A handle, good only while ``resumable``.
 
     ``last_consumed`` is the index of the last client message in the handle's state (Vertex, transparent).
     """
 
+    KIND = "LiveServerSessionResumptionUpdate"
     new_handle: str | None = None
     resumable: bool = False
     last_consumed: int | None = Field(
@@ -251,7 +256,8 @@ class ServerMessage:
     may stand in both (mastra-ai/mastra#22969). ``usage`` is ``usageMetadata`` as it came. ``status`` is
     ``interactionStatus``, from any place in the message. ``unknown`` holds what was not understood: ``{path:
     value}``, or the whole frame where it is not a JSON object. ``media`` is a large blob that came alone; all others
-    stand in the ``content``. ``signed``: a thought signature came, which shows that the model works.
+    stand in the ``content``. ``works``: the model has sent
+    something beside text (a thought signature, say), which shows that it works.
     """
 
     setup_complete: SetupComplete | None = None
@@ -265,28 +271,33 @@ class ServerMessage:
     status: str | None = None
     unknown: list[object] = field(default_factory=list)
     media: Media | None = None
-    signed: bool = False
+    works: bool = False
 
 
-class _ToolCall(_Wire):
+class _ToolCall(WireObject):
+    KIND = "LiveServerToolCall"
     function_calls: Any = None  # raw, for the same reason as in a part
 
 
-class _Cancellation(_Wire):
+class _Cancellation(WireObject):
+    KIND = "LiveServerToolCallCancellation"
     ids: Any = None  # raw: one odd id must not hide the others
 
 
-class _VoiceActivity(_Wire):
+class _VoiceActivity(WireObject):
+    KIND = "VoiceActivity"
     type: str | None = None
     voice_activity_type: str | None = None
     audio_offset: Seconds = None
 
 
-class _DetectionSignal(_Wire):
+class _DetectionSignal(WireObject):
+    KIND = "VoiceActivityDetectionSignal"
     vad_signal_type: str | None = None
 
 
-class _Frame(_Noticed):
+class _Frame(WireObject):
+    KIND = "LiveServerMessage"
     setup_complete: SetupComplete | None = None
     server_content: ServerContent | None = None
     tool_call: _ToolCall | None = None
@@ -377,23 +388,54 @@ def _message(frame: _Frame, unknown: list[object]) -> ServerMessage:
         _read_voice(frame, message)
     if frame.interaction_status is not None:
         _read_status(frame.interaction_status, message)
+    if frame.__pydantic_fields_set__ != _CONTENT:
+        _read_strangers(frame, unknown)
     return message
 
 
+def _read_strangers(frame: _Frame, unknown: list[object]) -> None:
+    """What nobody knows inside the fields of a message, but for its content and its calls."""
+    for name in frame.__pydantic_fields_set__ - _CONTENT:
+        piece = getattr(frame, name)
+        if isinstance(piece, WireObject):
+            in_model(piece, to_camel(name), unknown)
+        elif name == "usage_metadata":
+            in_json(piece, "UsageMetadata", "usageMetadata", unknown)
+
+
 def _read_content(content: ServerContent, message: ServerMessage) -> None:
+    unknown = message.unknown
     if extra := content.__pydantic_extra__:
-        message.unknown.extend({f"serverContent.{key}": value} for key, value in extra.items())
+        unknown.extend({f"serverContent.{key}": value} for key, value in extra.items())
     if content.interaction_status is not None:
         _read_status(content.interaction_status, message)
-    if content.model_turn is None:
-        return
-    for part in content.model_turn.parts:
+    for name in _TRANSCRIPTS:
+        told: Transcription | None = getattr(content, name)
+        if told is not None and (told.__pydantic_extra__ or told.words):
+            in_model(told, f"serverContent.{to_camel(name)}", unknown)
+    if content.grounding_metadata is not None:
+        in_json(content.grounding_metadata, "GroundingMetadata", "serverContent.groundingMetadata", unknown)
+    if content.url_context_metadata is not None:
+        in_json(
+            content.url_context_metadata, "UrlContextMetadata", "serverContent.urlContextMetadata", unknown
+        )
+    if content.model_turn is not None:
+        _read_turn(content.model_turn, message)
+
+
+def _read_turn(turn: ModelTurn, message: ServerMessage) -> None:
+    unknown = message.unknown
+    if extra := turn.__pydantic_extra__:
+        unknown.extend({f"serverContent.modelTurn.{key}": extra[key]} for key in extra.keys() - {"role"})
+    for part in turn.parts:
+        if part.__pydantic_fields_set__ == _SPOKEN and not part.__pydantic_extra__:
+            continue  # nearly all: there is nothing inside
         if part.function_call is not None:
             _read_calls(part.function_call, message)
-        message.signed |= part.thought_signature is not None
-        if extra := part.__pydantic_extra__:
-            news = extra.keys() - _PART_DETAILS
-            message.unknown.extend({f"part.{key}": extra[key]} for key in sorted(news))
+        message.works |= bool(part.__pydantic_fields_set__ or part.__pydantic_extra__)
+        in_model(part, "part", unknown)
+        for name, kind in (("tool_call", "ToolCall"), ("tool_response", "ToolResponse")):
+            in_json(getattr(part, name), kind, f"part.{to_camel(name)}", unknown)
 
 
 def _read_calls(raw: object, message: ServerMessage) -> None:
@@ -405,7 +447,9 @@ def _read_calls(raw: object, message: ServerMessage) -> None:
             call.partial_args = _listed(entry.get("partialArgs", entry.get("partial_args"))) or ()
             call.will_continue = bool(entry.get("willContinue", entry.get("will_continue")))
             message.calls.append(call)
-        if not isinstance(entry, dict) or not entry.keys() <= _CALL_KEYS:
+        news: list[object] = []
+        in_json(entry, "FunctionCall", "functionCall", news)
+        if news or not isinstance(entry, dict):
             message.unknown.append({"functionCall": entry})
 
 

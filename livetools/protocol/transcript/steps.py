@@ -10,6 +10,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
+import msgspec
+
 from livetools.events import Call
 
 Content: TypeAlias = dict[str, Any]  # {"role": "user" | "model", "parts": [...]}, any JSON below
@@ -89,8 +91,16 @@ def weigh(part: Mapping[str, Any]) -> int:
         if type(value) is str:
             size += len(value)
         elif type(value) not in _SMALL:
-            size += len(repr(value))
+            size += _length(value)
     return size
+
+
+def _length(value: object) -> int:
+    """About the length of a value as text: as JSON, which takes a fifth of the time of a ``repr``."""
+    try:
+        return len(msgspec.json.encode(value))
+    except Exception:  # not every dict of a user's is JSON
+        return len(repr(value))
 
 
 def render(steps: Iterable[Step]) -> list[Content]:

@@ -23,6 +23,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count, takewhile
 from typing import Any, TextIO, overload
 
+from msgspec import Struct
+
 from livetools.events import (
     Call,
     Event,
@@ -36,7 +38,6 @@ from livetools.events import (
     ToolStarted,
     TurnComplete,
 )
-from livetools.setup.frozen import frozen
 
 from .steps import (
     STEP_OVERHEAD,
@@ -65,8 +66,7 @@ MAX_SEED = 2**18
 CONTINUED = "(The connection was replaced. The conversation goes on from here.)"
 
 
-@frozen
-class _Typed:
+class _Typed(Struct, frozen=True, gc=False):
     """The user sent a text."""
 
     text: str

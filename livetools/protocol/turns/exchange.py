@@ -12,7 +12,9 @@ from livetools.events import (
     AudioChunk,
     Call,
     Event,
+    Interrupted,
     OutputTranscript,
+    Stalled,
     TextChunk,
     ToolStarted,
     TurnComplete,
@@ -23,6 +25,10 @@ MAX_ASK_AUDIO = 64 * 1024 * 1024  # bytes of audio that an exchange keeps
 CHUNK_OVERHEAD = 200  # what a chunk weighs beside its data
 #: What a reply is made of, beside the calls.
 KEPT = (TextChunk, OutputTranscript, AudioChunk, UsageUpdate, TurnComplete)
+#: The same outside of an exchange, with the calls and with what has cut a turn short.
+SAID = (*KEPT, ToolStarted, Interrupted, Stalled)
+#: Bytes of what was said outside of an exchange that are kept: 80 s of speech.
+SAID_BOUND = 4 * 1024 * 1024
 
 
 class Expected:
@@ -161,3 +167,66 @@ class Exchange:
         """
         self.done = self.changed = self.sure = True
         self.interrupted = self.interrupted or interrupted or (self.resent and not self.heard)
+
+
+class Said:
+    """What was said outside of any ``ask`` since the last one was over, for ``wait_until_settled``.
+
+    Past :data:`SAID_BOUND` the oldest goes. Sound is not kept where a loop reads it and nobody has ever asked.
+    """
+
+    def __init__(self) -> None:
+        self.events: list[Event] = []
+        self._size = 0
+        self._wanted = False  # somebody has asked or waited
+        self._sound = True
+
+    def hear(self, event: Event) -> None:
+        """Keep what a reply is made of."""
+        if not isinstance(event, SAID) or (not self._sound and isinstance(event, AudioChunk)):
+            return
+        self.events.append(event)
+        self._size += _weight(event)
+        if self._size > SAID_BOUND:  # many at once: the head of a list is dear to take off
+            self._keep(self.events[len(self.events) // 4 + 1 :])
+
+    def read_by_loop(self) -> None:
+        """A loop reads the events."""
+        if not self._wanted:
+            self._sound = False
+            self._keep([event for event in self.events if not isinstance(event, AudioChunk)])
+
+    def keep_sound(self) -> None:
+        """Somebody asks, or waits: sound is kept from now on."""
+        self._wanted = self._sound = True
+
+    def clear(self) -> None:
+        """A question was answered."""
+        self._keep([])
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the last turn was cut off."""
+        return self._in_last_turn(Interrupted)
+
+    @property
+    def stalled(self) -> bool:
+        """Whether the model fell silent in the last turn."""
+        return self._in_last_turn(Stalled)
+
+    def _keep(self, events: list[Event]) -> None:
+        self.events, self._size = events, sum(map(_weight, events))
+
+    def _in_last_turn(self, kind: type[Event]) -> bool:
+        found = at_end = False
+        for event in self.events:
+            if isinstance(event, TurnComplete):
+                at_end, found = found, False
+            found = found or isinstance(event, kind)
+        return found or at_end
+
+
+def _weight(event: Event) -> int:
+    if isinstance(event, AudioChunk):
+        return CHUNK_OVERHEAD + len(event.data)
+    return CHUNK_OVERHEAD + len(getattr(event, "text", ""))

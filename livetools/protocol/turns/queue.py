@@ -52,7 +52,7 @@ class Turns:
         self._queue: list[Expected] = []  # a few: a deque takes ten times the memory
         self._known = 0  # of the queue, the turns that were expected when the turn under way began
         self._standing: set[int] = set()  # runs that the model stands still for
-        self._halting = False  # one of those will end its turn by itself
+        self._halting = self._halted = False  # one of those will end its turn by itself, or has
         self._unspoken: set[int] = set()  # runs whose answers are still to be spoken of
         self._heard = False  # the model said something since the last answer
         self._ended_answer = False  # the turn that ended last was expected to speak of an answer
@@ -196,7 +196,7 @@ class Turns:
     def interrupted(self, now: float) -> None:
         """``interrupted``: the model was cut off; the end of its turn follows."""
         exchange = self.exchange
-        self._do(TurnEvent.CUT, now)
+        self._halting = self._halted = False  # one turnComplete follows, and that ends the turn
         self._known = 0  # a text that was written since has cut it off: it is not the answer to that
         if self._cutting:
             self._cutting = self._heard = False  # what was heard is not what the answer brings
@@ -212,7 +212,7 @@ class Turns:
             self._moved(now)
             return
         if self._halting:
-            self._halting = False
+            self._halting, self._halted = False, True
             self._do(TurnEvent.HALT, now)
             self._moved(now)
             return
@@ -271,6 +271,8 @@ class Turns:
             self._halting = False
             self._forget_answers()
             self._do(TurnEvent.CALLED_OFF, now)
+            if self._halted and self._queue:  # it goes on with its turn, or had ended it with the call
+                self._queue[0].doubtful, self._patience = True, PAUSE
         self.closed(run, now)
 
     def closed(self, run: int, now: float) -> None:
@@ -408,14 +410,16 @@ class Turns:
         for turn in self._queue:
             turn.answer, turn.until = False, min(turn.until, now + self.stall_timeout)
         self._unspoken.clear()
-        self._known, self._halting = 0, False
+        self._known = 0
+        self._halting = self._halted = False
 
     def _clear(self, was: Model, now: float) -> None:
         self._queue.clear()
         self._unspoken.clear()
         self._standing.clear()
         self._known = self.most = 0
-        self._cutting = self._spoken = self._ended_answer = self._halting = False
+        self._cutting = self._spoken = self._ended_answer = False
+        self._halting = self._halted = False
         self.speech = self.spoken_to = False
         self._patience = inf
 
@@ -458,7 +462,7 @@ class Turns:
             turn.doubtful |= self._spoken and turn.answer and not turn.prompt
         if not self.owed:
             self._unspoken.clear()
-        self._cutting = self.spoken_to = False
+        self._cutting = self.spoken_to = self._halted = False
         self.ends, self.ended_at = self.ends + 1, now
         self._moved(now)
         if cut_off:

@@ -2,8 +2,7 @@
 
 ==========  ==========================================================================================
 IDLE        nothing of a turn has come since the last one ended
-CALLING     the model has made a BLOCKING call, and said nothing yet
-HALTED      that call has brought a turnComplete of its own (half-cascade on Vertex)
+CALLING     it has made a BLOCKING call, and said nothing since
 SPEAKING    it is in the middle of a turn
 THINKING    it said that it goes on by itself (IN_PROGRESS)
 ==========  ==========================================================================================
@@ -22,7 +21,6 @@ class Model(Enum):
 
     IDLE = auto()
     CALLING = auto()
-    HALTED = auto()
     SPEAKING = auto()
     THINKING = auto()
 
@@ -37,7 +35,6 @@ class TurnEvent(Enum):
     CALL = auto()  # it made a call that ends its turn
     STAND = auto()  # it made a BLOCKING call; the turn goes on with the answer
     HALT = auto()  # turnComplete, which the BLOCKING call that it made has brought
-    CUT = auto()  # it was cut off: turnComplete follows
     END = auto()  # turnComplete, or IDLE
     GO_ON = auto()  # turnComplete with IN_PROGRESS
     BUSY = auto()  # IN_PROGRESS by itself
@@ -61,51 +58,38 @@ class TurnEffect(Enum):
     CLEAR = auto()  # nothing is expected any more
 
 
-_I, _C, _H, _S, _T = Model
+_I, _C, _S, _T = Model
 
 #: Where each input leads, and what follows. What is not in the table does nothing.
 TABLE: Mapping[tuple[Model, TurnEvent], tuple[Model, tuple[TurnEffect, ...]]] = {
     (_I, TurnEvent.PROMPT): (_I, (TurnEffect.EXPECT,)),
     (_C, TurnEvent.PROMPT): (_C, (TurnEffect.PLACE, TurnEffect.EXPECT)),
-    (_H, TurnEvent.PROMPT): (_H, (TurnEffect.PLACE, TurnEffect.EXPECT)),
     (_S, TurnEvent.PROMPT): (_S, (TurnEffect.PLACE, TurnEffect.EXPECT)),
     (_T, TurnEvent.PROMPT): (_T, (TurnEffect.PLACE, TurnEffect.EXPECT)),
     (_I, TurnEvent.OUTPUT): (_S, (TurnEffect.BEGIN,)),
     (_C, TurnEvent.OUTPUT): (_S, ()),
-    (_H, TurnEvent.OUTPUT): (_S, ()),
     (_T, TurnEvent.OUTPUT): (_S, ()),
     (_I, TurnEvent.CALL): (_S, (TurnEffect.BEGIN,)),
     (_C, TurnEvent.CALL): (_S, ()),
-    (_H, TurnEvent.CALL): (_S, ()),
     (_T, TurnEvent.CALL): (_S, ()),
     (_I, TurnEvent.STAND): (_C, (TurnEffect.BEGIN,)),
-    (_H, TurnEvent.STAND): (_C, ()),
-    (_C, TurnEvent.HALT): (_H, ()),
-    (_S, TurnEvent.HALT): (_H, ()),
-    (_T, TurnEvent.HALT): (_H, ()),
-    (_H, TurnEvent.CUT): (_S, ()),
+    (_S, TurnEvent.HALT): (_C, ()),
     (_I, TurnEvent.END): (_I, (TurnEffect.POP,)),
-    (_C, TurnEvent.END): (_I, (TurnEffect.PLACE, TurnEffect.POP)),
-    (_H, TurnEvent.END): (_I, (TurnEffect.PLACE, TurnEffect.POP)),
+    (_C, TurnEvent.END): (_I, (TurnEffect.POP,)),
     (_S, TurnEvent.END): (_I, (TurnEffect.PLACE, TurnEffect.POP)),
-    (_T, TurnEvent.END): (_I, (TurnEffect.PLACE, TurnEffect.POP)),
+    (_T, TurnEvent.END): (_I, (TurnEffect.POP,)),
     (_I, TurnEvent.GO_ON): (_T, (TurnEffect.BEGIN,)),
     (_C, TurnEvent.GO_ON): (_T, ()),
-    (_H, TurnEvent.GO_ON): (_T, ()),
     (_S, TurnEvent.GO_ON): (_T, ()),
     (_I, TurnEvent.BUSY): (_T, (TurnEffect.BEGIN,)),
     (_C, TurnEvent.BUSY): (_T, ()),
-    (_H, TurnEvent.BUSY): (_T, ()),
     (_C, TurnEvent.CALLED_OFF): (_I, ()),
-    (_H, TurnEvent.CALLED_OFF): (_I, (TurnEffect.POP,)),  # its turn has ended before
     (_I, TurnEvent.STALL): (_I, (TurnEffect.GIVE_UP,)),
     (_C, TurnEvent.STALL): (_I, (TurnEffect.GIVE_UP,)),
-    (_H, TurnEvent.STALL): (_I, (TurnEffect.GIVE_UP,)),
     (_S, TurnEvent.STALL): (_I, (TurnEffect.PLACE, TurnEffect.GIVE_UP)),
     (_T, TurnEvent.STALL): (_I, (TurnEffect.PLACE, TurnEffect.GIVE_UP)),
     (_I, TurnEvent.LOSE): (_I, (TurnEffect.CLEAR,)),
     (_C, TurnEvent.LOSE): (_I, (TurnEffect.CLEAR,)),
-    (_H, TurnEvent.LOSE): (_I, (TurnEffect.CLEAR,)),
     (_S, TurnEvent.LOSE): (_I, (TurnEffect.CLEAR,)),
     (_T, TurnEvent.LOSE): (_I, (TurnEffect.CLEAR,)),
 }

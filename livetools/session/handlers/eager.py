@@ -21,9 +21,8 @@ from typing import Any
 
 import anyio
 
+from livetools.session.running import closing
 from livetools.transport.loop.wake import open_nurseries
-
-CANCELLED_GRACE = 1.0  # seconds at the end in which what is cancelled must end
 
 _TAKES_BACK = sys.version_info >= (3, 13)  # Task.uncancel takes back what has not been raised yet
 
@@ -43,8 +42,8 @@ class EagerCoroutine:
 
     def leave_soon(self) -> None:
         """The task is about to be cancelled: if the coroutine goes on all the same, it is left where it stands after
-        ``GRACE`` seconds."""
-        self._leave_at = time.monotonic() + CANCELLED_GRACE
+        ``CANCELLED_END`` seconds."""
+        self._leave_at = time.monotonic() + closing.CANCELLED_END
 
     def begin(self, task: asyncio.Task[Any]) -> bool:
         """Take the first step, on asyncio, as ``task``, which waits and will await the rest. Whether that was all."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import logging
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from concurrent import futures
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
@@ -25,9 +24,12 @@ from livetools.session.framelog import detail
 from livetools.setup.secrecy import place
 from livetools.tools import ToolContext, ToolResult
 from livetools.tools.callbacks import with_context
+from livetools.tools.offline import closing, is_async_iterable
 from livetools.tools.results import error_outcome, failure, outcome, tool_error
+from livetools.tools.values import words
 from livetools.transport.loop.wake import on_trio, this_task, was_cancelled
 
+from .from_thread import WayBack
 from .threads import DaemonThreads, result_of
 
 if TYPE_CHECKING:
@@ -68,6 +70,7 @@ class Job:
     future: Future[Any] | None = None  # while a thread or an executor has it
     stopped = False
     variables: Context | None = None
+    way_back: WayBack | None = None  # of the thread that has it
     began = False  # the handler ran, if only for a moment
 
     def __init__(
@@ -89,6 +92,8 @@ class Job:
             self.context.mark_cancelled()
         if self.future is not None:
             self.future.cancel()  # if no thread took it up it never runs; else the context tells it
+            if self.way_back is not None:
+                self.way_back.cancel()
             return False
         return True
 
@@ -103,6 +108,9 @@ class Handlers:
     threads: DaemonThreads = field(default_factory=DaemonThreads)
     aside: DaemonThreads | None = None  # for what no tool may hold up; made when there is something
     blocks: dict[str, int] = field(default_factory=dict)  # how often each tool has blocked the event loop
+    failures: dict[str, int] = field(
+        default_factory=dict
+    )  # of each tool in a row, as far as the model could correct
 
     async def execute(self, job: Job) -> Outcome:
         """Run the handler. Raises nothing but cancellation, and that only if this very task is cancelled.
@@ -122,11 +130,22 @@ class Handlers:
             if not is_of_the_user(error):
                 raise
             withdrawn = job.stopped and isinstance(error, futures.CancelledError)
-            done = cancelled() if withdrawn else error_outcome(error, tool.name)
+            done = cancelled() if withdrawn else self.failed(error, tool)
+        else:
+            if self.failures and done.error is None:
+                self.failures.pop(tool.name, None)
         # of a call that was stopped the hooks are told why, by ``stopped``
         if hooks and not job.stopped:
             done = await self._reviewed(hooks, job, done)
         return done
+
+    def failed(self, error: BaseException, tool: Tool) -> Outcome:
+        """The outcome of a call that has failed. Past the tool's ``retries`` the model is told to stop trying."""
+        retries, stop = tool.options["retries"], False
+        if retries is not None and tool_error(error) is not None:
+            self.failures[tool.name] = count = self.failures.get(tool.name, 0) + 1
+            stop = count > retries
+        return error_outcome(error, tool.name, stop)
 
     async def decide(self, call: Call, tool: Tool) -> Call:
         """Ask the ``before`` of every hook, in their order: the call as it may run, perhaps with other arguments.
@@ -206,21 +225,27 @@ class Handlers:
         match tool.kind:
             case "async":
                 value = await handler(*positional, **keyword)
-            case "async_generator":
-                return await self._stream(job, tool, handler(*positional, **keyword))
-            case "generator":
-                steps = _Steps(self, job, handler(*positional, **keyword))
-                return await self._stream(job, tool, steps)
+            case "async_generator" | "generator":
+                value = handler(*positional, **keyword)
             case _:
                 value = await self._in_thread(job, tool, partial(handler, *positional, **keyword))
+        while inspect.isawaitable(value):  # what a function hands on: a coroutine, a task, a future
+            value = await value
+        if (values := self._values_of(job, value)) is not None:
+            return await self._stream(job, tool, values)
         return value if type(value) is Outcome else outcome(value, self.key, tool.options["max_result_bytes"])
+
+    def _values_of(self, job: Job, value: object) -> AsyncIterator[object] | None:
+        """What the yields of a generator come from, whoever made it: the tool itself, or a function that it called."""
+        if inspect.isgenerator(value):
+            return _Steps(self, job, value)
+        return aiter(value) if is_async_iterable(value) else None
 
     async def _in_thread(self, job: Job, tool: Tool, function: partial[Any]) -> Any:
         executor = tool.options["executor"]
         if executor is None:
             most = tool.options["max_result_bytes"]
-            value = await self.threaded(job, partial(copy_context().run, self._made, function, most))
-            return await value if inspect.isawaitable(value) else value
+            return await self.threaded(job, partial(copy_context().run, self._made, function, most))
         run = self._elsewhere(job, function.func, isinstance(executor, futures.ThreadPoolExecutor))
         return await self._submitted(job, executor.submit(run, *function.args, **function.keywords))
 
@@ -237,16 +262,18 @@ class Handlers:
     def _made(self, function: Callable[[], Any], most: int | None) -> Any:
         """The outcome of a sync function, put into words in its thread: a lazy or a large result takes time."""
         value = function()
-        return value if inspect.isawaitable(value) else outcome(value, self.key, most)
+        waits = inspect.isawaitable(value) or inspect.isgenerator(value) or is_async_iterable(value)
+        return value if waits else outcome(value, self.key, most)
 
     async def threaded(self, job: Job, function: Callable[[], Any]) -> Any:
         """Run a part of a handler in a thread of the session's."""
-        return await self._submitted(job, self.threads.submit(function))
+        job.way_back = job.way_back or WayBack()
+        return await self._submitted(job, self.threads.submit(job.way_back.run, function))
 
     async def unhindered(self, function: Callable[[], Any]) -> Any:
         """Run a sync function in a thread that no handler can have taken."""
         self.aside = self.aside or DaemonThreads()
-        return await result_of(self.aside.submit(function))
+        return await result_of(self.aside.submit(WayBack().run, function))
 
     async def _submitted(self, job: Job, future: Future[Any]) -> Any:
         job.future = future
@@ -259,8 +286,9 @@ class Handlers:
     async def _stream(self, job: Job, tool: Tool, values: Any) -> Outcome:
         """Report each yield; gather them where the model takes no response bit by bit."""
         gathered: list[object] = []
+        most = tool.options["max_result_bytes"]
         last = ToolResult()  # what the yields say of the session
-        async with contextlib.aclosing(values):
+        async with closing(values):
             async for value in values:
                 plain = value
                 if isinstance(value, ToolResult):
@@ -269,15 +297,13 @@ class Handlers:
                         ends_session=last.ends_session or value.ends_session,
                         handoff=value.handoff or last.handoff,
                     )
-                if job.streams:
-                    part = outcome(value, self.key, tool.options["max_result_bytes"])
-                    await self.desk.progress(job.run, plain, part)
-                else:
-                    gathered.append(plain)
-                    await self.desk.progress(job.run, plain, None)
+                part = outcome(value, self.key, most) if job.streams else None
+                if part is None:
+                    gathered.append(value)  # the media of a ToolResult go along
+                await self.desk.progress(job.run, plain, part)
                 if job.stopped:
                     break
-        done = Outcome({}) if job.streams else outcome(gathered, self.key, tool.options["max_result_bytes"])
+        done = Outcome({}) if job.streams else outcome(gathered, self.key, most)
         done.ends_session, done.handoff = last.ends_session, last.handoff
         return done
 
@@ -427,7 +453,7 @@ def _withheld(call: Call, error: BaseException, result: object) -> Outcome:
     """The answer of a call whose ``after`` failed. It has run, and is not undone."""
     text = f"{call.name} has run, and its result is withheld: the check of its result failed"
     if (meant := tool_error(error)) is not None:
-        text = f"{call.name} has run, and its result is withheld: {meant}"
+        text = f"{call.name} has run, and its result is withheld: {words(meant)}"
     return Outcome(failure(text), ToolError(text), result=result)
 
 

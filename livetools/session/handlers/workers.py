@@ -24,6 +24,7 @@ from livetools.events import Call
 from livetools.log import get_logger
 from livetools.protocol.calls import refusals
 from livetools.session.framelog import detail
+from livetools.session.running import closing
 from livetools.setup.secrecy import place
 from livetools.tools import SessionLike, Tool, ToolContext
 from livetools.tools.results import error_outcome, tool_error
@@ -35,13 +36,10 @@ from .handlers import Desk, Handlers, Job, cancelled, is_of_the_user, note
 log = get_logger("livetools.calls")
 
 MAX_IDLE_WORKERS = 64  # workers that wait for a call, as many as run at once; more are let go
-CLEAN_UP = 2.0  # seconds at the end for handlers to stop, and as much for what undoes them
 
 GENERATORS = frozenset(
     {"generator", "async_generator"}
 )  # kinds of handlers whose yields may go out one by one
-
-EAGER = True  # the first step of a handler is taken at once, on asyncio; off, its worker takes it
 
 SERVING: ContextVar[Job | _Asking | EagerCoroutine | None] = ContextVar("livetools_serving", default=None)
 
@@ -149,7 +147,7 @@ class Workers:
             return
         worker = self._busy[run] = self._idle.pop()
         worker.job = job
-        if worker.task is not None and EAGER:
+        if worker.task is not None:
             serving = EagerCoroutine(self._serve(worker, job), self._variables(job))
             if serving.begin(worker.task):
                 self._rests(worker)
@@ -189,12 +187,12 @@ class Workers:
         self._errand(self._undo, run, call, tool, result)
 
     async def wind_down(self, give_up: Callable[[], None]) -> None:
-        """After the end, when all were told to stop: give the handlers ``CLEAN_UP`` seconds, then ``give_up()``,
+        """After the end, when all were told to stop: give the handlers ``HANDLERS_END`` seconds, then ``give_up()``,
         which undoes what the others have done, and as much for that.
 
         Threads are waited for only where there is something to undo: the others may go on by themselves.
         """
-        with anyio.move_on_after(CLEAN_UP):
+        with anyio.move_on_after(closing.HANDLERS_END):
             return await self._handlers_ended()
         names = (
             ", ".join(sorted({w.job.call.name for w in self._busy.values() if w.job and _counts(w)}))
@@ -203,10 +201,10 @@ class Workers:
         log.warning(
             "%s: it still runs %g s after the session has ended, and is not waited for any longer",
             names,
-            CLEAN_UP,
+            closing.HANDLERS_END,
         )
         give_up()
-        with anyio.move_on_after(CLEAN_UP):
+        with anyio.move_on_after(closing.HANDLERS_END):
             while self._errands:
                 await self._next_end()
         return None
@@ -355,7 +353,7 @@ class Workers:
         if failed is None:
             return await self._desk.approved(run, verdict)
         waited = self._waiting.pop(run, None)
-        done = error_outcome(failed, call.name)
+        done = self._handlers.failed(failed, tool)
         done.began = False
         await self._desk.settled(run, done)
         if waited is not None:

@@ -19,6 +19,7 @@ from livetools.events import Event, InputTranscript, OutputTranscript, TextChunk
 from livetools.log import get_logger
 from livetools.session.handlers.eager import EagerCoroutine
 from livetools.session.handlers.handlers import excuse, log_return
+from livetools.session.running import closing
 from livetools.tools import Hooks
 from livetools.transport.loop.wake import make_wake
 
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 log = get_logger("livetools.session")
 
 MAX_WAITING = 1000  # transcripts that wait for a hook; past that the oldest are dropped
-HOOKS_GRACE = 2.0  # seconds at the end for the hook that runs, and for what still waits
 
 HOOK: ContextVar[Guardrails | None] = ContextVar("livetools_hook", default=None)
 
@@ -110,7 +110,7 @@ class Guardrails:
 
     async def finish(self) -> None:
         """After the session's end: what was said last is seen too, if that does not take long."""
-        with anyio.move_on_after(HOOKS_GRACE):
+        with anyio.move_on_after(closing.HOOKS_END):
             await self._idle.wait()
 
     def close(self) -> None:

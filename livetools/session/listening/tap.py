@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from typing import Literal, Protocol, TypeAlias
 
 from livetools.events import Event
-from livetools.log import get_logger
 from livetools.protocol.input.outbox import Pong
-from livetools.session.handlers.handlers import excuse
 from livetools.session.session import Session
 from livetools.transport.contract import Dialer, Gone, PingingTransport, Transport
 
-from .listener import Listener
-
-log = get_logger("livetools.session")
+from .listeners import Guard, Listener
 
 Direction: TypeAlias = Literal["client", "server"]
 
@@ -55,19 +52,12 @@ def listen(
 
     None of the three may wait. Where one raises it is logged, and from then on only ``end`` is called.
     """
-    listener = Listener(event, sound, end)
-    assembly, driver = session._assembly, session._driver
-    assembly.listeners.append(listener)
-    if driver is not None:
-        driver.taps = [*driver.taps, listener.event]
-
-    def stop() -> None:
-        if listener in assembly.listeners:
-            assembly.listeners.remove(listener)
-        if (running := session._driver) is not None:
-            running.taps = [each for each in running.taps if each != listener.event]
-
-    return stop
+    name, listeners = "a listener", session._assembly.listeners
+    listener = Listener(
+        Guard(name), event, sound=sound, end=lambda error: end(), end_guard=Guard(f"the end of {name}")
+    )
+    listeners.add(listener)
+    return partial(listeners.remove, listener)
 
 
 def awaited_for(session: Session) -> float | None:
@@ -79,30 +69,19 @@ def awaited_for(session: Session) -> float | None:
 
 
 class _Guarded:
-    """A listener whose errors cost the session nothing."""
+    """A frame listener whose errors cost the session nothing."""
 
     def __init__(self, listener: FrameListener) -> None:
-        self._listener: FrameListener | None = listener
+        self._listener = listener
+        self._guard = Guard(f"the frame listener {type(listener).__name__}")
 
     def frame(self, direction: Direction, connection: int, data: bytes) -> None:
         """See :class:`FrameListener`."""
-        if self._listener is not None:
-            try:
-                self._listener.frame(direction, connection, data)
-            except BaseException as error:
-                self._fail(self._listener, error)
+        self._guard.call(self._listener.frame, direction, connection, data)
 
     def closed(self, connection: int, code: int, reason: str, by_us: bool) -> None:
         """See :class:`FrameListener`."""
-        if self._listener is not None:
-            try:
-                self._listener.closed(connection, code, reason, by_us)
-            except BaseException as error:
-                self._fail(self._listener, error)
-
-    def _fail(self, listener: FrameListener, error: BaseException) -> None:
-        self._listener = None
-        excuse(log, f"the frame listener {type(listener).__name__}", error)
+        self._guard.call(self._listener.closed, connection, code, reason, by_us)
 
 
 class _Tapped:
@@ -120,7 +99,7 @@ class _Tapped:
     async def _dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
         async with self._dialer.dial(url, headers) as transport:
             self._connections += 1
-            kind = _ListenedWithPing if hasattr(transport, "hurry") else _Listened
+            kind = _ListenedWithPing if hasattr(transport, "silent_for") else _Listened
             yield kind(transport, self._listener, self._connections)
 
 
@@ -162,6 +141,10 @@ class _ListenedWithPing(_Listened):
         """See :class:`~.transport.Pinging`."""
         self._listener.frame("client", self._connection, frame)
         return await self._transport.send_with_ping(frame, at_once)
+
+    def silent_for(self) -> float:
+        """See :class:`~.contract.Pinging`."""
+        return self._transport.silent_for()
 
     def hurry(self) -> None:
         """See :class:`~.transport.Pinging`."""

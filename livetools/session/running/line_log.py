@@ -53,7 +53,7 @@ class LineLog:
         for event in events:
             match event:
                 case Reconnecting(attempt, delay, cause):
-                    log.info("attempt %d to connect again, in %.2f s: %s", attempt, delay, _one_line(cause))
+                    log.info("attempt %d to connect again, in %.2f s: %s", attempt, delay, cause)
                 case Reconnected(restored):
                     how = "restored" if restored else "a new one, in which the model remembers nothing"
                     self._line("again", f"connected again: the session is {how}", logging.INFO)
@@ -90,11 +90,6 @@ class LineLog:
         log.log(
             level,
             "%s%s",
-            _one_line(text),
+            text,
             f" (left out since the last such line: {left_out})" if left_out else "",
         )
-
-
-def _one_line(text: str) -> str:
-    """The text without line breaks and control characters: names and reasons are the server's words."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split())

@@ -22,6 +22,7 @@ from livetools.tools.results import error_outcome
 from livetools.transport.contract import Transport
 from livetools.transport.loop.wake import Latch, Wake
 
+from . import closing
 from .alarm import GAP
 from .clock import Clock
 from .driver import Driver
@@ -30,8 +31,6 @@ from .line_log import LOGGED, LineLog
 from .sockets import Sockets
 
 log = get_logger("livetools.session")
-
-LAST_WORDS = 5.0  # seconds at the end for the handlers and the closing handshakes
 
 
 class SessionDriver(Driver[Machine]):
@@ -70,7 +69,7 @@ class SessionDriver(Driver[Machine]):
             self.background()
             await self.over.wait()
             ready()  # it will never stand: the caller that opens it need not wait for the clean-up
-            with anyio.move_on_after(LAST_WORDS):
+            with anyio.move_on_after(closing.LAST_WORDS):
                 await self.wind_down()
                 await self.sockets.gone()
         finally:

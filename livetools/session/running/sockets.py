@@ -49,6 +49,7 @@ class Sockets:
         self._scopes: dict[int, anyio.CancelScope] = {}  # of those, and of what is being dialled
         self.progress = Progress()  # of the last dial
         self._changed = make_wake()
+        self._told = False  # that nobody notices when the line falls silent
 
     def __len__(self) -> int:
         return len(self._scopes)
@@ -70,6 +71,11 @@ class Sockets:
         transport: Any = self.standing.get(link)
         if hasattr(transport, "hurry"):
             transport.hurry()
+
+    def silent_for(self) -> float:
+        """Seconds for which the newest connection has given no sign of life, though it was asked for one."""
+        transport: Any = self.standing[max(self.standing)] if self.standing else None
+        return float(transport.silent_for()) if hasattr(transport, "silent_for") else 0.0
 
     async def gone(self) -> None:
         """Until every connection has ended."""
@@ -97,6 +103,7 @@ class Sockets:
             async with AsyncExitStack() as stack:
                 transport = await self._dialled(stack)
                 self.standing[link] = transport
+                self._tell_unwatched(transport)
                 progress.stage = "setup"
                 self._wire.opened(link)
                 listen: Listen = getattr(transport, "listen", partial(_read, transport))
@@ -115,6 +122,13 @@ class Sockets:
         except Exception as error:
             log.error("the connection failed in an unforeseen way: %s", place(error))
             return Close(error=ConnectFailed(f"the connection failed: {type(error).__name__}"))
+
+    def _tell_unwatched(self, transport: Transport) -> None:
+        """Say once that this kind of transport cannot tell a dead line from a quiet one."""
+        if not (self._told or hasattr(transport, "send_with_ping")):
+            self._told = True
+            kind = type(transport).__name__
+            log.info("%s sends no pings: that a line is dead shows only when it takes no more frames", kind)
 
     async def _dialled(self, stack: AsyncExitStack) -> Transport:
         """A connection that ``stack`` closes. Credentials that are refused are refreshed, once a dial."""

@@ -16,8 +16,6 @@ from livetools.session.framelog import FrameLog
 from livetools.transport.contract import Gone, Pinging, Sending
 from livetools.transport.loop.timeslice import TimeSlice
 
-PUT = True  # write at once where a transport can; off, every frame waits its turn
-
 
 class WriterOwner(Protocol):
     """What a writer needs: a connection, a task of its own, and the next frames of the machine."""
@@ -93,7 +91,7 @@ class Writer:
 
     def stream(self, link: int | None, media: bytes) -> bool:
         """Write media at once, past the machine's queues; False: something is in front of it."""
-        if link is None or self.writing or self.waiting or not PUT:
+        if link is None or self.writing or self.waiting:
             return False
         transport: Any = self._owner.transport(link)
         if not getattr(transport, "writable", False):
@@ -105,7 +103,7 @@ class Writer:
     def _put(self, frame: Frame) -> bool:
         """Write it if nobody waits for the socket to take it, and the socket takes it; False: it must be sent."""
         write = frame.write
-        if frame.receipt is not None or not PUT:
+        if frame.receipt is not None:
             return False
         transport: Any = self._owner.transport(frame.link)
         if transport is None or not getattr(transport, "writable", False):

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Annotated, Any
 
 from livetools.errors import ConfigError
-from livetools.setup.near_names import near_names
+from livetools.setup.did_you_mean import did_you_mean
 
 from . import tables
 from .spelling import snake
@@ -90,12 +90,8 @@ def _object(value: Any, kind: str, fields: Mapping[str, str], path: str) -> dict
 
 
 def _hint(name: str, fields: Mapping[str, str]) -> str:
-    near = near_names(name, fields, cutoff=0.5)
-    return (
-        f"did you mean {snake(near[0])}?"
-        if near
-        else f"known: {', '.join(map(snake, sorted(fields))) or 'none'}"
-    )
+    known = {each: snake(each) for each in sorted(fields)}
+    return did_you_mean(name, known) or f"known: {', '.join(known.values()) or 'none'}"
 
 
 def _as(value: Any, kind: str, path: str, holder: str = "") -> Any:

@@ -359,11 +359,48 @@ def _blocked(session: FakeSession, body: Message) -> Verdict:
     return Refused(1008, reason, f"realtime input while a blocking call is open: {waiting[0]}")
 
 
+def _answers(session: FakeSession, body: Message) -> Verdict:
+    """The function responses among the parts of a conversation."""
+    for content in body.get("turns") or []:
+        for part in content.get("parts") or []:
+            if (refused := _reference(part.get("functionResponse") or {})) is not None:
+                return refused
+    return None
+
+
+def _reference(answer: Message) -> Verdict:
+    """A key ``$ref`` in a response is the display name of one of its parts."""
+    names = {
+        held.get("displayName")
+        for part in answer.get("parts") or []
+        for held in (part.get("inlineData"), part.get("fileData"))
+        if held
+    }
+    for name in _references(answer.get("response")):
+        if name not in names:
+            reason = f"The referenced name `{name}` does not match to a display_name"
+            return Refused(
+                1007, reason, "a key $ref in a response names a part; send other references as text"
+            )
+    return None
+
+
+def _references(value: object) -> Iterator[object]:
+    if isinstance(value, dict):
+        if "$ref" in value:
+            yield value["$ref"]
+        value = list(value.values())
+    for inner in value if isinstance(value, list) else ():
+        yield from _references(inner)
+
+
 def _responses(session: FakeSession, body: Message) -> Verdict:
     for response in body.get("functionResponses") or []:
         if "scheduling" in response and session.profile.scheduling == "refused":
             reason = "Function response scheduling is not supported for this model."
             return Refused(1007, reason, "leave scheduling out of the response")
+        if (refused := _reference(response)) is not None:
+            return refused
         for part in response.get("parts") or []:
             mime = (part.get("inlineData") or part.get("fileData") or {}).get("mimeType")
             if mime not in session.profile.media:
@@ -379,7 +416,7 @@ def _update(session: FakeSession, _: Message) -> Verdict:
 
 
 MESSAGES: dict[str, tuple[Callable[[FakeSession, Message], Verdict], ...]] = {
-    "clientContent": (_affective, _roles, _mid_session, _seeded_calls),
+    "clientContent": (_affective, _roles, _mid_session, _seeded_calls, _answers),
     "realtimeInput": (_affective, _chunks, _activity, _rate, _blocked),
     "toolResponse": (_responses,),
     "contextUpdate": (_update,),

@@ -7,6 +7,7 @@ from livetools.testing.conversation import Script, User, play
 from livetools.testing.service import Service
 from livetools.testing.wire import Message
 
+from .patience import outwait
 from .session import FakeSession
 
 
@@ -56,8 +57,12 @@ class SessionRegistry:
         if self.script is not None:
             user = self._users[session] = User(session)
             session.script = user.hear
-            self.service.start_task(play, self.script, user)
+            self.service.start_task(self._play, self.script, user)
         return session
+
+    async def _play(self, script: Script, user: User) -> None:
+        await play(script, user)
+        await outwait(self.service, user.session, lambda: all(each.done for each in self._users.values()))
 
     def _forget(self) -> None:
         """On a server that runs long the oldest conversations go, of those whose client has gone."""

@@ -116,12 +116,12 @@ class FakeSession:
         self.service.record("server", connection.number, {"_close": {"code": code, "reason": reason}})
         self.detach(connection)
 
-    async def fail(self, error: Exception) -> None:
-        """The model or the script raised: the client sees what a failing service shows, the test gets the error.
+    async def fail(self, error: Exception, who: str = "the pretend model") -> None:
+        """The model or the script (``who``) raised: the client sees what a failing service shows, the test the error.
 
         Whoever dials after that is refused with the error's text: a client that reconnects would do so for ever.
         """
-        self.service.log.fail("the pretend model", error, scripted=self.script is not None)
+        self.service.log.fail(who, error, scripted=self.script is not None)
         await self.close(1011, "Internal error encountered.")
 
     # -- the wire

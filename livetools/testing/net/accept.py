@@ -12,6 +12,8 @@ from anyio.abc import ByteStream, SocketStream
 from anyio.streams.tls import TLSStream
 from websockets.http11 import Request
 
+from livetools.testing.wire import SILENT
+
 from .connection import Connection, Receiver
 
 HEAD_LIMIT = 64 * 1024  # bytes of a request's headers
@@ -57,19 +59,22 @@ class Acceptor:
         secured: ByteStream = stream
         try:
             try:
-                secured = await self._secure(stream)
-                head = await _read_head(secured)
+                with anyio.move_on_after(SILENT) as silence:
+                    secured = await self._secure(stream)
+                    head = await _read_head(secured)
+                if silence.cancelled_caught:
+                    return self._note(f"a client sent no request within {SILENT:g} s")
                 if head == TLS_HELLO:
                     self._note(TLS_TO_PLAIN)
                     await secured.send(
                         BAD_REQUEST
                     )  # in plain HTTP, as web servers do: its TLS says so at once
-                    return
+                    return None
                 if head is None:
                     await secured.send(HEAD_TOO_LONG)
-                    return
+                    return None
             except (anyio.BrokenResourceError, anyio.EndOfStream, anyio.ClosedResourceError, OSError):
-                return  # the client has gone, or does not speak TLS
+                return None  # the client has gone, or does not speak TLS
             if re.search(rb"\r\nupgrade:\s*websocket", head, re.IGNORECASE):
                 await self._websocket(secured, head)
             else:
@@ -99,7 +104,9 @@ class Acceptor:
         self.connections.add(connection)
         try:
             async with self._admit(connection, request) as receiver:
-                await connection.receive(receiver, lag=self._lag())
+                if not await connection.receive(receiver, lag=self._lag(), first_within=SILENT):
+                    self._note(f"connection {connection.number}: no message within {SILENT:g} s")
+                    await connection.close(1008, "The first message did not come in time.")
         except Exception as error:
             self._failed(error)
             await connection.close(1011, INTERNAL)

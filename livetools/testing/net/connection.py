@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 from collections.abc import AsyncIterator, Awaitable, Callable
+from math import inf
 from typing import TypeAlias
 
 import anyio
@@ -67,6 +68,7 @@ class Connection:
         self._message = bytearray()
         self._early = b""  # frames that came with the request
         self._pongs: dict[bytes, anyio.Event] = {}
+        self._silence = anyio.CancelScope()  # of a client that has not sent a message yet
 
     @property
     def open(self) -> bool:
@@ -137,11 +139,17 @@ class Connection:
         await pong.wait()
         return token not in self._pongs  # what is answered is forgotten
 
-    async def receive(self, receiver: Receiver, lag: float = 0.0) -> None:
+    async def receive(self, receiver: Receiver, lag: float = 0.0, first_within: float = inf) -> bool:
         """Hand each whole message to ``receiver`` until the connection ends, however it ends.
 
-        ``lag`` is waited, in seconds, before each piece is read.
+        ``lag`` is waited, in seconds, before each piece is read. False: it stands, and no message came within
+        ``first_within`` seconds.
         """
+        with anyio.move_on_after(first_within) as self._silence:
+            await self._read(receiver, lag)
+        return not self._silence.cancelled_caught
+
+    async def _read(self, receiver: Receiver, lag: float) -> None:
         while True:
             try:
                 early, self._early = self._early, b""
@@ -173,6 +181,7 @@ class Connection:
             self._message += event.data
             if event.fin:
                 message, self._message = bytes(self._message), bytearray()
+                self._silence.deadline = inf
                 if self.closed_by is None:  # after a close of ours nothing is heard
                     await receiver(message)
 

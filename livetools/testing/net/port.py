@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
 import socket
 from collections.abc import Awaitable, Callable, Coroutine
@@ -11,7 +10,12 @@ from typing import Any
 import anyio
 from anyio.abc import SocketListener, SocketStream, TaskGroup
 
+from livetools.log import get_logger
 from livetools.session.running.host import Host
+
+logger = get_logger("livetools.testing")
+
+RETRY = 0.1  # seconds before another try, where the system had no means to accept a connection
 
 
 class Port:
@@ -100,7 +104,14 @@ def _nobody(error: Exception) -> None:
 
 
 async def _listen(
-    listener: SocketListener, serve: Callable[[SocketStream], Awaitable[None]], group: TaskGroup
+    listener: SocketListener, serve: Callable[[SocketStream], Coroutine[Any, Any, None]], group: TaskGroup
 ) -> None:
-    with contextlib.suppress(anyio.ClosedResourceError):  # how it is stopped
-        await listener.serve(serve, group)
+    """Accept until the listener is closed. Without descriptors or memory clients wait until there are some again."""
+    while True:
+        try:
+            group.start_soon(serve, await listener.accept())
+        except anyio.ClosedResourceError:  # how it is stopped
+            return
+        except OSError as error:
+            logger.warning("no connection can be accepted now: %s", error.strerror)
+            await anyio.sleep(RETRY)

@@ -8,9 +8,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import parse_qs, unquote, urlsplit
 
+import anyio
 from anyio.abc import ByteStream
 
-from livetools.testing.wire import Message, Refused, decode, utf8
+from livetools.testing.wire import SILENT, Message, Refused, decode, utf8
 
 BODY_LIMIT = 64 * 1024 * 1024  # bytes of a request's body
 LINE_LIMIT = 4 * 1024  # bytes of a line between two chunks
@@ -105,7 +106,10 @@ class _Bytes:
         """Read on. What was taken is dropped here, once a read, and not once a piece."""
         del self._buffer[: self._at]
         self._at = 0
-        self._buffer += await self._stream.receive()
+        with anyio.move_on_after(SILENT):
+            self._buffer += await self._stream.receive()
+            return
+        raise anyio.EndOfStream  # as if it had gone
 
 
 async def _body(data: _Bytes, headers: Mapping[str, str]) -> bytes:

@@ -164,10 +164,11 @@ export class LiveClient {
         };
         socket.onmessage = ({ data }) => {
             this.heartbeat?.sign();
-            if (typeof data === "string")
-                this.take(JSON.parse(data));
-            else
-                this.hear(data);
+            if (typeof data !== "string")
+                return this.hear(data);
+            const message = read(data);
+            if (message !== null)
+                this.take(message);
         };
         socket.onclose = ({ code, reason }) => this.lost(code, reason);
     }
@@ -257,7 +258,7 @@ export class LiveClient {
                 this.speaker?.flush();
                 break;
             case "audio_format":
-                this.rate = message.rate;
+                this.rate = playable(message.rate);
                 break;
             case "agent":
                 if (this.ready !== null)
@@ -284,7 +285,7 @@ export class LiveClient {
         if (!ready.resumed)
             this.functions.reset();
         this.ready = ready;
-        this.rate = ready.output_rate;
+        this.rate = playable(ready.output_rate);
         this.tries = 0;
         this.repeated = false;
         this.storage?.setItem(this.key, ready.token);
@@ -295,7 +296,7 @@ export class LiveClient {
     }
     watch(interval) {
         this.heartbeat?.stop();
-        if (!interval)
+        if (interval === undefined || !(interval >= 1))
             return; // a relay of an older version
         this.heartbeat = new Heartbeat(interval, {
             ping: (id) => void this.send({ type: "ping", id }),
@@ -524,3 +525,15 @@ function storageOfTab() {
         return null;
     }
 }
+/** A message of the relay; null for what is none. */
+function read(text) {
+    try {
+        const message = JSON.parse(text);
+        return typeof message?.type === "string" ? message : null;
+    }
+    catch {
+        return null;
+    }
+}
+/** A rate that every browser plays. */
+const playable = (rate) => (rate >= 8000 && rate <= 96_000 ? rate : OUTPUT_RATE);

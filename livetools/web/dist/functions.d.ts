@@ -16,6 +16,7 @@ export declare class PageFunctions {
     private readonly open;
     private readonly approval;
     private readonly rules;
+    private readonly cut;
     private declaredOnly;
     private readonly running;
     private readonly begun;

@@ -9,6 +9,7 @@ export class PageFunctions {
     open = new Map(); // asked, and not begun
     approval = new Set(); // of those, what a person must let run first
     rules = new Map(); // timers, of those whose tool may ask for an approval
+    cut = new Set(); // those whose arguments were too large to be told
     declaredOnly = [];
     running = new Map();
     begun = new Set();
@@ -26,6 +27,8 @@ export class PageFunctions {
     hear(message) {
         switch (message.type) {
             case "ToolStarted":
+                if (message.truncated)
+                    this.cut.add(message.call.id);
                 if (!this.begun.has(message.call.id))
                     this.ask(message.call, message.approval);
                 break;
@@ -62,7 +65,7 @@ export class PageFunctions {
             if (run === undefined || this.approval.has(id) || !declaredOnly.includes(call.name))
                 continue;
             this.open.delete(id);
-            void this.run(call, run);
+            void this.run(call, this.cut.has(id) ? tooLarge : run);
         }
     }
     /** Another session: its calls are others. */
@@ -71,7 +74,7 @@ export class PageFunctions {
             running.abort();
         for (const timer of this.rules.values())
             window.clearTimeout(timer);
-        for (const known of [this.rules, this.open, this.approval, this.running, this.begun, this.answers])
+        for (const known of [this.rules, this.open, this.approval, this.cut, this.running, this.begun, this.answers])
             known.clear();
     }
     async run(call, run) {
@@ -96,8 +99,12 @@ export class PageFunctions {
         this.rules.delete(id);
         this.open.delete(id);
         this.approval.delete(id);
+        this.cut.delete(id);
         this.answers.delete(id);
         this.running.get(id)?.abort();
         this.running.delete(id);
     }
 }
+const tooLarge = () => {
+    throw new Error("the arguments are too large for a page");
+};

@@ -65,14 +65,19 @@ export interface InputTranscript extends Stamp {
     speaker: string | null;
     words: Array<Word>;
     interim: boolean;
+    start: number | null;
+    end: number | null;
 }
-/** A piece of the transcript of what the model says. */
+/** A piece of the transcript of what the model says. `start` and `end` are seconds into the audio, where told. */
 export interface OutputTranscript extends Stamp {
     type: "OutputTranscript";
     text: string;
     finished: boolean;
     language: string | null;
     words: Array<Word>;
+    start: number | null;
+    end: number | null;
+    speaker: string | null;
 }
 /** A call arrived. Its handler serves it; if it has none, `session.respond` must answer it. */
 export interface ToolStarted extends Stamp {
@@ -93,6 +98,7 @@ export interface ToolFinished extends Stamp {
     response: Record<string, unknown>;
     error: string | null;
     elapsed: number;
+    ran: boolean;
 }
 /** The service cancelled the call; nothing is sent for it. */
 export interface ToolCancelled extends Stamp {
@@ -145,6 +151,7 @@ export interface CodeChunk extends Stamp {
     code: string;
     language: string;
     tool: string | null;
+    id: string | null;
 }
 /** The sources of the answer, search results and URLs, as the service sent them. */
 export interface Grounding extends Stamp {

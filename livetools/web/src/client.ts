@@ -220,8 +220,9 @@ export class LiveClient {
     };
     socket.onmessage = ({ data }: MessageEvent<string | ArrayBuffer>) => {
       this.heartbeat?.sign();
-      if (typeof data === "string") this.take(JSON.parse(data) as RelayMessage);
-      else this.hear(data);
+      if (typeof data !== "string") return this.hear(data);
+      const message = read(data);
+      if (message !== null) this.take(message);
     };
     socket.onclose = ({ code, reason }) => this.lost(code, reason);
   }
@@ -309,7 +310,7 @@ export class LiveClient {
         this.speaker?.flush();
         break;
       case "audio_format":
-        this.rate = message.rate;
+        this.rate = playable(message.rate);
         break;
       case "agent":
         if (this.ready !== null) Object.assign(this.ready, { tools: message.tools, declared_only: message.declared_only, agent: message.name });
@@ -332,7 +333,7 @@ export class LiveClient {
     this.seen = ready.resumed ? Math.min(this.seen, ready.seq) : 0;
     if (!ready.resumed) this.functions.reset();
     this.ready = ready;
-    this.rate = ready.output_rate;
+    this.rate = playable(ready.output_rate);
     this.tries = 0;
     this.repeated = false;
     this.storage?.setItem(this.key, ready.token);
@@ -344,7 +345,7 @@ export class LiveClient {
 
   private watch(interval: number | undefined): void {
     this.heartbeat?.stop();
-    if (!interval) return; // a relay of an older version
+    if (interval === undefined || !(interval >= 1)) return; // a relay of an older version
     this.heartbeat = new Heartbeat(interval, {
       ping: (id) => void this.send({ type: "ping", id }),
       measured: (quality, milliseconds) => this.judge(quality, milliseconds / 1000),
@@ -600,3 +601,16 @@ function storageOfTab(): Storage | null {
     return null;
   }
 }
+
+/** A message of the relay; null for what is none. */
+function read(text: string): RelayMessage | null {
+  try {
+    const message: unknown = JSON.parse(text);
+    return typeof (message as RelayMessage | null)?.type === "string" ? (message as RelayMessage) : null;
+  } catch {
+    return null;
+  }
+}
+
+/** A rate that every browser plays. */
+const playable = (rate: number): number => (rate >= 8000 && rate <= 96_000 ? rate : OUTPUT_RATE);

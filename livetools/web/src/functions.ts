@@ -17,6 +17,7 @@ export class PageFunctions {
   private readonly open = new Map<string, Call>(); // asked, and not begun
   private readonly approval = new Set<string>(); // of those, what a person must let run first
   private readonly rules = new Map<string, number>(); // timers, of those whose tool may ask for an approval
+  private readonly cut = new Set<string>(); // those whose arguments were too large to be told
   private declaredOnly: readonly string[] = [];
   private readonly running = new Map<string, AbortController>();
   private readonly begun = new Set<string>();
@@ -34,6 +35,7 @@ export class PageFunctions {
   hear(message: RelayMessage): void {
     switch (message.type) {
       case "ToolStarted":
+        if (message.truncated) this.cut.add(message.call.id);
         if (!this.begun.has(message.call.id)) this.ask(message.call, message.approval);
         break;
       case "ApprovalRequested":
@@ -67,7 +69,7 @@ export class PageFunctions {
       const run = this.functions.get(call.name);
       if (run === undefined || this.approval.has(id) || !declaredOnly.includes(call.name)) continue;
       this.open.delete(id);
-      void this.run(call, run);
+      void this.run(call, this.cut.has(id) ? tooLarge : run);
     }
   }
 
@@ -75,7 +77,7 @@ export class PageFunctions {
   reset(): void {
     for (const running of this.running.values()) running.abort();
     for (const timer of this.rules.values()) window.clearTimeout(timer);
-    for (const known of [this.rules, this.open, this.approval, this.running, this.begun, this.answers]) known.clear();
+    for (const known of [this.rules, this.open, this.approval, this.cut, this.running, this.begun, this.answers]) known.clear();
   }
 
   private async run(call: Call, run: PageFunction): Promise<void> {
@@ -98,8 +100,13 @@ export class PageFunctions {
     this.rules.delete(id);
     this.open.delete(id);
     this.approval.delete(id);
+    this.cut.delete(id);
     this.answers.delete(id);
     this.running.get(id)?.abort();
     this.running.delete(id);
   }
 }
+
+const tooLarge: PageFunction = () => {
+  throw new Error("the arguments are too large for a page");
+};

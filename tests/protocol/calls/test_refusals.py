@@ -69,6 +69,9 @@ def test_a_timeout_says_how_long_and_of_what() -> None:
     assert "nobody decided within 9 s" in said(refusals.expired(record("get_weather", phase=Phase.APPROVAL)))
 
 
+NOTE = "this model does not read {} in a function response: it was left out"
+
+
 @pytest.mark.parametrize(
     ("parts", "unread"),
     [
@@ -78,12 +81,10 @@ def test_a_timeout_says_how_long_and_of_what() -> None:
         (({"fileData": {"mimeType": "video/mp4"}}, {"inlineData": {"mimeType": "image/png"}}), "video/mp4"),
     ],
 )
-def test_media_that_the_model_does_not_read_is_named(parts: Any, unread: str) -> None:
-    policy = CallPolicy("shot", media=frozenset({"image/png"}))
-    found = refusals.unread_media(record("shot", policy=policy), Outcome({}, parts=parts, result=7))
-    if not unread:
-        assert found is None
-    else:
-        assert unread in said(found)
-        assert found is not None
-        assert found.result == 7, "undo still gets what was done"
+def test_media_that_the_model_does_not_read_is_named_and_left_out(parts: Any, unread: str) -> None:
+    done = Outcome({"output": 1}, parts=parts, result=7)
+    found = refusals.without_unread(done, frozenset({"image/png"}))
+    assert found.response.get("note", "") == (unread and NOTE.format(unread))
+    assert found.response["output"] == 1
+    assert len(found.parts) == len(parts) - bool(unread)
+    assert found.result == 7, "undo still gets what was done"

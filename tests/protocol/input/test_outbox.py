@@ -150,6 +150,7 @@ FOLLOWED = {
     "answer": Fate.LOST,
     "acknowledgement": Fate.LOST,
     "yield": Fate.KEPT,
+    "errors": Fate.KEPT,
 }
 
 

@@ -221,8 +221,28 @@ def test_a_transcript_tells_language_speaker_and_words() -> None:
         "startOffset": "0.440s",
     }
     words = (Word("good", 0.44, 1.0, "spk_1"), Word("day"))
-    assert content(inputTranscription=told) == [InputTranscript("good day", True, "en-GB", "spk_1", words)]
-    assert content(outputTranscription=told) == [OutputTranscript("good day", True, "en-GB", words)]
+    heard = InputTranscript("good day", True, "en-GB", "spk_1", words, start=0.44)
+    assert content(inputTranscription=told) == [heard]
+    spoken = OutputTranscript("good day", True, "en-GB", words, start=0.44, speaker="spk_1")
+    assert content(outputTranscription=told) == [spoken]
+
+
+def test_code_and_its_result_have_an_id_and_what_the_service_runs_itself_is_grounding() -> None:
+    call = {"id": "s1", "toolType": "GOOGLE_SEARCH_WEB", "args": {"queries": ["x"]}}
+    answer = {"id": "s1", "toolType": "GOOGLE_SEARCH_WEB", "response": {"hits": 3}}
+    code, result = {"id": "c1", "code": "1 + 1", "language": "PYTHON"}, {"id": "c1", "outcome": "OUTCOME_OK"}
+    parts = [
+        {"executableCode": code},
+        {"codeExecutionResult": result},
+        {"toolCall": call},
+        {"toolResponse": answer},
+    ]
+    assert content(modelTurn={"parts": parts}) == [
+        CodeChunk("1 + 1", "PYTHON", id="c1"),
+        CodeChunk("", "OUTCOME_OK", id="c1"),
+        Grounding({"toolCall": call}),
+        Grounding({"toolResponse": answer}),
+    ]
 
 
 def test_words_that_cannot_be_read_cost_no_text() -> None:

@@ -267,3 +267,28 @@ def test_what_a_session_may_wait_for() -> None:
     stale.closed()
     assert not stale.closes
     assert stale.swallows
+
+
+def errors_on(d: Driver, connections: int) -> int:
+    """How many connections in a row are told of the one call that was lost; each gives a handle."""
+    before = len(d.answers())
+    for _ in range(connections):
+        cut(d).server(HANDLE)
+    return len(d.answers()) - before
+
+
+@pytest.mark.parametrize("closes", [False, True], ids=["no empty turn", "an empty turn"])
+def test_the_error_for_a_lost_call_is_said_again_until_a_handle_comes_that_knows_of_it(closes: bool) -> None:
+    """Where the service confirms it with an empty turn, that must have come; else the pong tells that it was read."""
+    d = Driver(plan(ASYNC, answer_lost=True, closes_lost=closes), PATIENT).live().server(HANDLE)
+    d.call(("c1", "tool"))
+    assert errors_on(d, 5) == (5 if closes else 1)
+    if closes:
+        assert errors_on(d.turn_complete().server(HANDLE), 5) == 0
+
+
+def test_a_handle_that_came_before_the_pong_does_not_know_of_the_error() -> None:
+    d = Driver(plan(ASYNC, answer_lost=True), PATIENT).live().server(HANDLE)
+    d.call(("c1", "tool"))
+    d.slow.update(range(1, 9))
+    assert errors_on(d, 3) == 3

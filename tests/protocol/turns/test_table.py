@@ -25,7 +25,7 @@ def test_the_end_of_a_turn_takes_the_first_of_the_queue_and_a_halt_takes_none(st
     then, effects = TABLE[state, TurnEvent.END]
     assert then is Model.IDLE
     assert effects[-1] is TurnEffect.POP
-    assert TABLE.get((state, TurnEvent.HALT), (Model.HALTED, ())) == (Model.HALTED, ())
+    assert TABLE.get((state, TurnEvent.HALT), (Model.CALLING, ())) == (Model.CALLING, ())
 
 
 def test_a_model_that_waits_for_an_answer_is_not_in_the_middle_of_a_turn() -> None:

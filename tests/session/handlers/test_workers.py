@@ -805,12 +805,9 @@ def tasks() -> int:
     return trio.lowlevel.current_statistics().tasks_living
 
 
-@pytest.mark.parametrize("eager", [True, False], ids=["first steps at once", "first steps in their tasks"])
 async def test_waves_of_calls_are_answered_and_leave_no_more_tasks_than_wait_for_the_next(
-    opened: Opened, monkeypatch: pytest.MonkeyPatch, eager: bool
+    opened: Opened,
 ) -> None:
-    monkeypatch.setattr("livetools.session.handlers.workers.EAGER", eager)
-
     async def at_once(n: int) -> int:
         return n
 

@@ -13,7 +13,8 @@ from livetools import AuthenticationError, ConnectFailed, SetupTimeout
 from livetools.protocol.connection.close_codes import http_error
 from livetools.session.memory import MemoryTransport
 from livetools.testing import FakeLiveServer, User
-from livetools.transport.contract import Transport
+from livetools.transport.contract import Dialer, Transport
+from livetools.transport.websocket import WebSocket
 
 pytestmark = pytest.mark.anyio
 
@@ -153,3 +154,40 @@ async def test_an_api_key_that_is_refused_is_dialled_once() -> None:
     with pytest.raises(AuthenticationError, match="Check the API key"):
         await enter(transport=door, api_key="k")
     assert len(door.shown) == 1
+
+
+class Bare:
+    """A transport without pings: the three methods of the contract, and nothing else."""
+
+    def __init__(self, inner: Transport) -> None:
+        self.send, self.receive, self.aclose = inner.send, inner.receive, inner.aclose
+
+
+class Bares:
+    """Dials transports without pings, by another dialer."""
+
+    def __init__(self, inner: Dialer) -> None:
+        self.inner = inner
+
+    @asynccontextmanager
+    async def dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
+        async with self.inner.dial(url, headers) as transport:
+            yield Bare(transport)
+
+
+async def test_that_a_dead_line_cannot_be_noticed_is_said_once(
+    live_server: FakeLiveServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    @live_server.conversation
+    async def script(user: User) -> None:
+        turn = await user.says("one")
+        await turn.drop()
+        await user.reconnects()
+        turn = await user.says("one")
+        await turn.say("1")
+
+    caplog.set_level("INFO", "livetools.session")
+    async with livetools.connect("gemini-3.8-live", transport=Bares(WebSocket())) as session:
+        assert str(await session.ask("one")) == "1"
+    said = [record.message for record in caplog.records if "no pings" in record.message]
+    assert said == ["Bare sends no pings: that a line is dead shows only when it takes no more frames"]

@@ -8,6 +8,7 @@ import re
 
 import anyio
 import pytest
+from anyio.streams.tls import TLSStream
 
 import livetools
 from livetools.testing import FakeLiveServer
@@ -115,3 +116,42 @@ async def test_a_client_that_has_said_nothing_is_sent_home_too(tls):
             await server.listener.close()
             with anyio.fail_after(5), pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
                 await stream.receive()
+
+
+UPGRADE = (
+    b"GET /ws/google.ai.generativelanguage.v1beta.GenerativeService.BidiGenerateContent?key=x HTTP/1.1\r\n"
+    b"Host: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+    b"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+)
+BODILESS = b"POST /v1beta/models/x:generateContent HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n"
+
+
+@pytest.fixture
+def impatient(monkeypatch):
+    """Clients have little time."""
+    for module in ("net.accept", "rest.http"):
+        monkeypatch.setattr(f"livetools.testing.{module}.SILENT", 0.2)
+
+
+@pytest.mark.parametrize("tls", [False, True])
+@pytest.mark.parametrize(
+    "said", [b"", b"GET / HT", UPGRADE, BODILESS], ids=["nothing", "half", "upgrade", "post"]
+)
+async def test_a_socket_that_falls_silent_too_early_is_closed(impatient, said, tls):
+    async with FakeLiveServer(tls=tls) as server:
+        async with await anyio.connect_tcp("127.0.0.1", server.port) as stream:
+            if tls and said:
+                stream = await TLSStream.wrap(stream, ssl_context=server.ssl_context, hostname="localhost")
+            if said:
+                await stream.send(said)
+            with anyio.fail_after(3), contextlib.suppress(anyio.EndOfStream, anyio.BrokenResourceError):
+                while True:
+                    await stream.receive()
+        assert not server.service.log.errors
+
+
+async def test_a_client_that_has_spoken_may_be_silent_for_as_long_as_it_likes(impatient, dial):
+    async with FakeLiveServer() as server, dial(server) as client:
+        await anyio.sleep(0.5)
+        await client.say("hello")
+        await client.until("turnComplete")

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
+import os
+
 import anyio
+import anyio.lowlevel
 import pytest
 
-from livetools.testing.net.port import Port
+from livetools.testing.net.port import Port, _listen
 
 pytestmark = pytest.mark.anyio
 
@@ -79,3 +83,32 @@ async def test_a_port_that_was_only_named_is_closed_too():
     other = Port("127.0.0.1", port.number)
     assert other.number
     await other.close()
+
+
+class Lacking:
+    """A listener whose system has no means for its first connections."""
+
+    def __init__(self, times, stream):
+        self.times, self.stream = times, stream
+
+    async def accept(self):
+        await anyio.lowlevel.checkpoint()
+        self.times -= 1
+        if self.times >= 0:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        if self.times == -1:
+            return self.stream
+        raise anyio.ClosedResourceError
+
+
+async def test_without_descriptors_it_waits_for_some_and_goes_on(monkeypatch, caplog):
+    monkeypatch.setattr("livetools.testing.net.port.RETRY", 0.001)
+    served = []
+
+    async def serve(stream):
+        served.append(stream)
+
+    async with anyio.create_task_group() as group:
+        await _listen(Lacking(3, "a client"), serve, group)
+    assert served == ["a client"]
+    assert "no connection can be accepted now: Too many open files" in caplog.text

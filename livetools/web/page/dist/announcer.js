@@ -1,5 +1,7 @@
 // What a screen reader is told: whole answers, questions, and the state of the line; never word by word.
+import { element } from "./dom.js";
 import { current } from "./state.js";
+const KEPT = 20;
 export class Announcer {
     region;
     constructor(region) {
@@ -8,8 +10,11 @@ export class Announcer {
     /** Tell what an entry means, if a person should hear of it. */
     tell(state, entry) {
         const text = spoken(state, entry);
-        if (text)
-            this.region.textContent = text;
+        if (!text)
+            return;
+        this.region.append(element("p", "", {}, text)); // one after the other: what comes at once is all read
+        while (this.region.childElementCount > KEPT)
+            this.region.firstElementChild?.remove();
     }
 }
 function spoken(state, entry) {
@@ -20,6 +25,8 @@ function spoken(state, entry) {
             return state.declaredOnly.has(entry.call.name) ? `${entry.call.name} waits for your answer` : "";
         case "ToolFinished":
             return entry.error === null ? "" : `${entry.call.name} failed`;
+        case "HandedOff":
+            return `you are with ${entry.name ?? "another agent"} now`;
         case "Interrupted":
             return "interrupted";
         case "TurnComplete":
@@ -29,7 +36,7 @@ function spoken(state, entry) {
         case "Reconnected":
             return "connected again";
         case "ended":
-            return `the session has ended ${entry.message}`;
+            return entry.error === null ? "the session is over" : `the session has ended: ${entry.message}`;
         default:
             return "";
     }

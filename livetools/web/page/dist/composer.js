@@ -1,6 +1,7 @@
 // Where one types, speaks and stops.
 import { LiveError } from "../../dist/client.js";
 import { byId, setAttribute, setText } from "./dom.js";
+const DRAFT = "livetools draft"; // in the tab's own storage
 export class Composer {
     actions;
     message = byId("message");
@@ -28,11 +29,33 @@ export class Composer {
             if (event.key === "Escape" && !this.stop.disabled)
                 actions.stop();
         });
-        actions.hold(this.hold);
+        byId("start-audio").addEventListener("click", () => this.attempt(() => actions.startAudio()));
+        this.message.value = sessionStorage.getItem(DRAFT) ?? "";
+        this.message.addEventListener("input", () => this.keep());
         this.open.addEventListener("click", () => this.attempt(() => this.toggleMicrophone()));
         for (const kind of ["camera", "screen"]) {
             this.videos[kind].addEventListener("click", () => this.attempt(() => actions.video(this.seen === kind ? null : kind)));
         }
+    }
+    /** The button of push-to-talk, for whoever makes it one. */
+    get talk() {
+        return this.hold;
+    }
+    /** Show the button without which the model is not heard. */
+    silent(silent) {
+        byId("start-audio").hidden = !silent;
+    }
+    /** Give a text back that was not taken, above what was typed meanwhile. */
+    giveBack(text) {
+        this.message.value = this.message.value === "" ? text : `${text}\n${this.message.value}`;
+        this.keep();
+    }
+    /** What is typed survives a reload, in this tab. */
+    keep() {
+        if (this.message.value === "")
+            sessionStorage.removeItem(DRAFT);
+        else
+            sessionStorage.setItem(DRAFT, this.message.value);
     }
     /** What is possible as the line stands. */
     enable(state) {
@@ -74,16 +97,23 @@ export class Composer {
         shown.hidden = text === "";
         setText(shown, text);
     }
+    /** A sentence on an end as it should be. */
+    calm(text) {
+        const shown = byId("calm");
+        shown.hidden = text === "";
+        setText(shown, text);
+    }
     async send() {
         const text = this.message.value;
         if (text.trim() === "")
             return;
         this.message.value = "";
+        this.keep();
         try {
             await this.actions.send(text);
         }
         catch (error) {
-            this.message.value = text;
+            this.giveBack(text);
             throw error;
         }
     }

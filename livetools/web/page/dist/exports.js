@@ -11,8 +11,8 @@ export function download(name, text, type) {
     window.setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 /** The conversation as Markdown: what was said, and each call with its end. */
-export function transcriptOf(state, title) {
-    const turns = state.exchanges.map(({ items }, n) => `## Turn ${n + 1}\n\n${items.map(written).filter(Boolean).join("\n\n")}\n`);
+export function transcriptOf(exchanges, title) {
+    const turns = exchanges.map(({ items }, n) => `## Turn ${n + 1}\n\n${items.map(written).filter(Boolean).join("\n\n")}\n`);
     return `# ${title}\n\n${turns.join("\n")}`;
 }
 function written(item) {

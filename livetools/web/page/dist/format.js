@@ -20,12 +20,27 @@ export function called(call) {
     return `${call.name}(${given.join(", ")})`;
 }
 /** A value in a line. */
-export function short(value) {
-    const text = JSON.stringify(value) ?? "null";
-    return text.length <= SHORT ? text : `${text.slice(0, SHORT)}…`;
-}
+export const short = (value) => cut(JSON.stringify(value, withoutBytes) ?? "null");
+const cut = (text) => (text.length <= SHORT ? text : `${text.slice(0, SHORT)}…`);
 /** A value over several lines. */
-export const pretty = (value) => JSON.stringify(value, null, 2) ?? "null";
+export const pretty = (value) => JSON.stringify(value, withoutBytes, 2) ?? "null";
+const BYTES = /^[A-Za-z0-9+/_-]{200,}={0,2}$/;
+const IMAGES = { iVBORw: "image/png", "/9j/": "image/jpeg", R0lGOD: "image/gif", UklGR: "image/webp" };
+/** For `JSON.stringify`: bytes, which are base64 in JSON, are told by their size. */
+function withoutBytes(_, value) {
+    return typeof value === "string" && BYTES.test(value) ? `‹${Math.round((value.length * 3) / 4).toLocaleString("en")} bytes›` : value;
+}
+/** The pictures in a value, as URLs. */
+export function images(value) {
+    if (Array.isArray(value))
+        return value.flatMap(images);
+    if (typeof value === "object" && value !== null)
+        return Object.values(value).flatMap(images);
+    if (typeof value !== "string" || !BYTES.test(value))
+        return [];
+    const type = Object.entries(IMAGES).find(([head]) => value.startsWith(head))?.[1];
+    return type === undefined ? [] : [`data:${type};base64,${value}`];
+}
 /** Text with every character that shows nothing, or moves others, as its escape: `\\u202e`. */
 export const visible = (text) => text.replace(/(?![ \n])[\p{C}\p{Z}]/gu, (each) => `\\u{${each.codePointAt(0)?.toString(16)}}`);
 /** The value of a response, without its wrapping. */
@@ -35,8 +50,10 @@ export function result(response) {
     const wrapped = keys.length === 1 && key !== undefined && ["output", "result", "content", "error"].includes(key);
     return wrapped ? response[key] : response;
 }
-/** Text as it is, everything else as JSON. */
-export const plain = (value) => (typeof value === "string" ? value : short(value));
+/** Text as it is, everything else as JSON; in a line, where it fits. */
+export const plain = (value) => typeof value === "string" && !BYTES.test(value) ? (value.length <= 600 ? value : `${value.slice(0, 600)}…`) : short(value);
+/** Whether a result says nothing: what a generator yielded says it in its place. */
+export const isEmpty = (value) => value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
 /** What a state is called, and the sign that tells it apart without its colour. */
 export const STATES = {
     approval: { word: "waiting for approval", sign: "?" },

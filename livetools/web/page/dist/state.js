@@ -1,19 +1,36 @@
 // What the page shows, as one value, and how each entry of the log changes it. No DOM, no clock, no network: the same
 // entries make the same state, live and after a reload.
+export const isGone = (line) => line === "ended" || line === "failed";
 /** Seconds after the end of an exchange from which on what the model says is an exchange of its own. */
 const AFTERTHOUGHT = 5;
-export const initial = (declaredOnly = []) => ({
+/** An empty conversation. `keys`: how many were given before, on the same page. */
+export const initial = (declaredOnly = [], keys = 0) => ({
     line: "closed",
     lineNote: "",
     exchanges: [],
     tokens: 0,
     cost: null,
     latency: null,
+    calls: 0,
+    agent: null,
     time: 0,
     spoken: null,
     declaredOnly: new Set(declaredOnly),
-    keys: 0,
+    keys,
 });
+/** What stands between a session that was not kept and the one that follows it on the page. */
+export function divider(state, text) {
+    const exchange = begin(state, "model", state.time);
+    note(state, text, state.time, "divider");
+    return Object.assign(exchange, { ended: state.time, complete: true });
+}
+/** End a conversation whose session is gone without a word: nothing of it goes on. */
+export function lose(state) {
+    finishAll(state, state.time);
+    for (const exchange of state.exchanges)
+        exchange.revision++;
+    return state.exchanges;
+}
 const OVER = new Set(["finished", "failed", "refused", "cancelled"]);
 /** Whether a call has come to its end; one that is lost may still run. */
 export const isOver = (run) => OVER.has(run.state) || run.ended !== null;
@@ -28,7 +45,7 @@ export function current(state) {
 /** Whether an answer is under way: something is said, or a call that it waits for is open. */
 export function isBusy(state) {
     const exchange = current(state);
-    if (exchange === undefined || exchange.interrupted || state.line === "ended")
+    if (exchange === undefined || exchange.interrupted || isGone(state.line))
         return false;
     return exchange.ended === null || runs(exchange).some((run) => !isOver(run) && run.state !== "lost");
 }
@@ -57,7 +74,7 @@ function apply(state, entry) {
         case "SessionStarted":
             return line(state, "connected");
         case "ended":
-            return ended(state, entry.message, time);
+            return ended(state, entry, time);
         case "user_text": {
             close(state, time);
             const exchange = begin(state, "text", time);
@@ -119,6 +136,10 @@ function noteEvent(state, entry) {
             return note(state, `connected again${entry.state_restored ? "" : ", to a session that begins anew"}`, time);
         case "Stalled":
             return note(state, `waiting for ${entry.waiting_for} since ${Math.round(entry.seconds)} s`, time, "warning");
+        case "agent":
+            state.declaredOnly = new Set(entry.declared_only);
+            state.agent = entry.name;
+            return state;
         case "HandedOff":
             return note(state, `handed off to ${entry.name ?? "another agent"}`, time);
         case "InputDropped":
@@ -133,7 +154,15 @@ function line(state, to, note = "") {
     state.lineNote = note;
     return state;
 }
-function ended(state, reason, time) {
+function ended(state, { message, error }, time) {
+    finishAll(state, time);
+    const began = state.line !== "closed";
+    line(state, error === null ? "ended" : "failed", message);
+    if (error === null)
+        return note(state, "the session is over", time);
+    return note(state, `${began ? "the session has ended" : "no session could be opened"}: ${message}`, time, "error");
+}
+function finishAll(state, time) {
     const exchange = current(state);
     if (exchange !== undefined)
         finish(exchange, time);
@@ -143,9 +172,6 @@ function ended(state, reason, time) {
                 Object.assign(run, { state: run.state === "lost" ? "lost" : "cancelled", ended: time });
         }
     }
-    const what = state.line === "closed" ? "no session could be opened" : "the session has ended";
-    line(state, "ended", reason);
-    return reason ? note(state, `${what}: ${reason}`, time, "error") : state;
 }
 const key = (state) => ++state.keys;
 function begin(state, origin, time) {
@@ -206,24 +232,21 @@ function answering(state, time) {
     if (exchange.answered === null) {
         exchange.answered = time;
         if (exchange.asked !== null) {
-            const seconds = time - exchange.asked - personTime(state, exchange, time);
-            state.latency = Math.max(0, Math.round(seconds * 1000));
+            const calls = callTime(exchange, time);
+            state.latency = Math.max(0, Math.round((time - exchange.asked - calls) * 1000));
+            state.calls = Math.round(calls * 1000);
         }
     }
     return exchange;
 }
-/** Seconds of an exchange, until `now`, in which one of its calls waited for a person. */
-function personTime(state, exchange, now) {
+/** Seconds of an exchange, until `now`, in which one of its calls ran or waited for a person. */
+function callTime(exchange, now) {
     let seconds = 0;
     let until = exchange.asked ?? exchange.began;
     for (const run of runs(exchange)) {
         // in the order of their beginnings, so that what overlaps counts once
-        const from = state.declaredOnly.has(run.call.name) ? run.began : run.asked;
-        if (from === null)
-            continue;
-        const decided = state.declaredOnly.has(run.call.name) ? run.ended : (run.approved ?? run.ended);
-        const end = Math.min(decided ?? now, now);
-        seconds += Math.max(0, end - Math.max(from, until));
+        const end = Math.min(run.ended ?? now, now);
+        seconds += Math.max(0, end - Math.max(run.began, until));
         until = Math.max(until, end);
     }
     return seconds;
@@ -317,6 +340,7 @@ function start(state, call, time) {
         whole: true,
         began: time,
         asked: null,
+        timeout: null,
         approved: null,
         ended: null,
         progress: [],
@@ -338,7 +362,7 @@ function called(state, entry) {
     const run = find(state, call.id) ?? start(state, call, time);
     switch (entry.type) {
         case "ApprovalRequested":
-            Object.assign(run, { state: "approval", asked: time, whole: !entry.truncated });
+            Object.assign(run, { state: "approval", asked: time, timeout: entry.timeout, whole: !entry.truncated });
             break;
         case "ToolProgress":
             run.progress.push({ time, value: entry.value });

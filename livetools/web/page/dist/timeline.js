@@ -1,19 +1,33 @@
 // The right side: each exchange with a scale of time of its own, what was said and called as bars on it.
 import { element, List, setAttribute, setText } from "./dom.js";
-import { called, duration, pretty, short, STATES, stateOf, tick } from "./format.js";
+import { called, duration, images, pretty, short, STATES, stateOf, tick } from "./format.js";
 import { endOf, isOpen, isOver } from "./state.js";
+/** The id of the button of a call. */
+export const idOf = (run) => `call-${run.key}`;
+const FAILURES = new Set(["failed", "refused", "cancelled", "lost"]);
+/** Whether a row is one that is looked for. */
+function isWanted(row, { text, failures }) {
+    if (failures && !("run" in row && FAILURES.has(row.run.state)))
+        return false;
+    if (text === "")
+        return true;
+    const words = "run" in row ? [called(row.run.call), stateOf(row.run), pretty(row.run.response)] : [row.message.text];
+    return words.some((each) => each.toLocaleLowerCase().includes(text));
+}
 const SHORTEST = 0.25; // seconds that a scale shows at least
 const ORIGINS = { text: "typed", voice: "spoken", model: "by the model" };
 /** Whether there is something of an exchange to be drawn: notes alone have no bars. */
 export const hasRows = (exchange) => exchange.origin !== "model" || exchange.items.some((item) => item.kind !== "note");
 export class ExchangeBars {
+    wanted;
     root;
     about = element("span", "about");
     axis = element("div", "axis", { "aria-hidden": "true" });
     rows = element("ol", "rows");
     list;
     scale = { began: 0, length: SHORTEST };
-    constructor(number, framesOf) {
+    constructor(number, framesOf, wanted) {
+        this.wanted = wanted;
         const title = element("h3", "title", {}, `Turn ${number}`, this.about);
         this.root = element("li", "turn", {}, title, this.axis, this.rows);
         this.list = new List(this.rows, (row) => {
@@ -22,20 +36,26 @@ export class ExchangeBars {
         });
     }
     drawn = -1; // the revision
+    filter = "false ";
     update(exchange, now) {
         const open = isOpen(exchange); // what goes on grows with time, whether something happens or not
-        if (exchange.revision === this.drawn && !open)
+        const { text, failures } = this.wanted;
+        const filter = `${failures} ${text}`;
+        if (exchange.revision === this.drawn && filter === this.filter && !open)
             return;
+        this.filter = filter;
         this.drawn = open ? -1 : exchange.revision;
         const end = endOf(exchange, now);
         this.scale = { began: exchange.began, length: Math.max(SHORTEST, end - exchange.began) };
         const took = end > exchange.began ? ` · ${duration(end - exchange.began)}` : "";
         setText(this.about, ` · ${ORIGINS[exchange.origin]}${took}${exchange.interrupted ? " · interrupted" : ""}`);
         this.draw();
-        this.list.update(rowsOf(exchange, end), now);
+        const rows = rowsOf(exchange, end).filter((row) => isWanted(row, this.wanted));
+        this.list.update(rows, now);
+        this.root.hidden = rows.length === 0 && filter !== "false ";
     }
     draw() {
-        const step = niceStep(this.scale.length);
+        const step = niceStep(this.scale.length, this.axis.clientWidth < 220 ? 2.5 : 4);
         const ticks = [];
         for (let n = 0; n * step < this.scale.length * 0.85; n++)
             ticks.push(tick(n * step));
@@ -50,9 +70,9 @@ export class ExchangeBars {
         }));
     }
 }
-/** A step between ticks: 1, 2 or 5 times a power of ten, so that at most five of them stand on a scale. */
-function niceStep(length) {
-    const least = length / 4;
+/** A step between ticks: 1, 2 or 5 times a power of ten, so that there are about so many on a scale. */
+function niceStep(length, ticks) {
+    const least = length / ticks;
     const power = 10 ** Math.floor(Math.log10(least));
     return power * ([1, 2, 5].find((times) => times * power >= least) ?? 10);
 }
@@ -143,10 +163,11 @@ class CallRow {
         });
     }
     listen(run) {
-        this.button.id = `call-${run.key}`;
+        this.button.id = idOf(run);
         this.button.addEventListener("click", () => {
             if (this.details === null) {
                 this.details = new Details(run, this.framesOf);
+                document.getElementById(`said-${run.key}`)?.scrollIntoView({ block: "nearest" });
                 this.root.append(this.details.root);
             }
             else {
@@ -176,11 +197,18 @@ class Details {
         this.shown = shown;
         this.part("Arguments", pretty(run.call.args));
         if (run.progress.length > 0) {
-            this.part("Progress", run.progress.map(({ time, value }) => `${duration(time - run.began)}  ${short(value)}`).join("\n"));
+            this.part("Yields and progress", run.progress.map(({ time, value }) => `${duration(time - run.began)}  ${short(value)}`).join("\n"));
         }
         if (run.response !== null)
             this.part(run.error === null ? "Result" : `Error (${run.error})`, pretty(run.response));
+        for (const url of images(run.response).slice(this.pictures))
+            this.picture(url);
         void this.showFrames(run.call);
+    }
+    pictures = 0;
+    picture(url) {
+        this.pictures++;
+        this.root.append(element("section", "", {}, element("img", "", { src: url, alt: "An image of the result" })));
     }
     part(title, text) {
         let body = this.parts.get(title);

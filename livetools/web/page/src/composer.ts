@@ -6,11 +6,13 @@ import { byId, setAttribute, setText } from "./dom.js";
 export interface ComposerActions {
   send(text: string): Promise<void>;
   stop(): void;
-  /** Make it the button of push-to-talk. */
-  hold(button: HTMLElement): void;
+  /** Let the browser play what the model says. */
+  startAudio(): Promise<void>;
   microphone(on: boolean): Promise<void>;
   video(kind: VideoKind | null): Promise<void>;
 }
+
+const DRAFT = "livetools draft"; // in the tab's own storage
 
 export class Composer {
   private readonly message = byId<HTMLTextAreaElement>("message");
@@ -36,11 +38,35 @@ export class Composer {
     document.addEventListener("keydown", (event) => {
       if (event.key === "Escape" && !this.stop.disabled) actions.stop();
     });
-    actions.hold(this.hold);
+    byId("start-audio").addEventListener("click", () => this.attempt(() => actions.startAudio()));
+    this.message.value = sessionStorage.getItem(DRAFT) ?? "";
+    this.message.addEventListener("input", () => this.keep());
     this.open.addEventListener("click", () => this.attempt(() => this.toggleMicrophone()));
     for (const kind of ["camera", "screen"] as const) {
       this.videos[kind].addEventListener("click", () => this.attempt(() => actions.video(this.seen === kind ? null : kind)));
     }
+  }
+
+  /** The button of push-to-talk, for whoever makes it one. */
+  get talk(): HTMLElement {
+    return this.hold;
+  }
+
+  /** Show the button without which the model is not heard. */
+  silent(silent: boolean): void {
+    byId("start-audio").hidden = !silent;
+  }
+
+  /** Give a text back that was not taken, above what was typed meanwhile. */
+  giveBack(text: string): void {
+    this.message.value = this.message.value === "" ? text : `${text}\n${this.message.value}`;
+    this.keep();
+  }
+
+  /** What is typed survives a reload, in this tab. */
+  private keep(): void {
+    if (this.message.value === "") sessionStorage.removeItem(DRAFT);
+    else sessionStorage.setItem(DRAFT, this.message.value);
   }
 
   /** What is possible as the line stands. */
@@ -83,14 +109,22 @@ export class Composer {
     setText(shown, text);
   }
 
+  /** A sentence on an end as it should be. */
+  calm(text: string): void {
+    const shown = byId("calm");
+    shown.hidden = text === "";
+    setText(shown, text);
+  }
+
   private async send(): Promise<void> {
     const text = this.message.value;
     if (text.trim() === "") return;
     this.message.value = "";
+    this.keep();
     try {
       await this.actions.send(text);
     } catch (error) {
-      this.message.value = text;
+      this.giveBack(text);
       throw error;
     }
   }

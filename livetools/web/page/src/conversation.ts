@@ -1,7 +1,7 @@
 // The left side: what was said on both sides, the calls between, and the questions of tools that want an approval.
 
 import { element, List, setAttribute, setText, type View } from "./dom.js";
-import { called, plain, pretty, result, short, STATES, stateOf, visible } from "./format.js";
+import { isEmpty, plain, pretty, result, short, STATES, stateOf, visible } from "./format.js";
 import type { CallItem, CallState, Exchange, Item, Note, Run, Message } from "./state.js";
 
 /** What a person decides of a call. */
@@ -10,6 +10,8 @@ export interface Decide {
   refuse(id: string, reason: string): boolean;
   /** Answer in the place of a function without a handler. */
   respond(id: string, value: unknown): boolean;
+  /** Show a call on the timeline, with all that is known of it. */
+  reveal(run: Run): void;
 }
 
 /** Stands for speech that the service does not write down, or has not yet. */
@@ -28,10 +30,28 @@ export class ExchangeView implements View<Exchange> {
   }
 
   update(exchange: Exchange, now: number): void {
-    if (exchange.revision === this.drawn) return;
+    const counts = exchange.items.some((item) => item.kind === "call" && item.run.state === "approval"); // the seconds left
+    if (exchange.revision === this.drawn && !counts) return;
     this.drawn = exchange.revision;
     this.items.update(exchange.items, now);
   }
+}
+
+/** A typed turn that is on its way: it shows at once, and says so. */
+export class SendingView implements View<{ key: number; text: string }> {
+  readonly root: HTMLElement;
+
+  constructor({ text }: { text: string }) {
+    this.root = element(
+      "article",
+      "item user sending",
+      { "aria-label": "You" },
+      element("p", "who", {}, "You · sending…"),
+      element("p", "text", { dir: "auto" }, text),
+    );
+  }
+
+  update(): void {}
 }
 
 function itemView(item: Item, decide: Decide): View<Message> | View<Note> | View<CallItem> {
@@ -58,7 +78,7 @@ class MessageView implements View<Message> {
       `item ${item.role}`,
       { "aria-label": WHO[item.role] },
       element("p", "who", {}, WHO[item.role], how),
-      element(item.role === "code" ? "pre" : "p", "text", {}, this.text, this.interim, this.mark),
+      element(item.role === "code" ? "pre" : "p", "text", { dir: item.role === "code" ? "ltr" : "auto" }, this.text, this.interim, this.mark),
     );
   }
 
@@ -74,8 +94,11 @@ class MessageView implements View<Message> {
 class NoteView implements View<Note> {
   readonly root: HTMLElement;
 
-  constructor(note: Note) {
-    this.root = element("p", `item note ${note.tone}`, {}, note.text);
+  constructor({ tone, text }: Note) {
+    this.root =
+      tone === "divider"
+        ? element("div", "item divider", { role: "separator", "aria-label": text }, element("span", "", {}, text))
+        : element("p", `item note ${tone}`, {}, text);
   }
 
   update(): void {}
@@ -87,6 +110,8 @@ class CallView implements View<CallItem> {
   private readonly sign = element("span", "sign", { "aria-hidden": "true" });
   private readonly what: HTMLElement;
   private readonly came = element("span", "came");
+  private readonly value = element("bdi", "value");
+  private left: HTMLElement | null = null; // how long there is to decide
   private question: HTMLElement | null = null;
   private asking: CallState | null = null; // what the card is for
 
@@ -94,15 +119,25 @@ class CallView implements View<CallItem> {
     item: CallItem,
     private readonly decide: Decide,
   ) {
-    this.what = element("code", "what", {}, visible(called(item.run.call)));
-    this.root.append(element("p", "brief", {}, this.sign, " ", this.what, " ", this.came));
+    this.what = element("code", "what", {}, ...written(item.run));
+    const open = element("button", "", { type: "button", title: "Show it on the timeline" }, this.what);
+    open.addEventListener("click", () => decide.reveal(item.run));
+    this.root.id = `said-${item.run.key}`;
+    this.root.append(element("p", "brief", {}, this.sign, " ", open, " ", this.came, this.value));
   }
 
-  update({ run }: CallItem): void {
+  update({ run }: CallItem, now: number): void {
     setAttribute(this.root, "data-state", run.state);
     setText(this.sign, STATES[run.state].sign);
-    setText(this.came, outcome(run));
-    if (run.state === this.asking) return;
+    const [words, value] = outcome(run);
+    setText(this.came, words);
+    setText(this.value, value);
+    if (run.state !== this.asking) this.change(run);
+    if (this.left !== null) setText(this.left, remaining(run, now));
+  }
+
+  /** Another question is to be asked, or none any more. */
+  private change(run: Run): void {
     this.decided();
     if (run.state === "approval" && run.whole) this.ask(run, "waits for your approval", "", this.approval(run));
     if (run.state === "answer") this.ask(run, "waits for your answer", ": it has no handler", this.answer(run));
@@ -115,7 +150,7 @@ class CallView implements View<CallItem> {
       "div",
       "question",
       { role: "group", "aria-label": `${name} ${waits}` },
-      element("p", "", {}, element("strong", "", {}, name), ` ${waits}${why}`),
+      element("p", "", {}, (this.left = element("span", "left", { role: "timer" })), element("strong", "", {}, name), ` ${waits}${why}`),
       element("pre", "", { tabindex: "0", "aria-label": "Arguments" }, visible(pretty(args))),
       answers,
     );
@@ -129,6 +164,7 @@ class CallView implements View<CallItem> {
     const refuse = element("button", "", { type: "button" }, `Refuse ${name}`);
     once([approve, refuse], approve, () => this.decide.approve(id));
     once([approve, refuse], refuse, () => this.decide.refuse(id, reason.value));
+    onEnter(reason, () => refuse.click());
     return element("div", "answers", {}, approve, refuse, reason);
   }
 
@@ -139,16 +175,14 @@ class CallView implements View<CallItem> {
     const fail = element("button", "", { type: "button", title: "The model reads the text as an error" }, `Fail ${name}`);
     once([answer, fail], answer, () => this.decide.respond(id, valueOf(result.value)));
     once([answer, fail], fail, () => this.decide.respond(id, new Error(result.value || "it failed")));
-    result.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") answer.click();
-    });
+    onEnter(result, () => answer.click());
     return element("div", "answers", {}, result, answer, fail);
   }
 
   private decided(): void {
     const focused = this.question?.contains(document.activeElement) ?? false;
     this.question?.remove();
-    this.question = this.asking = null;
+    this.question = this.asking = this.left = null;
     if (focused) document.getElementById("message")?.focus();
   }
 }
@@ -170,17 +204,43 @@ function valueOf(text: string): unknown {
   }
 }
 
-function outcome(run: Run): string {
+function onEnter(field: HTMLInputElement, act: () => void): void {
+  field.addEventListener("keydown", (event) => {
+    if (event.key !== "Enter" || event.isComposing) return;
+    event.preventDefault();
+    act();
+  });
+}
+
+/** How long there is to decide: `24 s left`. */
+function remaining({ asked, timeout }: Run, now: number): string {
+  if (asked === null || timeout === null) return "";
+  return `${Math.ceil(Math.min(timeout, Math.max(0, asked + timeout - now)))} s left`; // the clocks differ a little
+}
+
+/** A call as Python would write it, each value in the direction of its own script. */
+function written({ call: { name, args } }: Run): (Node | string)[] {
+  const given = Object.entries(args).flatMap(([key, value], n) => [
+    visible(`${n > 0 ? ", " : ""}${key}=`),
+    element("bdi", "", {}, visible(short(value))),
+  ]);
+  return [visible(`${name}(`), ...given, ")"];
+}
+
+/** What has become of a call, in words, and the value that belongs to it. */
+function outcome(run: Run): [string, string] {
   const last = run.progress[run.progress.length - 1];
+  const value = run.response === null ? null : result(run.response);
   switch (run.state) {
     case "finished":
-      return `→ ${run.response === null ? "" : plain(result(run.response))}`;
+      if (isEmpty(value) && last !== undefined) return ["→ ", run.progress.map((each) => plain(each.value)).join(", ")];
+      return ["→ ", run.response === null ? "" : plain(value)];
     case "failed":
     case "refused":
-      return `→ ${STATES[run.state].word}${run.response === null ? "" : `: ${plain(result(run.response))}`}`;
+      return [`→ ${STATES[run.state].word}${run.response === null ? "" : ": "}`, run.response === null ? "" : plain(value)];
     case "running":
-      return last === undefined ? "running…" : `… ${short(last.value)}`;
+      return last === undefined ? ["running…", ""] : ["… ", short(last.value)];
     default:
-      return stateOf(run);
+      return [stateOf(run), ""];
   }
 }

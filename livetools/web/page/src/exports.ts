@@ -2,7 +2,7 @@
 
 import { NO_TRANSCRIPT } from "./conversation.js";
 import { called, duration, plain, result, stateOf } from "./format.js";
-import type { Item, State } from "./state.js";
+import type { Exchange, Item } from "./state.js";
 
 /** Hand a text to the user as a file. */
 export function download(name: string, text: string, type: string): void {
@@ -15,8 +15,8 @@ export function download(name: string, text: string, type: string): void {
 }
 
 /** The conversation as Markdown: what was said, and each call with its end. */
-export function transcriptOf(state: State, title: string): string {
-  const turns = state.exchanges.map(
+export function transcriptOf(exchanges: readonly Exchange[], title: string): string {
+  const turns = exchanges.map(
     ({ items }, n) => `## Turn ${n + 1}\n\n${items.map(written).filter(Boolean).join("\n\n")}\n`,
   );
   return `# ${title}\n\n${turns.join("\n")}`;

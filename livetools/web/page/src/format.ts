@@ -24,13 +24,29 @@ export function called(call: Call): string {
 }
 
 /** A value in a line. */
-export function short(value: unknown): string {
-  const text = JSON.stringify(value) ?? "null";
-  return text.length <= SHORT ? text : `${text.slice(0, SHORT)}…`;
-}
+export const short = (value: unknown): string => cut(JSON.stringify(value, withoutBytes) ?? "null");
+
+const cut = (text: string): string => (text.length <= SHORT ? text : `${text.slice(0, SHORT)}…`);
 
 /** A value over several lines. */
-export const pretty = (value: unknown): string => JSON.stringify(value, null, 2) ?? "null";
+export const pretty = (value: unknown): string => JSON.stringify(value, withoutBytes, 2) ?? "null";
+
+const BYTES = /^[A-Za-z0-9+/_-]{200,}={0,2}$/;
+const IMAGES: Record<string, string> = { iVBORw: "image/png", "/9j/": "image/jpeg", R0lGOD: "image/gif", UklGR: "image/webp" };
+
+/** For `JSON.stringify`: bytes, which are base64 in JSON, are told by their size. */
+function withoutBytes(_: string, value: unknown): unknown {
+  return typeof value === "string" && BYTES.test(value) ? `‹${Math.round((value.length * 3) / 4).toLocaleString("en")} bytes›` : value;
+}
+
+/** The pictures in a value, as URLs. */
+export function images(value: unknown): string[] {
+  if (Array.isArray(value)) return value.flatMap(images);
+  if (typeof value === "object" && value !== null) return Object.values(value).flatMap(images);
+  if (typeof value !== "string" || !BYTES.test(value)) return [];
+  const type = Object.entries(IMAGES).find(([head]) => value.startsWith(head))?.[1];
+  return type === undefined ? [] : [`data:${type};base64,${value}`];
+}
 
 /** Text with every character that shows nothing, or moves others, as its escape: `\\u202e`. */
 export const visible = (text: string): string =>
@@ -44,8 +60,13 @@ export function result(response: Record<string, unknown>): unknown {
   return wrapped ? response[key] : response;
 }
 
-/** Text as it is, everything else as JSON. */
-export const plain = (value: unknown): string => (typeof value === "string" ? value : short(value));
+/** Text as it is, everything else as JSON; in a line, where it fits. */
+export const plain = (value: unknown): string =>
+  typeof value === "string" && !BYTES.test(value) ? (value.length <= 600 ? value : `${value.slice(0, 600)}…`) : short(value);
+
+/** Whether a result says nothing: what a generator yielded says it in its place. */
+export const isEmpty = (value: unknown): boolean =>
+  value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
 
 /** What a state is called, and the sign that tells it apart without its colour. */
 export const STATES: Record<CallState, { word: string; sign: string }> = {

@@ -1,15 +1,17 @@
 // The top of the page: who is talked to, how the line stands, what it costs.
 
 import type { State as LineState } from "../../dist/client.js";
-import { byId, element, setAttribute, setText } from "./dom.js";
-import type { State } from "./state.js";
+import { byId, setAttribute, setText } from "./dom.js";
+import { duration } from "./format.js";
+import { isGone, runs, waitsForPerson, type State } from "./state.js";
+import type { Declared } from "./tools.js";
 
 /** What is known before a session stands. */
 export interface Facts {
   /** The agent, as on the command line. */
   title: string;
   model: string;
-  tools: { name: string; description: string }[];
+  tools: Declared[];
   pretend: boolean;
 }
 
@@ -30,6 +32,7 @@ const COUNT = new Intl.NumberFormat("en");
 export class Header {
   private page: LineState = "closed";
   private reason = "";
+  private title = document.title;
 
   constructor(actions: HeaderActions) {
     byId("renew").addEventListener("click", () => actions.renew());
@@ -53,12 +56,12 @@ export class Header {
 
   /** What is known before a session stands. */
   tell(facts: Facts): void {
-    document.title = `${facts.title} · livetools`;
+    this.title = `${facts.title} · livetools`;
+    document.title = this.title;
     setText(byId("agent"), facts.title);
+    setAttribute(byId("agent"), "title", facts.title);
     setText(byId("model"), facts.model);
     byId("pretend").hidden = !facts.pretend;
-    const tools = facts.tools.map(({ name, description }) => element("li", "", { title: description || null }, name));
-    byId("tools").replaceChildren(...(tools.length > 0 ? tools : [element("li", "none", {}, "no tools")]));
   }
 
   /** How this page's own line to the relay stands. */
@@ -74,13 +77,20 @@ export class Header {
     setAttribute(badge, "title", why || null);
     setText(byId("line-text"), words);
     setText(byId("latency"), state.latency === null ? "–" : `${state.latency} ms`);
+    const calls = state.calls > 0 ? `from the end of the question to the answer, without ${duration(state.calls / 1000)} in calls` : null;
+    setAttribute(byId("latency"), "title", calls);
+    byId("active").hidden = state.agent === null;
+    setText(byId("active"), state.agent ?? "");
+    const waiting = state.exchanges.flatMap(runs).filter(waitsForPerson);
+    const title = waiting.length === 0 ? this.title : `(${waiting.length}) ${waiting[0]!.call.name} waits · ${this.title}`;
+    if (document.title !== title) document.title = title;
     setText(byId("tokens"), COUNT.format(state.tokens));
     setText(byId("price"), state.cost === null ? "price unknown" : `$${state.cost.toFixed(state.cost < 1 ? 4 : 2)}`);
   }
 
   /** The state that the dot shows, its words, and the reason. The session may end, or lose its model, before this page does. */
   private standing(state: State): [string, string, string] {
-    if (state.line === "ended") return ["ended", LINES.ended, state.lineNote];
+    if (isGone(state.line)) return [state.line, LINES.ended, state.lineNote];
     if (this.page !== "ready") return [this.page, LINES[this.page], this.reason];
     if (state.line === "reconnecting") return ["reconnecting", "reconnecting…", state.lineNote];
     return ["connected", LINES.ready, this.reason];

@@ -24,6 +24,8 @@ export interface Run {
   began: number;
   /** When a person was asked whether it may run, and when that person let it. */
   asked: number | null;
+  /** Seconds from then that there are to decide. */
+  timeout: number | null;
   approved: number | null;
   ended: number | null;
   progress: { time: number; value: unknown }[];
@@ -54,7 +56,8 @@ export interface Note {
   key: number;
   text: string;
   time: number;
-  tone: "info" | "warning" | "error";
+  /** `divider`: what stands above is of another session. */
+  tone: "info" | "warning" | "error" | "divider";
 }
 
 export interface CallItem {
@@ -85,7 +88,10 @@ export interface Exchange {
   items: Item[];
 }
 
-export type Line = "closed" | "connecting" | "connected" | "reconnecting" | "ending" | "ended";
+/** `ended` is an end as it should be, `failed` one that an error made. */
+export type Line = "closed" | "connecting" | "connected" | "reconnecting" | "ending" | "ended" | "failed";
+
+export const isGone = (line: Line): boolean => line === "ended" || line === "failed";
 
 export interface State {
   line: Line;
@@ -94,8 +100,12 @@ export interface State {
   tokens: number;
   /** US dollars; null while no turn has named a price. */
   cost: number | null;
-  /** Milliseconds from the last question to its answer, without those in which a call waited for a person. */
+  /** Milliseconds from the last question to its answer, without those in which a call ran or waited for a person. */
   latency: number | null;
+  /** Those milliseconds. */
+  calls: number;
+  /** The agent that a hand-off made active. */
+  agent: string | null;
   time: number;
   /** When the page's microphone last heard the end of something said. */
   spoken: number | null;
@@ -107,18 +117,35 @@ export interface State {
 /** Seconds after the end of an exchange from which on what the model says is an exchange of its own. */
 const AFTERTHOUGHT = 5;
 
-export const initial = (declaredOnly: Iterable<string> = []): State => ({
+/** An empty conversation. `keys`: how many were given before, on the same page. */
+export const initial = (declaredOnly: Iterable<string> = [], keys = 0): State => ({
   line: "closed",
   lineNote: "",
   exchanges: [],
   tokens: 0,
   cost: null,
   latency: null,
+  calls: 0,
+  agent: null,
   time: 0,
   spoken: null,
   declaredOnly: new Set(declaredOnly),
-  keys: 0,
+  keys,
 });
+
+/** What stands between a session that was not kept and the one that follows it on the page. */
+export function divider(state: State, text: string): Exchange {
+  const exchange = begin(state, "model", state.time);
+  note(state, text, state.time, "divider");
+  return Object.assign(exchange, { ended: state.time, complete: true });
+}
+
+/** End a conversation whose session is gone without a word: nothing of it goes on. */
+export function lose(state: State): Exchange[] {
+  finishAll(state, state.time);
+  for (const exchange of state.exchanges) exchange.revision++;
+  return state.exchanges;
+}
 
 const OVER: ReadonlySet<CallState> = new Set(["finished", "failed", "refused", "cancelled"]);
 
@@ -139,7 +166,7 @@ export function current(state: State): Exchange | undefined {
 /** Whether an answer is under way: something is said, or a call that it waits for is open. */
 export function isBusy(state: State): boolean {
   const exchange = current(state);
-  if (exchange === undefined || exchange.interrupted || state.line === "ended") return false;
+  if (exchange === undefined || exchange.interrupted || isGone(state.line)) return false;
   return exchange.ended === null || runs(exchange).some((run) => !isOver(run) && run.state !== "lost");
 }
 
@@ -172,7 +199,7 @@ function apply(state: State, entry: Entry): State {
     case "SessionStarted":
       return line(state, "connected");
     case "ended":
-      return ended(state, entry.message, time);
+      return ended(state, entry, time);
     case "user_text": {
       close(state, time);
       const exchange = begin(state, "text", time);
@@ -234,6 +261,10 @@ function noteEvent(state: State, entry: Entry): State {
       return note(state, `connected again${entry.state_restored ? "" : ", to a session that begins anew"}`, time);
     case "Stalled":
       return note(state, `waiting for ${entry.waiting_for} since ${Math.round(entry.seconds)} s`, time, "warning");
+    case "agent":
+      state.declaredOnly = new Set(entry.declared_only);
+      state.agent = entry.name;
+      return state;
     case "HandedOff":
       return note(state, `handed off to ${entry.name ?? "another agent"}`, time);
     case "InputDropped":
@@ -251,7 +282,15 @@ function line(state: State, to: Line, note = ""): State {
   return state;
 }
 
-function ended(state: State, reason: string, time: number): State {
+function ended(state: State, { message, error }: Pick<Ended, "message" | "error">, time: number): State {
+  finishAll(state, time);
+  const began = state.line !== "closed";
+  line(state, error === null ? "ended" : "failed", message);
+  if (error === null) return note(state, "the session is over", time);
+  return note(state, `${began ? "the session has ended" : "no session could be opened"}: ${message}`, time, "error");
+}
+
+function finishAll(state: State, time: number): void {
   const exchange = current(state);
   if (exchange !== undefined) finish(exchange, time);
   for (const each of state.exchanges) {
@@ -259,9 +298,6 @@ function ended(state: State, reason: string, time: number): State {
       if (!isOver(run)) Object.assign(run, { state: run.state === "lost" ? "lost" : "cancelled", ended: time });
     }
   }
-  const what = state.line === "closed" ? "no session could be opened" : "the session has ended";
-  line(state, "ended", reason);
-  return reason ? note(state, `${what}: ${reason}`, time, "error") : state;
 }
 
 const key = (state: State): number => ++state.keys;
@@ -320,24 +356,22 @@ function answering(state: State, time: number): Exchange {
   if (exchange.answered === null) {
     exchange.answered = time;
     if (exchange.asked !== null) {
-      const seconds = time - exchange.asked - personTime(state, exchange, time);
-      state.latency = Math.max(0, Math.round(seconds * 1000));
+      const calls = callTime(exchange, time);
+      state.latency = Math.max(0, Math.round((time - exchange.asked - calls) * 1000));
+      state.calls = Math.round(calls * 1000);
     }
   }
   return exchange;
 }
 
-/** Seconds of an exchange, until `now`, in which one of its calls waited for a person. */
-function personTime(state: State, exchange: Exchange, now: number): number {
+/** Seconds of an exchange, until `now`, in which one of its calls ran or waited for a person. */
+function callTime(exchange: Exchange, now: number): number {
   let seconds = 0;
   let until = exchange.asked ?? exchange.began;
   for (const run of runs(exchange)) {
     // in the order of their beginnings, so that what overlaps counts once
-    const from = state.declaredOnly.has(run.call.name) ? run.began : run.asked;
-    if (from === null) continue;
-    const decided = state.declaredOnly.has(run.call.name) ? run.ended : (run.approved ?? run.ended);
-    const end = Math.min(decided ?? now, now);
-    seconds += Math.max(0, end - Math.max(from, until));
+    const end = Math.min(run.ended ?? now, now);
+    seconds += Math.max(0, end - Math.max(run.began, until));
     until = Math.max(until, end);
   }
   return seconds;
@@ -438,6 +472,7 @@ function start(state: State, call: Call, time: number): Run {
     whole: true,
     began: time,
     asked: null,
+    timeout: null,
     approved: null,
     ended: null,
     progress: [],
@@ -463,7 +498,7 @@ function called(state: State, entry: CallEvent): State {
   const run = find(state, call.id) ?? start(state, call, time);
   switch (entry.type) {
     case "ApprovalRequested":
-      Object.assign(run, { state: "approval", asked: time, whole: !entry.truncated });
+      Object.assign(run, { state: "approval", asked: time, timeout: entry.timeout, whole: !entry.truncated });
       break;
     case "ToolProgress":
       run.progress.push({ time, value: entry.value });

@@ -1,7 +1,7 @@
 // The right side: each exchange with a scale of time of its own, what was said and called as bars on it.
 
 import { element, List, setAttribute, setText, type View } from "./dom.js";
-import { called, duration, pretty, short, STATES, stateOf, tick } from "./format.js";
+import { called, duration, images, pretty, short, STATES, stateOf, tick } from "./format.js";
 import { endOf, isOpen, isOver, type Call, type Exchange, type Run, type Message } from "./state.js";
 
 /** One frame of the session, as the server kept it: media are left out. */
@@ -10,6 +10,25 @@ export interface Frame {
   direction: "client" | "server";
   connection: number;
   frame: unknown;
+}
+
+/** The id of the button of a call. */
+export const idOf = (run: Run): string => `call-${run.key}`;
+
+/** What is looked for on the timeline. */
+export interface Wanted {
+  text: string;
+  failures: boolean;
+}
+
+const FAILURES: ReadonlySet<string> = new Set(["failed", "refused", "cancelled", "lost"]);
+
+/** Whether a row is one that is looked for. */
+function isWanted(row: Row, { text, failures }: Wanted): boolean {
+  if (failures && !("run" in row && FAILURES.has(row.run.state))) return false;
+  if (text === "") return true;
+  const words = "run" in row ? [called(row.run.call), stateOf(row.run), pretty(row.run.response)] : [row.message.text];
+  return words.some((each) => each.toLocaleLowerCase().includes(text));
 }
 
 /** Fetches the frames of a call. */
@@ -39,7 +58,11 @@ export class ExchangeBars implements View<Exchange> {
   private readonly list: List<Row>;
   private scale: Scale = { began: 0, length: SHORTEST };
 
-  constructor(number: number, framesOf: FramesOf) {
+  constructor(
+    number: number,
+    framesOf: FramesOf,
+    private readonly wanted: Readonly<Wanted>,
+  ) {
     const title = element("h3", "title", {}, `Turn ${number}`, this.about);
     this.root = element("li", "turn", {}, title, this.axis, this.rows);
     this.list = new List<Row>(this.rows, (row) => {
@@ -49,21 +72,27 @@ export class ExchangeBars implements View<Exchange> {
   }
 
   private drawn = -1; // the revision
+  private filter = "false ";
 
   update(exchange: Exchange, now: number): void {
     const open = isOpen(exchange); // what goes on grows with time, whether something happens or not
-    if (exchange.revision === this.drawn && !open) return;
+    const { text, failures } = this.wanted;
+    const filter = `${failures} ${text}`;
+    if (exchange.revision === this.drawn && filter === this.filter && !open) return;
+    this.filter = filter;
     this.drawn = open ? -1 : exchange.revision;
     const end = endOf(exchange, now);
     this.scale = { began: exchange.began, length: Math.max(SHORTEST, end - exchange.began) };
     const took = end > exchange.began ? ` · ${duration(end - exchange.began)}` : "";
     setText(this.about, ` · ${ORIGINS[exchange.origin]}${took}${exchange.interrupted ? " · interrupted" : ""}`);
     this.draw();
-    this.list.update(rowsOf(exchange, end), now);
+    const rows = rowsOf(exchange, end).filter((row) => isWanted(row, this.wanted));
+    this.list.update(rows, now);
+    this.root.hidden = rows.length === 0 && filter !== "false ";
   }
 
   private draw(): void {
-    const step = niceStep(this.scale.length);
+    const step = niceStep(this.scale.length, this.axis.clientWidth < 220 ? 2.5 : 4);
     const ticks: string[] = [];
     for (let n = 0; n * step < this.scale.length * 0.85; n++) ticks.push(tick(n * step));
     const drawn = `${ticks.join("|")}/${this.scale.length}`;
@@ -79,9 +108,9 @@ export class ExchangeBars implements View<Exchange> {
   }
 }
 
-/** A step between ticks: 1, 2 or 5 times a power of ten, so that at most five of them stand on a scale. */
-function niceStep(length: number): number {
-  const least = length / 4;
+/** A step between ticks: 1, 2 or 5 times a power of ten, so that there are about so many on a scale. */
+function niceStep(length: number, ticks: number): number {
+  const least = length / ticks;
   const power = 10 ** Math.floor(Math.log10(least));
   return power * ([1, 2, 5].find((times) => times * power >= least) ?? 10);
 }
@@ -182,10 +211,11 @@ class CallRow implements View<Row> {
   }
 
   private listen(run: Run): void {
-    this.button.id = `call-${run.key}`;
+    this.button.id = idOf(run);
     this.button.addEventListener("click", () => {
       if (this.details === null) {
         this.details = new Details(run, this.framesOf);
+        document.getElementById(`said-${run.key}`)?.scrollIntoView({ block: "nearest" });
         this.root.append(this.details.root);
       } else {
         this.details.root.remove();
@@ -217,10 +247,18 @@ class Details {
     this.shown = shown;
     this.part("Arguments", pretty(run.call.args));
     if (run.progress.length > 0) {
-      this.part("Progress", run.progress.map(({ time, value }) => `${duration(time - run.began)}  ${short(value)}`).join("\n"));
+      this.part("Yields and progress", run.progress.map(({ time, value }) => `${duration(time - run.began)}  ${short(value)}`).join("\n"));
     }
     if (run.response !== null) this.part(run.error === null ? "Result" : `Error (${run.error})`, pretty(run.response));
+    for (const url of images(run.response).slice(this.pictures)) this.picture(url);
     void this.showFrames(run.call);
+  }
+
+  private pictures = 0;
+
+  private picture(url: string): void {
+    this.pictures++;
+    this.root.append(element("section", "", {}, element("img", "", { src: url, alt: "An image of the result" })));
   }
 
   private part(title: string, text: string): void {

@@ -65,6 +65,19 @@ class Pongs(Counts):
         self._not_before = 0.0
         self._count = 0
 
+    @property
+    def out(self) -> bool:
+        """Whether a ping is out that was not answered."""
+        return self._sent is not None
+
+    def ping(self) -> None:
+        """Ask for a sign of life, whatever is out."""
+        if self._sent is None:
+            ping, self._next = self._next or self._made(), None
+            self._write(self._sends(ping))
+        else:
+            self._write(b"")
+
     def ask(self, at_once: bool = True) -> tuple[Ping, bytes | None]:
         """A ping for the frame that the caller writes now, before it lets go of the line.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import copy
 import inspect
 import pickle
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -14,7 +16,13 @@ import pytest
 from livetools import Agent, ConfigError, ModelProfile, ReconnectPolicy, ToolResult, Toolset, WebSocket
 from livetools.evals import Eval
 from livetools.integrations.starlette import relay
-from livetools.setup.unexpected_keyword import UnexpectedKeyword, explains_keywords, keywords
+from livetools.setup.did_you_mean import (
+    UnexpectedKeyword,
+    did_you_mean,
+    explains_keywords,
+    keywords,
+    near_names,
+)
 from livetools.testing import FakeLiveServer
 
 TARGETS: list[Callable[..., Any]] = [
@@ -93,3 +101,33 @@ def test_a_function_keeps_its_name_and_its_own_errors() -> None:
     assert told(function, "old") == "use new="
     with pytest.raises(ZeroDivisionError):
         function()
+
+
+KNOWN = ("attempts", "initial", "maximum", "minimum")
+
+
+def test_the_nearest_comes_first_and_no_more_than_are_asked_for() -> None:
+    assert near_names("maximun", KNOWN, cutoff=0.6) == ["maximum"]
+    assert near_names("maximun", iter(KNOWN), count=3, cutoff=0.5) == ["maximum", "minimum"]
+
+
+def test_what_is_not_near_enough_is_left_out() -> None:
+    assert near_names("maximun", KNOWN, count=3, cutoff=0.8) == ["maximum"]
+    assert near_names("colour", KNOWN, count=3, cutoff=0.6) == []
+    assert near_names("attempts", (), cutoff=0.0) == []
+
+
+def test_a_program_without_a_mistake_does_not_load_what_compares_names() -> None:
+    code = (
+        "import sys, livetools; livetools.connect('gemini-3.8-live', tools=[print_it], api_key='k'); "
+        "assert 'difflib' not in sys.modules"
+    )
+    define = "def print_it(text: str) -> str:\n    'Prints it.'\n    return text\n"
+    subprocess.run([sys.executable, "-c", define + code], check=True)
+
+
+def test_the_hint_says_what_to_write_for_each_near_name() -> None:
+    known = {name: f"{name}=" for name in KNOWN}
+    assert did_you_mean("maximun", known) == "did you mean maximum=?"
+    assert did_you_mean("imum", known, count=2) == "did you mean minimum= or maximum=?"
+    assert did_you_mean("colour", known) is None

@@ -1,7 +1,7 @@
-"""Says what was meant by a keyword that a constructor or a function does not have.
+"""Says what was meant by a name that is not known: an option, a field of the config, a model, a function.
 
-Python alone says "unexpected keyword argument". ``explains_keywords`` says which of the target's own was meant, where
-another library has another name for it, or where a letter is wrong; else which ones there are.
+For a keyword Python alone says "unexpected keyword argument". ``explains_keywords`` says which of the target's own was
+meant, where another library has another name for it, or where a letter is wrong; else which ones there are.
 """
 
 from __future__ import annotations
@@ -13,13 +13,28 @@ from typing import Any, TypeVar, cast
 
 from livetools.errors import ConfigError
 
-from .near_names import near_names
-
 T = TypeVar("T", bound=Callable[..., Any])
+
+
+#: The share of a name, 0 to 1, that it must have in common with another to be taken for it.
+NEAR = 0.6
 
 
 class UnexpectedKeyword(ConfigError, TypeError):
     """A keyword that the function does not have. A ``TypeError`` too, as Python's own would be."""
+
+
+def near_names(name: str, known: Iterable[str], *, count: int = 1, cutoff: float = NEAR) -> list[str]:
+    """The nearest of the ``known`` names, nearest first: at most ``count``, each at least ``cutoff`` (0 to 1) alike."""
+    from difflib import get_close_matches  # takes 2 ms to import, and only a mistake needs it
+
+    return get_close_matches(name, list(known), n=count, cutoff=cutoff)
+
+
+def did_you_mean(name: str, known: Mapping[str, str], *, count: int = 1) -> str | None:
+    """``did you mean X?``, with what ``known`` says to write for each near name; ``None``: none is near."""
+    near = near_names(name, known, count=count)
+    return f"did you mean {' or '.join(known[each] for each in near)}?" if near else None
 
 
 def unexpected_keywords(function: str, names: Iterable[str], hint: Callable[[str], str]) -> UnexpectedKeyword:
@@ -34,8 +49,7 @@ def meant(word: str, known: Mapping[str, str]) -> str | None:
     """What to write for ``word``: as ``known`` says, by its name or the one that is nearest; ``None``: none is near."""
     if word in known:
         return f"use {known[word]}"
-    near = near_names(word, known, cutoff=0.7)
-    return f"did you mean {known[near[0]]}?" if near else None
+    return did_you_mean(word, known)
 
 
 def keywords(function: Callable[..., object]) -> list[str]:

@@ -13,7 +13,7 @@ from websockets.exceptions import PayloadTooBig
 from websockets.frames import Frame, Opcode
 from websockets.protocol import Protocol, Side
 
-from livetools.transport.framing import POOL, TEXT, Cutter, Piece, Unlawful, frame, masks
+from livetools.transport.line.framing import POOL, TEXT, Cutter, Piece, Unlawful, frame, masks
 
 BOUND = 70_000
 

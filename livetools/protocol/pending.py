@@ -1,0 +1,57 @@
+"""What is still to come, asked in one place: of the calls, the turns, the input, and what waits to be written.
+
+Everybody who waits asks here: ``session.pending`` and ``stats()``, ``wait_until_settled``, parking, a planned move of
+the connection, and a tool that ends the session. They differ in one thing: a call that runs on without a connection (a
+lost one, one in the background) outlives a move.
+"""
+
+from __future__ import annotations
+
+from livetools.protocol.calls.calls import Calls
+from livetools.protocol.calls.ledger import OPEN, CallState
+from livetools.protocol.connection.connection import Snapshot
+from livetools.protocol.input.outbox import FATES, Outbox
+from livetools.protocol.input.queue import InputQueue
+from livetools.protocol.turns.queue import Turns
+
+from .send import Dispatch
+
+#: Debts of a call that another connection could not pay.
+RUNNING = OPEN | {CallState.DETACHED}
+
+
+class Pending:
+    """Reads what the rooms hold, and changes nothing."""
+
+    def __init__(
+        self, calls: Calls, turns: Turns, input: InputQueue, outbox: Outbox, dispatch: Dispatch
+    ) -> None:
+        self._calls, self._turns, self._input = calls, turns, input
+        self._outbox, self._dispatch = outbox, dispatch
+
+    def names(self) -> list[str]:
+        """All of it, in words: open calls, results that are due as text, texts, a turn of the model.
+
+        Sound and video are never in it: nobody can say whether the model will answer them.
+        """
+        calls = self._calls
+        records = {**calls.records, **calls.pending}.values()
+        named = [f"the call {r.call.name} ({r.call.id})" for r in records if r.state in RUNNING]
+        named += [f"the result of {r.call.name} ({r.call.id})" for r in calls.texts]
+        queue = (*self._input.queue, *self._dispatch.unasked)
+        if waiting := sum(item.kind in FATES or item.prompts for item in queue):
+            named.append(f"{waiting} of the user's turns, not sent yet")
+        if words := self._turns.waiting_for():
+            named.append(words)
+        return named
+
+    def said(self) -> bool:
+        """Whether the model has spoken of everything that it was given. Calls in the background may run on."""
+        return self._turns.idle and not self._calls.pending and not self._calls.texts
+
+    def snapshot(self) -> Snapshot:
+        """What a loss of the connection would cost now."""
+        calls = self._calls
+        busy = calls.pending or calls.replies or self._input or self._dispatch.control
+        idle = self._turns.idle and not busy
+        return Snapshot(bool(calls.pending), idle, self._turns.ended_at, self._outbox.awaited)

@@ -1,0 +1,106 @@
+"""The listeners of a session, in one list: they hear events, the user's sound and texts, and the end.
+
+They are on the path of every event and must not wait. A listener that raises is logged and not called again, so it
+costs the session nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from livetools.events import Event
+from livetools.log import get_logger
+from livetools.session.handlers.handlers import excuse
+from livetools.tools import Hooks
+
+if TYPE_CHECKING:
+    from livetools.tools import SessionLike
+
+log = get_logger("livetools.session")
+
+
+class Guard:
+    """Calls the functions of one listener until one of them raises; that is logged under ``name``, once."""
+
+    __slots__ = ("_failed", "_name")
+
+    def __init__(self, name: str) -> None:
+        self._name, self._failed = name, False
+
+    def call(self, function: Callable[..., object], *args: object) -> object:
+        """What the function returns; ``None`` where it raises, or one has raised before."""
+        if not self._failed:
+            try:
+                return function(*args)
+            except BaseException as error:
+                self._failed = True
+                excuse(log, self._name, error)
+        return None
+
+
+def _ignore(*args: object) -> None:
+    """What a listener does not want to hear."""
+
+
+class Listener:
+    """What is called, with which guard. ``end`` may have a guard of its own: then it is called after a failure too."""
+
+    __slots__ = ("end", "end_guard", "event", "guard", "sound", "typed")
+
+    def __init__(
+        self,
+        guard: Guard,
+        event: Callable[[Event], object],
+        *,
+        sound: Callable[[bytes, int], object] = _ignore,
+        typed: Callable[[str], object] = _ignore,
+        end: Callable[[Exception | None], object] = _ignore,
+        end_guard: Guard | None = None,
+    ) -> None:
+        self.guard, self.end_guard = guard, end_guard or guard
+        self.event, self.sound, self.typed, self.end = event, sound, typed, end
+
+
+class Listeners:
+    """All listeners of one session. Adding and removing take effect with the next thing that happens."""
+
+    def __init__(self) -> None:
+        self._all: tuple[Listener, ...] = ()
+
+    def add(self, listener: Listener) -> None:
+        """From now on it hears everything."""
+        self._all = (*self._all, listener)
+
+    def remove(self, listener: Listener) -> None:
+        """It hears nothing more. Nothing happens where it is not in the list."""
+        self._all = tuple(each for each in self._all if each is not listener)
+
+    def observe(self, hooks: Iterable[Hooks], session: SessionLike) -> None:
+        """Add what ``on_session`` of each hook returns. Called before the handlers are made, which inherit the context
+        variables that a hook sets here."""
+        for hook in hooks:
+            guard = Guard(type(hook).__name__)
+            observer: Any = guard.call(getattr(hook, "on_session", _ignore), session)
+            if observer is not None:
+                self.add(Listener(guard, observer.event, typed=observer.typed, end=observer.ended))
+
+    def event(self, event: Event) -> None:
+        """Something has happened; the user is told next."""
+        for listener in self._all:
+            listener.guard.call(listener.event, event)
+
+    def sound(self, pcm: bytes, rate: int) -> None:
+        """The user says this: 16-bit mono PCM, and its rate in Hz."""
+        for listener in self._all:
+            listener.guard.call(listener.sound, pcm, rate)
+
+    def typed(self, text: str) -> None:
+        """The user has sent a text."""
+        for listener in self._all:
+            listener.guard.call(listener.typed, text)
+
+    def end(self, error: Exception | None) -> None:
+        """The session is over; nothing more happens in it."""
+        for listener in self._all:
+            listener.end_guard.call(listener.end, error)

@@ -1,0 +1,37 @@
+"""How long leaving a session takes: every number, and the worst case.
+
+Leaving waits for what can end in order. Each wait has a bound, and behind it the session is left all the same::
+
+    LEAVE                        the end in order; then every task is cancelled
+        LAST_WORDS               handlers and connections together
+            HANDLERS_END         handlers that were told to stop; then the others are given up, and undone
+            HANDLERS_END         what undoes them
+            (transport)          the closing handshake, CLOSE_TIMEOUT of ``transport.adapter``, at the same time
+        HOOKS_END                the hook that runs, and transcripts that wait for one
+    CANCELLED_END                what goes on though it is cancelled; then it is left where it stands
+
+The worst case is ``LEAVE + CANCELLED_END``, seven seconds: every bound is reached, and something swallows each
+cancellation. A thread that never returns is not waited for beyond ``HANDLERS_END``: it is a daemon.
+
+``attach`` has no connection of its own: there ``LAST_WORDS`` bounds the end in order.
+"""
+
+from __future__ import annotations
+
+#: Seconds for the end in order, all of it.
+LEAVE = 6.0
+#: Seconds for the handlers and the closing handshakes.
+LAST_WORDS = 5.0
+#: Seconds for handlers to stop, and as much for what undoes them.
+HANDLERS_END = 2.0
+#: Seconds for the hook that runs, and for what still waits for one.
+HOOKS_END = 2.0
+#: Seconds in which what is cancelled must end.
+CANCELLED_END = 1.0
+#: Seconds for the end of a session that could not be opened: it has no handlers, and no connection that stands.
+LEAVE_UNOPENED = 1.0
+
+
+def worst_case() -> float:
+    """Seconds that leaving a session takes at most, whatever its tools, its hooks and the other end do."""
+    return LEAVE + CANCELLED_END

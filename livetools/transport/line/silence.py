@@ -1,0 +1,75 @@
+"""Decides when a line that says nothing is asked for a sign of life, and when it counts as dead.
+
+A line can be lost without a word: a router forgets it, a network changes, a peer is switched off. Nothing is received
+then, and what is written seems to go out. Bytes of any kind are a sign of life, not only pongs: while the service
+speaks, its pongs were measured to take up to 30 s (sip-to-ai#14, 2026-09).
+
+Only time in which this program ran counts. After it was stopped (a laptop asleep, a throttled container) the first
+thing to happen is that this is looked at, before what came meanwhile has been read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum, auto
+from math import inf
+
+ASK_AFTER = 15.0  # seconds without a byte after which a ping is sent; half of ``dead_after``, if that is less
+STOPPED = 1.0  # seconds of delay of a timer that show that the program stood still
+EARLY = 0.001  # seconds by which a timer may fire too early
+
+
+class Sign(Enum):
+    """What a line that was looked at needs."""
+
+    NONE = auto()
+    PING = auto()
+    DEAD = auto()
+
+
+class Silence:
+    """The silence of one connection. ``heard`` is set to ``clock()`` with each byte that comes.
+
+    :meth:`look` at it after :attr:`wait` seconds, and do what it returns. ``dead_after``: ``None`` for never.
+    """
+
+    __slots__ = ("_clock", "_dead_at", "_due", "_pinged", "dead_after", "heard")
+
+    def __init__(self, dead_after: float | None, clock: Callable[[], float]) -> None:
+        self.dead_after = inf if dead_after is None else dead_after
+        self._clock = clock
+        self.heard = clock()
+        self._pinged = -inf
+        self._dead_at = inf  # unless something comes
+        self._due = self.heard + self._ask_after
+
+    @property
+    def _ask_after(self) -> float:
+        return min(ASK_AFTER, self.dead_after / 2)
+
+    @property
+    def wait(self) -> float:
+        """Seconds until it is looked at."""
+        return max(0.0, self._due - self._clock())
+
+    @property
+    def seconds(self) -> float:
+        """How long nothing has come."""
+        return self._clock() - self.heard
+
+    def look(self) -> Sign:
+        """What is to be done now."""
+        now = self._clock()
+        if (late := now - self._due) > STOPPED:
+            self.heard = min(now, self.heard + late)
+        sign = Sign.NONE
+        if self._pinged > self.heard:
+            if now >= self._dead_at - EARLY:
+                return Sign.DEAD
+        elif now >= self.heard + self._ask_after - EARLY:
+            self._pinged, sign = now, Sign.PING
+            # it has the time to answer, however late the ping is
+            self._dead_at = max(self.heard, now - self._ask_after) + self.dead_after
+        asked = self._pinged > self.heard
+        self._due = min(self._dead_at, now + self._ask_after) if asked else self.heard + self._ask_after
+        return sign

@@ -1,0 +1,8 @@
+// What the model of this session was told: its instructions in words, and the whole of the setup as it was sent.
+import { byId, element } from "./dom.js";
+import { pretty } from "./format.js";
+export function showSetup(setup) {
+    const words = (setup.systemInstruction?.parts ?? []).map(({ text }) => text ?? "").join("\n");
+    byId("setup").replaceChildren(section("Instructions", element("p", words ? "words" : "words count", { dir: "auto" }, words || "none")), section("Setup, as it was sent", element("pre", "", { tabindex: "0", "aria-label": "Setup" }, pretty(setup))));
+}
+const section = (title, body) => element("section", "", {}, element("h3", "", {}, title), body);

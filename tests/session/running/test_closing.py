@@ -1,0 +1,78 @@
+"""The numbers of leaving fit into each other, and nothing keeps a session longer than the worst case."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+import anyio
+import pytest
+
+from livetools import Hooks, Tool
+from livetools.events import InputTranscript
+from livetools.session.running import closing
+from livetools.transport.adapter import CLOSE_TIMEOUT
+
+pytestmark = pytest.mark.anyio
+
+Opened = Callable[..., Any]
+
+
+def test_every_step_fits_into_the_one_around_it() -> None:
+    assert 2 * closing.HANDLERS_END < closing.LAST_WORDS, "what handlers have done can still be undone"
+    assert CLOSE_TIMEOUT < closing.LAST_WORDS, "a closing handshake may take its time"
+    assert closing.LAST_WORDS < closing.LEAVE, "a hook has a moment behind them"
+    assert closing.HOOKS_END < closing.LEAVE
+    assert closing.worst_case() == 7.0
+
+
+async def swallow() -> None:
+    """Go on, whatever is cancelled."""
+    while True:
+        try:
+            await anyio.sleep_forever()
+        except BaseException:
+            continue
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::RuntimeWarning")
+async def test_nothing_keeps_a_session_longer_than_the_worst_case(
+    opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A coroutine, an undo and a hook that swallow each cancellation, and a thread that does not return."""
+    for name in ("LEAVE", "LAST_WORDS", "HANDLERS_END", "HOOKS_END", "CANCELLED_END"):
+        monkeypatch.setattr(closing, name, getattr(closing, name) / 20)
+    release, began = threading.Event(), threading.Semaphore(0)
+
+    async def stubborn() -> None:
+        began.release()
+        await swallow()
+
+    def blocks() -> None:
+        began.release()
+        release.wait()
+
+    async def undo(call: object, result: object) -> None:
+        await swallow()
+
+    class Stubborn(Hooks):
+        async def on_input(self, transcript: InputTranscript) -> None:
+            began.release()
+            await swallow()
+
+    try:
+        async with opened([stubborn, Tool(blocks, undo=undo)], hooks=[Stubborn()]) as line:
+            line.server.send({"serverContent": {"inputTranscription": {"text": "Book!"}}})
+            line.call(
+                {"name": "stubborn", "id": "c1", "args": {}}, {"name": "blocks", "id": "c2", "args": {}}
+            )
+            with anyio.fail_after(10):
+                for _ in range(3):
+                    while not began.acquire(blocking=False):
+                        await anyio.sleep(0.001)
+            left = time.monotonic()
+        assert time.monotonic() - left < closing.worst_case() + 1.0, "a second for a busy machine"
+    finally:
+        release.set()

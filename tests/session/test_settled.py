@@ -1,0 +1,185 @@
+"""``session.pending`` and ``session.wait_until_settled()``: what is still to come, and waiting for all of it."""
+
+from __future__ import annotations
+
+import anyio
+import pytest
+
+import livetools
+from livetools import ConfigError, OutputTranscript, ToolContext, TurnComplete, tool
+from livetools.testing import FakeClock, FakeLiveServer, Turn, User
+
+pytestmark = pytest.mark.anyio
+MODEL = "gemini-3.8-live"
+
+
+def connect(
+    server: FakeLiveServer, *tools: object, model: str = MODEL, **options: object
+) -> livetools.Session:
+    policy = livetools.ReconnectPolicy(initial=0.01, maximum=0.01, jitter=0.0)
+    return livetools.connect(model, tools=tools, **{"reconnect": policy, **server.options, **options})
+
+
+def booking(go: anyio.Event, runs: list[str]) -> object:
+    async def book(table: str) -> str:
+        """Book a table."""
+        runs.append(table)
+        await go.wait()
+        return "booked"
+
+    return book
+
+
+def dropped_while_booking(server: FakeLiveServer) -> None:
+    @server.conversation
+    async def script(user: User) -> None:
+        turn = await user.says("Book a table.")
+        await turn.start_call("book", table="two")
+        await turn.drop()
+        await user.reconnects(handle=True)
+        turn = await user.says()
+        assert "booked" in turn.text
+        await turn.say("You are booked.")
+
+
+async def test_after_a_lost_connection_it_returns_what_the_model_says_of_the_late_result() -> None:
+    go, runs = anyio.Event(), list[str]()
+    async with FakeLiveServer() as server:
+        dropped_while_booking(server)
+        async with connect(server, booking(go, runs)) as session:
+            reply = await session.ask("Book a table.")
+            assert reply.interrupted
+            assert any("the call book" in name for name in session.pending)
+            go.set()
+            with anyio.fail_after(10):
+                late = await session.wait_until_settled()
+            assert str(late) == "You are booked."
+            assert not late.interrupted
+            assert late.audio
+            assert session.pending == []
+            assert session.stats()["waiting_for"] == ""
+    assert runs == ["two"]
+
+
+async def test_a_loop_that_leaves_when_nothing_is_pending_hears_of_the_late_result() -> None:
+    go, runs, heard = anyio.Event(), list[str](), list[str]()
+    async with FakeLiveServer() as server:
+        dropped_while_booking(server)
+        async with connect(server, booking(go, runs)) as session:
+            await session.send_text("Book a table.")
+            with anyio.fail_after(10):
+                async for event in session:
+                    if isinstance(event, livetools.ToolLost):
+                        go.set()
+                    if isinstance(event, OutputTranscript):
+                        heard.append(event.text)
+                    if isinstance(event, TurnComplete) and not session.pending:
+                        break
+    assert "".join(heard) == "You are booked."
+
+
+async def tick(clock: FakeClock) -> None:
+    while True:
+        await anyio.wait_all_tasks_blocked()
+        clock.advance(0.5)
+
+
+async def test_a_background_tool_is_waited_for_beside_a_loop_and_both_hear_everything() -> None:
+    go, heard = anyio.Event(), list[str]()
+
+    @tool(behavior="background")
+    async def report() -> str:
+        """Write a report."""
+        await go.wait()
+        return "42 pages"
+
+    async def listen(session: livetools.Session) -> None:
+        async for event in session:
+            if isinstance(event, OutputTranscript):
+                heard.append(event.text)
+            if isinstance(event, TurnComplete):
+                go.set()
+
+    async def model(turn: Turn) -> None:
+        if "42 pages" in turn.text:
+            await turn.say("It is ready.")
+        else:
+            await turn.call("report")
+            await turn.say("I am on it. ")
+
+    options = {"model": "gemini-3.1-flash-live-preview", "clock": FakeClock()}
+    async with FakeLiveServer(model) as server, connect(server, report, **options) as session:
+        async with anyio.create_task_group() as group:
+            group.start_soon(listen, session)
+            await session.send_text("A report, please.")
+            group.start_soon(tick, options["clock"])  # a late result waits for a quiet moment
+            with anyio.fail_after(10):
+                reply = await session.wait_until_settled()
+            await anyio.wait_all_tasks_blocked()
+            group.cancel_scope.cancel()
+    assert str(reply) == "".join(heard) == "I am on it. It is ready."
+    assert [call.name for call in reply.calls] == ["report"]
+
+
+async def test_it_begins_anew_with_each_answer_and_says_what_is_open_when_its_time_is_up() -> None:
+    go = anyio.Event()
+
+    async def slow() -> str:
+        """Slow."""
+        await go.wait()
+        return "done"
+
+    async def model(turn: Turn) -> None:
+        if turn.text == "slow":
+            await turn.call("slow")
+        await turn.say(f"to {turn.text}. ")
+
+    async with FakeLiveServer(model) as server, connect(server, slow) as session:
+        assert str(await session.wait_until_settled()) == ""
+        await session.send_text("one")
+        assert str(await session.wait_until_settled()) == "to one. "
+        assert str(await session.ask("two")) == "to two. "
+        assert str(await session.wait_until_settled()) == ""
+        await session.send_text("slow")
+        with pytest.raises(TimeoutError, match=r"not settled after 0.2 s; still open: .*the call slow"):
+            await session.wait_until_settled(timeout=0.2)
+        go.set()
+        with anyio.fail_after(10):
+            assert str(await session.wait_until_settled()) == "to slow. "
+
+
+async def test_inside_a_tool_it_would_wait_for_itself() -> None:
+    async def impatient(context: ToolContext) -> str:
+        """Waits."""
+        await context.session.wait_until_settled()
+        return "never"
+
+    async def model(turn: Turn) -> None:
+        await turn.say(str(await turn.call("impatient")))
+
+    async with FakeLiveServer(model) as server, connect(server, impatient) as session:
+        reply = await session.ask("go")
+        assert "error" in str(reply)
+        [finished] = [e for e in session.transcript if "functionResponse" in str(e)]
+        assert "return first" not in str(finished)  # what went wrong inside a tool is not the model's to know
+        with pytest.raises(ConfigError, match="timeout"):
+            await session.wait_until_settled(timeout="soon")  # type: ignore[arg-type]
+
+
+async def test_the_error_that_ends_the_session_is_raised_and_a_normal_end_returns_what_was_said() -> None:
+    async def model(turn: Turn) -> None:
+        if turn.text == "end":
+            await turn.close(1008, "API key expired. Please renew the API key.")
+        else:
+            await turn.say("hello")
+
+    async with FakeLiveServer(model) as server:
+        async with connect(server) as session:
+            await session.send_text("end")
+            with pytest.raises(livetools.AuthenticationError):
+                await session.wait_until_settled()
+        async with connect(server) as session:
+            await session.send_text("hi")
+            reply = await session.wait_until_settled()
+            assert str(reply) == "hello"
+            assert reply.audio
