@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from support.phone import TELNYX_START, TWILIO_START, phone, settled, tone
 
 import livetools
-from livetools.integrations.phone.codec import PCMU
 from livetools.integrations.telephony import telnyx, twilio
+from livetools.integrations.telephony.codec import PCMU
 from livetools.testing import FakeClock, FakeLiveServer
 
 pytestmark = pytest.mark.anyio
