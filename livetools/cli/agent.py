@@ -71,7 +71,7 @@ def opener(
             transcribe=transcribe,
         )
 
-    open_session()  # what is wrong with the arguments is told now
+    open_session()  # raises now if an argument is wrong
     return open_session
 
 

@@ -24,7 +24,7 @@ from .web import web
 
 
 class Commands(TyperGroup):
-    """Whatever goes wrong is one clear line on standard error and exit status 1."""
+    """Prints each error as one clear line on standard error, and exits with status 1."""
 
     def invoke(self, ctx: Any) -> Any:  # click's context and result, which typer does not export
         show_warnings()
@@ -33,7 +33,7 @@ class Commands(TyperGroup):
         except LiveToolsError as error:
             text = str(error)
         except OSError as error:
-            if error.errno == errno.EPIPE:  # whoever read us has gone: typer ends in silence
+            if error.errno == errno.EPIPE:  # the reader of our output has gone: typer ends in silence
                 raise
             text = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         typer.secho(f"livetools: {text}", fg=typer.colors.RED, err=True)

@@ -38,14 +38,14 @@ from .view import View, short
 
 
 class _Answered:
-    """In the queue of events: the exchange is over."""
+    """An entry in the queue of events: the exchange is over."""
 
 
 _ANSWERED = _Answered()
 
 
 class _CtrlC:
-    """In the queue of events: the user wants this answer to end."""
+    """An entry in the queue of events: the user wants this answer to end."""
 
 
 @contextlib.contextmanager
@@ -133,7 +133,7 @@ class _Talk:
     # -- in the session's loop
 
     async def _listen(self) -> None:
-        with contextlib.suppress(LiveToolsError):  # whoever asks next is raised it, too
+        with contextlib.suppress(LiveToolsError):  # the next method that is called raises it, too
             async for event in self.session:
                 self.heard.put(event)
 
@@ -153,7 +153,7 @@ class _Talk:
     # -- at the terminal
 
     def _said(self) -> Iterator[str]:
-        """What the user says: typed, or from a pipe, and then shown. Two Ctrl-C in a row end it."""
+        """Returns the user's next line, typed or from a pipe (then it is shown). Two Ctrl-C in a row end the chat."""
         warned = False
         while True:
             try:
@@ -173,7 +173,7 @@ class _Talk:
                 yield line.strip()
 
     def _ask(self, line: str) -> None:
-        """One question, to the end of its answer. Ctrl-C cuts the answer off, a second one ends the conversation."""
+        """Ask one question and wait for the end of its answer. Ctrl-C stops the answer, a second one ends the chat."""
         cut: Future[None] | None = None
         pressed = _CtrlC()
         with ctrl_c(partial(self.heard.put, pressed)):
@@ -281,7 +281,7 @@ class _Talk:
 
 
 def _rounded(value: object) -> object:
-    """Plain values with three significant digits: seconds are read by a person here."""
+    """Plain values with three significant digits, because a person reads the seconds here."""
     match value:
         case float():
             return float(f"{value:.3g}")

@@ -146,7 +146,7 @@ def _named(module: ModuleType, name: str, place: str) -> object:
 
 
 def _found(module: ModuleType, place: str) -> dict[str, object]:
-    """What a module offers if no names are given, by the names that it has there."""
+    """The tools of a module if no names are given, by their names in it."""
     if is_agent(chosen := getattr(module, "agent", None)):
         return {"agent": chosen}
     agents = {name: value for name, value in _own(module).items() if is_agent(value)}
@@ -176,7 +176,7 @@ def _is_meant(value: object) -> bool:
 
 
 def _own(module: ModuleType) -> dict[str, object]:
-    """What the module's text names in public. An imported function is not its own; a partial has no home."""
+    """The public names in the module's text. An imported function is not the module's own; a partial has no module."""
     return {
         name: value
         for name, value in vars(module).items()
@@ -195,7 +195,7 @@ def _functions(module: ModuleType) -> list[str]:
 
 
 def _refuse_program(path: Path) -> None:
-    """A file whose top level runs an event loop would never come back from being imported."""
+    """Refuse a file whose top level runs an event loop: its import would never return."""
     try:
         tree = ast.parse(path.read_bytes(), str(path))
     except (SyntaxError, ValueError):
@@ -210,7 +210,7 @@ def _refuse_program(path: Path) -> None:
 
 
 def _left_out(module: ModuleType, tools: Collection[Tool]) -> tuple[str, ...]:
-    """The functions of a module that were passed over because others bear ``@tool``.
+    """The functions of a module that were left out because others have ``@tool``.
 
     Those that the module calls itself are helpers of its own, and a list called ``tools`` is a choice.
     """

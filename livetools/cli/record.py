@@ -96,7 +96,7 @@ def replay(
     if test:
         return typer.echo(test_of(file, target), nl=False)
     if target is not None:
-        refuse("TARGET is for --as-test: a recording is played to whoever comes")
+        refuse("TARGET is for --as-test: without --as-test, any client that connects gets the recording")
     with explained(f"port {port}"):
         server = FakeLiveServer.replay(file, pace=pace, tls=tls, port=port)
         server.authority = authority_place()

@@ -30,8 +30,8 @@ async def edits(target: str) -> AsyncIterator[str]:
 async def follow(target: str, session: Session, notice: Callable[[str], None]) -> None:
     """Update ``session`` each time a Python file in the target's folder is saved. Runs until it is cancelled.
 
-    A file that cannot be imported, or tools that the model refuses, are told by ``notice``, and the session goes
-    on with what it has.
+    If a file cannot be imported, or the model refuses the tools, ``notice`` reports it and the session keeps
+    the tools that it has.
     """
     async for names in edits(target):
         try:

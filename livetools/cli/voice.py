@@ -105,7 +105,7 @@ async def _converse(session: Session, source: AsyncIterable[bytes], output: Outp
 
 
 async def _decide(session: Session, calls: MemoryObjectReceiveStream[Call], view: View) -> None:
-    """Ask whoever sits at the keyboard about each call that waits for an approval, one after the other."""
+    """Ask the person at the keyboard about each call that waits for an approval, one after the other."""
     keyboard = DaemonThreads()  # a thread that waits for a line keeps no process alive
     async for call in calls:
         refusal = await result_of(keyboard.submit(decision, call, view.notice, _typed))

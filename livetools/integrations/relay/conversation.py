@@ -161,7 +161,7 @@ class Conversation:
         """Attach a page, in place of the one before. Returns when it is gone or the session is over."""
         await race(self._stands.wait, self.over.wait)
         if self._page is not None:
-            self._page.close(REPLACED, "another page goes on with this session")
+            self._page.close(REPLACED, "another page has taken over this session")
         self._page, self._left = page, None
         self._input.spoke = self._input.spoke or resumed
         self._moved.set()
@@ -258,8 +258,10 @@ class Conversation:
                 await self._refuse_unseen(event.call)
 
     async def _refuse_unseen(self, call: Call) -> None:
-        """Refuse a call whose arguments no page was shown whole: an approval would be of something else."""
-        log.warning("%s was refused: its arguments cannot be shown whole to whoever approves it", call.name)
+        """Refuse a call whose arguments no page could show whole: a person would approve something else."""
+        log.warning(
+            "%s was refused: its arguments are too long to be shown whole for the approval", call.name
+        )
         with contextlib.suppress(LocalProtocolError):  # it was cancelled meanwhile
             await self._session.refuse(call, "its arguments are too large to be shown to the user")
 
@@ -279,7 +281,7 @@ class Conversation:
         except LocalProtocolError as error:
             log.warning("a conversation cannot go on elsewhere: %s", error)
         else:
-            await anyio.sleep_forever()  # whoever listens knows when all was told
+            await anyio.sleep_forever()  # the listener knows when everything was sent
 
     async def _watch(self) -> None:
         """Return when no page has come back within ``linger`` seconds."""
@@ -308,10 +310,10 @@ class Conversation:
         if self._page is not None:
             self._page.close(*closing(ended))
 
-    # What a page is told
+    # What a page receives
 
     def _tell(self, event: Event) -> str | None:
-        """Add an event to the log. Returns the message that a page reads, where it is one of text."""
+        """Add an event to the log. Returns the message that a page reads, if it is a text message."""
         message = None
         if isinstance(event, AudioChunk):
             self._speak(event)
@@ -327,7 +329,7 @@ class Conversation:
         return message
 
     def _more(self, event: Event) -> dict[str, object]:
-        """What a page is told beside the fields of an event."""
+        """Fields that a page gets in addition to those of an event."""
         if not isinstance(event, ApprovalRequested | ToolStarted):
             return {}
         policy = self._session.plan.policies.get(event.call.name)
