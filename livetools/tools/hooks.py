@@ -70,10 +70,6 @@ class Hooks(Protocol):
         """The tool raised, took too long, or its arguments were invalid."""
         return None
 
-    def on_allowed(self, call: Call) -> Awaitable[None] | None:
-        """The tool's ``approval`` function lets the call run without asking a person."""
-        return None
-
     def on_cancel(self, call: Call) -> Awaitable[None] | None:
         """The call was cancelled; nothing is sent for it."""
         return None

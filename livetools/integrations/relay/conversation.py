@@ -83,6 +83,7 @@ class _Allowed(Hooks):
         self._tell = tell
 
     def on_allowed(self, call: Call) -> None:
+        """The tool's ``approval`` function lets the call run without asking a person."""
         self._tell(call)
 
 
