@@ -60,7 +60,7 @@ def test_in_a_pipe_nobody_approves(run, agent):
     assert result.exit_code == 0
     assert '? erase(disk="sda")' in result.stdout
     assert "nobody was there to be asked" in result.stdout
-    assert "approvals are given at a terminal" in result.output
+    assert "approval needs an interactive terminal" in result.output
     assert "the user said no" not in result.output
 
 
@@ -104,7 +104,7 @@ def test_the_environment_names_the_endpoint_too(run, monkeypatch):
         (["--base-url", "ws://127.0.0.1:1"], "nobody listens on 127.0.0.1:1"),
         (["--fake", "--model", "no-such-model"], "no-such-model is not found"),
         (["--fake", "--model", "gemini-3.8-live-extended-thinking"], "thinking level"),
-        (["--fake", "--base-url", "ws://127.0.0.1:1"], "say one of them"),
+        (["--fake", "--base-url", "ws://127.0.0.1:1"], "pass only one of them"),
         (["nowhere.py"], "there is no file nowhere.py"),
     ],
 )
