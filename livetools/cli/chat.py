@@ -14,7 +14,7 @@ from concurrent.futures import CancelledError, Future
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import anyio
 import typer
@@ -187,6 +187,7 @@ class _Talk:
                 elif event is pressed:
                     if cut is not None:
                         raise KeyboardInterrupt
+                    self.view.notice("Ctrl-C: you interrupted. Once more ends the conversation.")
                     cut = self.portal.start_task_soon(self._cut, answered)
         self.view.end()
         with contextlib.suppress(CancelledError):
@@ -219,7 +220,7 @@ class _Talk:
         """What a function without a handler returns."""
         interrupted = partial(self.session.respond, call, ToolError("the user interrupted"))
         said = self._reply(f"    {call.name} returns: ", interrupted)
-        value = ToolError("nobody was there to answer") if said is None else said
+        value = ToolError("nobody was there to answer") if said is None else value_of(said)
         return partial(self.session.respond, call, value)
 
     def _reply(self, prompt: str, interrupted: Callable[[], Awaitable[None]]) -> str | None:
@@ -278,6 +279,18 @@ class _Talk:
 
     def _quit(self) -> None:
         self.over = True
+
+
+def value_of(typed: str) -> object:
+    """What is typed for a result: JSON where it is JSON, as in the page of ``livetools web``; else the text itself."""
+    try:
+        return json.loads(typed, parse_constant=_no_json)
+    except (ValueError, RecursionError):
+        return typed
+
+
+def _no_json(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not JSON")
 
 
 def _rounded(value: object) -> object:

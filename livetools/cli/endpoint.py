@@ -13,6 +13,8 @@ from livetools.errors import ConfigError
 from livetools.testing.pretend import Pretend
 from livetools.transport.endpoint import resolve
 
+from .waiting import UsageError
+
 PRETEND = "This is a pretend model: it only picks a function by the words of your question."
 
 
@@ -43,7 +45,7 @@ def service_or_fake(
         yield Endpoint(False, {} if base_url is None else {"base_url": base_url})
         return
     if fake and base_url is not None:
-        raise ConfigError("--fake and --base-url cannot be combined: pass only one of them")
+        raise UsageError("--fake and --base-url cannot be combined: pass only one of them")
     from livetools.testing import FakeLiveServer
     from livetools.testing.rules import Rules
 

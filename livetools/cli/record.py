@@ -73,7 +73,7 @@ def _upstream(url: str) -> None:
 
 
 def replay(
-    file: Annotated[Path, typer.Argument(help="A recording.")],
+    file: Annotated[Path, typer.Argument(help="A recording.", exists=True, dir_okay=False)],
     target: Annotated[
         str | None,
         typer.Argument(help="For --as-test: FILE.py, FILE.py:tools or FILE.py:agent.", show_default=False),

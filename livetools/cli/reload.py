@@ -11,6 +11,7 @@ from anyio import to_thread
 from livetools.errors import LiveToolsError
 from livetools.session.agents import instructions_of, open_agent, tools_of
 
+from .agent import with_model
 from .loading import Loaded, load
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ async def update(found: Loaded, session: Session) -> None:
     """Give the session the tools that were loaded, and an agent's instructions. Raises as ``Session.update`` does."""
     if found.agent is None:
         return await session.update(tools=found.tools)
-    agent = open_agent(found.agent, base_url=NOWHERE)
+    agent = open_agent(with_model(found.agent, None, None), base_url=NOWHERE)
     return await session.update(instructions_of(agent), tools_of(agent))
 
 

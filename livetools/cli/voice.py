@@ -51,7 +51,13 @@ def voice(
     config: Annotated[Path | None, CONFIG] = None,
     question: Annotated[
         Path | None,
-        typer.Option("--in", help="A WAV file to send instead of the microphone.", show_default=False),
+        typer.Option(
+            "--in",
+            help="A WAV file to send instead of the microphone.",
+            show_default=False,
+            exists=True,
+            dir_okay=False,
+        ),
     ] = None,
     answer: Annotated[
         Path | None,

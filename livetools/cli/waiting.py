@@ -13,6 +13,11 @@ import typer
 
 from livetools.errors import ConfigError
 
+
+class UsageError(ConfigError):
+    """The command was called wrongly, with a target or a file that is not there: exit status 2."""
+
+
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
 

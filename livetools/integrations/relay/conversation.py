@@ -19,16 +19,20 @@ from livetools.events import (
     Event,
     HandedOff,
     Interrupted,
+    ToolCancelled,
+    ToolFinished,
     ToolStarted,
     TurnComplete,
     VideoChunk,
 )
 from livetools.integrations.drain import Drain
 from livetools.log import get_logger
+from livetools.session.agents import adjust
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.session.running.host import Host
 from livetools.session.session import Session
 from livetools.setup.plan_types import Plan
+from livetools.tools import Hooks
 from livetools.transport.loop.wake import on_trio
 
 from .input import Input, Rejected
@@ -72,6 +76,17 @@ class Options:
     drain: Drain = field(default_factory=Drain)
 
 
+class _Allowed(Hooks):
+    """Hears of the calls that a tool's own rule lets run: a page that runs the function waits for that."""
+
+    def __init__(self, tell: Callable[[Call], None]) -> None:
+        self._tell = tell
+
+    def on_allowed(self, call: Call) -> None:
+        """The tool's ``approval`` function lets the call run without asking a person."""
+        self._tell(call)
+
+
 class Conversation:
     """A session in a host of its own: ``await open()``, then :meth:`serve` one page after the other.
 
@@ -91,7 +106,9 @@ class Conversation:
     ) -> None:
         self.token = token
         self.over = anyio.Event()
-        self._session = session
+        self._session = adjust(session, hooks=[_Allowed(self._allow)])
+        self._undecided: set[str] = set()  # calls that pages know of, and that nobody has let run yet
+        self._allowed: set[str] = set()  # calls that may run, and that no page knows of yet
         self._options = options
         self._clock = options.clock
         self._on_over, self._on_closed = on_over, on_closed
@@ -235,6 +252,9 @@ class Conversation:
             self._input.tap(event)
             message = self._tell(event)
             self._follow_agent(event)
+            if isinstance(event, ToolFinished | ToolCancelled):
+                self._undecided.discard(event.call.id)
+                self._allowed.discard(event.call.id)
             if isinstance(event, ApprovalRequested) and not (message and shows_whole(message, event.call)):
                 await self._refuse_unseen(event.call)
 
@@ -315,8 +335,25 @@ class Conversation:
             return {}
         policy = self._session.plan.policies.get(event.call.name)
         if isinstance(event, ToolStarted):
-            return {"approval": policy is not None and policy.approval}
+            return {"approval": policy is not None and policy.approval and self._waits(event.call)}
         return {"timeout": None if policy is None else policy.approval_timeout}
+
+    def _waits(self, call: Call) -> bool:
+        """Whether a call is still to be let run when pages hear of it: the tool's rule may have been quicker."""
+        if call.id in self._allowed:
+            self._allowed.discard(call.id)
+            return False
+        self._undecided.add(call.id)
+        return True
+
+    def _allow(self, call: Call) -> None:
+        """The tool's own rule lets this call run."""
+        if call.id not in self._undecided:
+            self._allowed.add(call.id)
+            return
+        self._undecided.discard(call.id)
+        seq, at = self._stamp()
+        self._add(encode({"type": "approved", "seq": seq, "at": at, "id": call.id}))
 
     def _speak(self, chunk: AudioChunk) -> None:
         if chunk.rate != self._rate:

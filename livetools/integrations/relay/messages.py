@@ -226,7 +226,7 @@ class Pong(TypedDict):
 
 
 class Approved(TypedDict):
-    """A page has let the call run that waited for an approval."""
+    """The call may run: a page has approved it, or the tool's own rule needs no person."""
 
     type: Literal["approved"]
     seq: int
