@@ -346,7 +346,7 @@ def error_names() -> list[str]:
 
 ROOMS = (
     *CORE, "tools", "audio", "formats", "testing", "testing.live", "integrations",
-    "integrations.relay", "integrations.telephony", "evals", "cli",
+    "integrations.relay", "integrations.telephony", "evals", "probe", "cli",
 )  # fmt: skip
 PACKAGES = ("session", "testing", "audio", "evals", "formats")
 

@@ -20,7 +20,7 @@ PACKAGE = ROOT / "livetools"
 MODULES = sorted(path for path in PACKAGE.rglob("*.py"))
 ROOMS = [
     "log", "errors", "setup", "events", "protocol", "tools", "formats", "transport", "session", "attach",
-    "audio", "integrations", "testing", "evals", "cli",
+    "audio", "integrations", "testing", "evals", "probe", "cli",
 ]  # fmt: skip
 _PROTOCOL = {"errors", "setup", "events", "protocol"}
 _SESSION = {*_PROTOCOL, "log", "tools", "formats", "transport", "session"}
@@ -40,6 +40,7 @@ ALLOWED = {
     "integrations": {*_AUDIO, "integrations"},
     "testing": {*_AUDIO, "testing"},
     "evals": {*_AUDIO, "testing", "evals"},
+    "probe": {*_SESSION, "probe"},
     "cli": set(ROOMS),
 }
 #: The rooms whose folders stay small enough to be read at a glance.

@@ -16,6 +16,7 @@ from .check import check
 from .doctor import doctor
 from .eval import eval
 from .logs import show_warnings
+from .probe import probe
 from .record import record, replay
 from .serve import serve
 from .tools import tools
@@ -71,5 +72,5 @@ def options(
     """
 
 
-for command in (chat, voice, web, eval, serve, tools, check, record, replay, doctor):
+for command in (chat, voice, web, eval, serve, tools, check, record, replay, doctor, probe):
     app.command()(command)

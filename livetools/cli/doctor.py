@@ -22,6 +22,7 @@ from livetools.errors import (
     SessionClosed,
 )
 from livetools.session.connect import connect
+from livetools.setup.profiles import find
 from livetools.transport.endpoint import Endpoint, resolve
 
 from .options import BASE_URL, DEFAULT_MODEL, MODEL, THINKING, thinking_config
@@ -105,6 +106,12 @@ async def examine(model: str, options: Mapping[str, Any], timeout: float) -> Asy
     async for finding in _opening(model, options):
         opened = opened and finding.ok is not False
         yield finding
+    if opened and not find(model).known:
+        yield Finding(
+            None,
+            f"livetools knows nothing of {model}, and assumes that it supports everything",
+            f"`livetools probe {model}` asks the service how it behaves; it shows its price first",
+        )
     if opened:
         for reply_format in FORMATS:
             for key in KEYS:

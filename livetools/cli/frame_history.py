@@ -121,7 +121,7 @@ class FrameHistories:
         return iter(self._histories.values())
 
     def of(self, name: str) -> FrameHistory:
-        """The history of this name, an empty one if there is none."""
+        """The history of this name; a new one if the name is unknown."""
         if name not in self._histories:
             self._histories[name] = FrameHistory()
             while len(self._histories) > self._max_sessions:

@@ -70,7 +70,7 @@ def is_plain(tracer: trace.Tracer) -> bool:
 
 
 class LateSpan(trace.Span):
-    """Stands for the span of a run. Safe from threads: what a tool has left behind may ask while it is recorded."""
+    """A stand-in for the span of a run. Thread-safe: threads of the tool may use it while it is recorded."""
 
     def __init__(
         self, tracer: trace.Tracer, call: Call, parent: context.Context, told: Attributes | None, wall: int
