@@ -192,7 +192,7 @@ export interface InputDropped extends Stamp {
     count: number;
     reason: string;
 }
-/** The session stands. Events up to `seq` that follow are those that the page has missed. */
+/** The session is open. Events up to `seq` that follow are those that the page has missed. */
 export interface Ready {
     type: "ready";
     token: string;

@@ -223,7 +223,7 @@ export interface InputDropped extends Stamp {
   reason: string;
 }
 
-/** The session stands. Events up to `seq` that follow are those that the page has missed. */
+/** The session is open. Events up to `seq` that follow are those that the page has missed. */
 export interface Ready {
   type: "ready";
   token: string;
