@@ -150,7 +150,7 @@ def house() -> str:
     folder = Path(str(livetools.__file__)).parent
     rooms = [
         "setup", "protocol", "tools", "formats", "transport", "session", "attach", "audio", "testing", "integrations",
-        "evals", "cli",
+        "evals", "probe", "cli",
     ]  # fmt: skip
     used = {room: _imported(folder / room) for room in rooms}
     arrows = [

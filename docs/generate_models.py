@@ -11,6 +11,7 @@ from dataclasses import MISSING, dataclass, fields
 from pathlib import Path
 
 import livetools
+from livetools.probe import NOT_PROBED
 from livetools.setup import profiles
 from livetools.setup.profiles import ModelProfile
 
@@ -144,13 +145,53 @@ def page(family: Family) -> str:
             value = written(here) + (f"; on Vertex AI {written(there)}" if there != here else "")
             remark = family.remarks.get(field, "")
             rows.setdefault(group, []).append(
-                row(f"`{field}`", upper(linked(spelt(meaning))), value, linked(remark))
+                row(
+                    f"`{field}`",
+                    upper(linked(spelt(meaning))),
+                    value,
+                    evidence(field, here, remark),
+                    checked(field, remark),
+                )
             )
     tables = [
-        f"## {upper(group)}\n\n" + table(["Field", "Means", "Value", "Evidence"], lines)
+        f"## {upper(group)}\n\n" + table(["Field", "Means", "Value", "Evidence", "Probe"], lines)
         for group, lines in rows.items()
     ]
     return "\n\n".join([head(family, gemini), *tables]) + "\n"
+
+
+#: What `livetools probe` writes beside a fact that it has seen.
+PROBED = re.compile(r"probed (\d{4}-\d\d-\d\d): ")
+
+
+def evidence(field: str, value: object, remark: str) -> str:
+    """Where a fact is from: what is said beside it, else the sources of the family; a default may have none."""
+    if remark:
+        return linked(remark)
+    return "default" if value == defaults()[field] else "the sources above"
+
+
+def checked(field: str, remark: str) -> str:
+    """When a probe saw a fact; whether one can."""
+    if seen := PROBED.match(remark):
+        return f"confirmed {seen[1]}"
+    return "cannot tell" if field in NOT_PROBED else "not yet"
+
+
+def confirmed(family: Family) -> str:
+    """How many of the facts of a family the service itself has confirmed."""
+    able = [field for field in meanings() if field not in {*GIVEN_BY_THE_LOOK_UP, *NOT_PROBED}]
+    seen = [field for field in able if PROBED.match(family.remarks.get(field, ""))]
+    count = f"{len(seen)} of them" if seen else "none of them yet"
+    return (
+        f"`livetools probe MODEL` can ask the service about {len(able)} of these facts "
+        f"([A model that livetools does not know]({TROUBLE})). It has confirmed {count}. "
+        "The rest is from public reports, with the evidence in the tables. Where that says *default*, no report is "
+        "noted, and the value is a guess."
+    )
+
+
+TROUBLE = "../troubleshooting/index.md#a-model-that-livetools-does-not-know"
 
 
 def head(family: Family, profile: ModelProfile) -> str:
@@ -160,6 +201,8 @@ def head(family: Family, profile: ModelProfile) -> str:
 
 Models whose names begin with {beginnings}. This page is generated from the profile that livetools uses
 (`livetools/setup/profiles.py`). `session.profile` is that profile; `connect(profile=...)` replaces it.{remark}
+
+{confirmed(family)}
 
 {chr(10).join(f"- {line}" for line in sentences(profile))}"""
 
@@ -269,8 +312,9 @@ where there are any.
 *Honoured*: the model acts on it. *Ignored*: the model accepts it and does nothing. *Refused*: the service closes the
 connection. *Input block*: audio must not be sent while a blocking call is open.
 
-A model that is in no family gets a profile that permits everything, and a warning in the log. If you know how it
-behaves, pass a profile:
+A model that is in no family gets a profile that permits everything, and a warning in the log.
+[`livetools probe`]({TROUBLE}) asks the service how it behaves, and prints a profile. If you know how it behaves, pass a
+profile:
 
 ```python
 import livetools

@@ -320,7 +320,7 @@ def module_table(package: str) -> str:
         name = str(path.relative_to(folder).with_suffix("")).removesuffix("__init__")
         if name and not name.startswith("__"):
             doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
-            lines.append(row(f"`{name}`", first(doc)))
+            lines.append(row(f"`{name.rstrip('/').replace('/', '.')}`", first(doc)))
     return table(["Module", "Job"], lines)
 
 
@@ -346,7 +346,7 @@ def error_names() -> list[str]:
 
 ROOMS = (
     *CORE, "tools", "audio", "formats", "testing", "testing.live", "integrations",
-    "integrations.relay", "integrations.phone", "evals", "cli",
+    "integrations.relay", "integrations.telephony", "evals", "probe", "cli",
 )  # fmt: skip
 PACKAGES = ("session", "testing", "audio", "evals", "formats")
 

@@ -1,9 +1,9 @@
 """`make screenshots`: the page of `livetools web` in each of its states, as pictures in docs/images/states.
 
-Those that the README shows stand in docs/images.
+Those that the README and the guides show are in docs/images.
 
 A scripted model holds the conversations; Debian's chromium (`/usr/bin/chromium`) is the browser. The fonts are the
-machine's: those in the README were made with Inter (`fonts-inter`) and JetBrains Mono as its defaults.
+machine's: those in docs/images were made with Inter (`fonts-inter`) and JetBrains Mono as its defaults.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from livetools.cli.page import About, page_app
 from livetools.testing import FakeLiveServer
 
 IMAGES = Path(__file__).with_name("images")
-README = {"page", "page-approval", "page-phone"}
+SHOWN = {"page", "page-approval", "page-phone"}
 WIDE, PHONE = {"width": 1240, "height": 760}, {"width": 390, "height": 780}
 HEARD = ["What is the weather in Oslo, and what time is it in Tokyo?", "Stop, that is enough."]
 
@@ -173,7 +173,7 @@ class Shots:
 
     def take(self, page: Page, name: str) -> None:
         page.wait_for_timeout(400)  # what was last told is drawn, and meters have come to rest
-        folder = IMAGES if name in README else IMAGES / "states"
+        folder = IMAGES if name in SHOWN else IMAGES / "states"
         page.screenshot(path=folder / f"{name}.png")
 
 

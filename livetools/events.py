@@ -373,8 +373,8 @@ class TurnComplete:
 
     ``status`` is the model's ``interactionStatus``, if it sends one; with ``IN_PROGRESS`` the model goes on.
     ``first_output`` and ``last_output`` are the seconds from the end of the user's input to the first and to the last
-    audio or text of the turn; ``None`` if the user had not spoken or the model said nothing. They do not count in
-    comparisons.
+    audio or text of the turn; ``None`` if the user had not spoken or the model said nothing. Equality
+    ignores both.
 
     ::
 

@@ -216,7 +216,7 @@ ELSEWHERE = {
     "session": "HandleStore FileHandleStore Transport Dialer Clock MemoryTransport Transcript",
     "audio": "Detector activity_from talk",
     "integrations.starlette": "relay",
-    "integrations.telephony": "twilio telnyx",
+    "integrations.telephony": "twilio telnyx plivo serve Provider Start Media Key Mark Stop",
     "integrations.mcp": "toolset",
     "integrations.opentelemetry": "tracing",
     "integrations.redis": "RedisHandleStore",

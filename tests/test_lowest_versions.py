@@ -35,7 +35,9 @@ RUNNERS = (
 TRIED_WITH_MOST = (
     "tests/protocol/messages/test_frames.py",
     "tests/tools",
+    "tests/attach",
     "tests/session",
+    "tests/transport",
     "tests/testing/live",
     "tests/testing/net",
     "tests/cli/test_chat.py",
@@ -48,11 +50,21 @@ EVALS = (
     "tests/testing/test_vad.py",
     "tests/audio/test_activity.py",
 )
+#: What does without trio: websockets has a client for it only from 17 on.
+ON_ASYNCIO = (
+    "tests/session",
+    "tests/transport",
+    "tests/testing/net",
+    "tests/integrations/relay",
+    "tests/integrations/phone",
+    "tests/web",
+)
 #: The extras of an environment, and what is tried in it. What pins its own versions of others has one of its own.
 ENVIRONMENTS: dict[str, tuple[Sequence[str], Sequence[str]]] = {
     "lowest": (MOST, TRIED_WITH_MOST),
+    "asyncio": (("serve", "telephony", "testing", "web"), ON_ASYNCIO),
     "evals": (("evals", "price", "serve", "testing", "trio", "vad"), EVALS),
-    "mcp": (("mcp", "testing", "trio"), ("tests/integrations/test_mcp.py",)),
+    "mcp": (("mcp", "testing", "trio"), ("tests/integrations/test_mcp_1.py",)),
     "dask": (("dask", "testing", "trio"), ("tests/integrations/test_dask.py",)),
     "durable": (("durable", "testing", "trio"), ("tests/integrations/test_dbos.py",)),
 }
@@ -100,6 +112,9 @@ def test_the_lowest_versions_hold(tmp_path, name):
         "not peers" if name == "dask" else "not slow and not peers"
     )  # its tests are all slow: they start processes
     command = [python, "-m", "pytest", "-q", "-m", lane, "-o", "filterwarnings=default"]
+    if name == "asyncio":
+        # 15.0.1 logs an InvalidStateError of its own where the dial of a silent proxy is given up
+        command += ["-k", "not trio and not test_a_proxy_that_is_silent_is_named"]
     done = subprocess.run(
         [*command, "-p", "no:cacheprovider", *tried], cwd=ROOT, capture_output=True, text=True, check=False
     )

@@ -1,4 +1,4 @@
-"""What README.md says is run here, against the fake, as it stands there."""
+"""What README.md says is run here, against the fake, as it is written there."""
 
 from __future__ import annotations
 
@@ -8,13 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from livetools.testing.pretend import Pretend
 
 README = Path(__file__).parents[1] / "README.md"
 TEXT = README.read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
+(OUTPUT,) = re.findall(r"^```text\n(.*?)^```$", TEXT, re.DOTALL | re.MULTILINE)
 
 
 def executed(upto: int) -> dict[str, Any]:
@@ -25,14 +24,22 @@ def executed(upto: int) -> dict[str, Any]:
     return names
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # google-genai's own
 def test_its_programs_run_one_after_another(live_server, capsys):
     live_server.model(Pretend())
     executed(len(BLOCKS))
     out = capsys.readouterr().out
-    assert out.startswith("get_weather says: 12 °C, rain.\n")
+    assert out.startswith(OUTPUT)
     assert "book_table {'name': 'Ann', 'guests': 4} {'output': 'table 4, Ann, 4 guests'}" in out
-    assert out.endswith("get_weather says: 12 °C, rain.\n")  # the whole answer, not its first fragment
+
+
+def test_the_first_screen_shows_the_program_its_output_the_page_and_three_reasons():
+    first = TEXT.partition("\n## ")[0]
+    assert BLOCKS[0] in first
+    assert OUTPUT in first
+    (picture,) = re.findall(r'<img src="([^"]+)"', first)
+    assert (README.parent / picture).is_file()
+    assert len(re.findall(r"^- \*\*", first, re.MULTILINE)) == 3
+    assert len(first.splitlines()) <= 32
 
 
 def test_its_test_passes_as_a_file_of_its_own(tmp_path):
@@ -45,7 +52,7 @@ def test_its_test_passes_as_a_file_of_its_own(tmp_path):
 
 
 def test_it_is_short():
-    assert len(TEXT.splitlines()) <= 120
+    assert len(TEXT.splitlines()) <= 105
 
 
 def test_it_names_every_command_that_there_is():

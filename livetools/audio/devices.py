@@ -26,7 +26,7 @@ class Card:
         """A started raw stream of 16-bit mono: ``callback(buffer, frames, time, status)`` in a thread of its own.
 
         ``seconds``: of sound a callback (0: as the device likes it). ``ended`` is called when the stream ends,
-        whoever ended it. Raises :class:`ConfigError`.
+        for any reason. Raises :class:`ConfigError`.
         """
         streams = {"input": self.sounddevice.RawInputStream, "output": self.sounddevice.RawOutputStream}
         try:

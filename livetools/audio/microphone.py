@@ -16,7 +16,7 @@ from .pcm import INPUT_RATE, Resampler
 
 
 class Microphone:
-    """What is said, in chunks of 16-bit mono PCM at 16 kHz, ``seconds`` each.
+    """Recorded sound, in chunks of 16-bit mono PCM at 16 kHz, ``seconds`` each.
 
     ::
 

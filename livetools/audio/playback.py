@@ -80,7 +80,7 @@ class Playback:
         return pcm
 
     def flush(self) -> float:
-        """Throw away what waits: the seconds of it. What was taken is out of reach."""
+        """Drop the audio that waits. Returns its length in seconds. Audio that was taken can no longer be dropped."""
         self._resampler = None  # it holds the last milliseconds of what is thrown away
         with self._lock:
             thrown = self.waiting
@@ -88,7 +88,7 @@ class Playback:
         return thrown
 
     async def drained(self) -> None:
-        """Wait until everything has been taken: for ever, if nobody takes. Cancelling loses nothing."""
+        """Wait until everything has been taken (without end, if nobody takes it). Cancelling loses nothing."""
         self.finish()
         while waiting := self.waiting:
             await self._clock.sleep_until(self._clock.now() + waiting)

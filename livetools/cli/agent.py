@@ -5,13 +5,14 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 
 from livetools.errors import ConfigError
-from livetools.session.agents import adjust, open_agent
+from livetools.session.agents import AgentLike, adjust, open_agent
 from livetools.session.connect import connect
 from livetools.session.session import Session
 
@@ -36,7 +37,8 @@ def sessions(
 ) -> Callable[[], Session]:
     """What opens a session of ``target`` each time it is called; ``options`` are the endpoint's, for ``connect``.
 
-    An agent keeps its model and its config; ``--instructions``, ``--voice`` and ``--language`` replace its own.
+    An agent keeps its config, and its model if it names one; ``--instructions``, ``--voice`` and ``--language`` replace
+    its own.
     ``transcribe``: what the user says is asked for in words. Raises ``ConfigError`` as ``load`` does, and
     ``typer.BadParameter`` for options that an agent does not leave open.
     """
@@ -55,12 +57,13 @@ def opener(
 ) -> Callable[[], Session]:
     """As :func:`sessions`, of a target that was loaded."""
     config = {} if loaded.agent is not None else config_of(choices)
-    if loaded.agent is not None:
+    agent = None if loaded.agent is None else with_model(loaded.agent, choices.model, target)
+    if agent is not None:
         _refuse(choices, target)
 
     def open_session() -> Session:
-        if loaded.agent is not None:
-            session = open_agent(loaded.agent, **options)
+        if agent is not None:
+            session = open_agent(agent, **options)
         else:
             session = connect(choices.model or DEFAULT_MODEL, tools=loaded.tools, config=config, **options)
         return adjust(
@@ -71,17 +74,37 @@ def opener(
             transcribe=transcribe,
         )
 
-    open_session()  # what is wrong with the arguments is told now
+    open_session()  # raises now if an argument is wrong
     return open_session
 
 
+def with_model(agent: AgentLike, model: str | None, target: str | None) -> AgentLike:
+    """The agent, with this model if it names none: ``partial(connect, tools=[...])``. ``None``: the usual one.
+
+    Raises ``typer.BadParameter`` for a model beside its own.
+    """
+    if (
+        isinstance(agent, partial)
+        and not agent.args
+        and "model" not in agent.keywords
+        and agent.func is connect
+    ):
+        return partial(agent, model or DEFAULT_MODEL)
+    if model is not None:
+        _has_its_own("model", target)
+    return agent
+
+
+def _has_its_own(name: str, target: str | None, option: str = "") -> NoReturn:
+    raise typer.BadParameter(
+        f"{target} is an agent, which has a {name} of its own: leave --{option or name} out, or change it there"
+    )
+
+
 def _refuse(choices: Choices, target: str | None) -> None:
-    for name in ("model", "thinking", "config"):
+    for name in ("thinking", "config"):
         if getattr(choices, name) is not None:
-            raise typer.BadParameter(
-                f"{target} is an agent, which has a {'config' if name == 'thinking' else name} of its own: "
-                f"leave --{name} out, or change it there"
-            )
+            _has_its_own("config", target, name)
 
 
 def config_of(choices: Choices) -> dict[str, Any]:

@@ -16,28 +16,31 @@ from .check import check
 from .doctor import doctor
 from .eval import eval
 from .logs import show_warnings
+from .probe import probe
 from .record import record, replay
 from .serve import serve
 from .tools import tools
 from .voice import voice
+from .waiting import UsageError
 from .web import web
 
 
 class Commands(TyperGroup):
-    """Whatever goes wrong is one clear line on standard error and exit status 1."""
+    """Prints each error as one clear line on standard error, and exits with status 1, or 2 for a wrong call."""
 
     def invoke(self, ctx: Any) -> Any:  # click's context and result, which typer does not export
         show_warnings()
+        status = 1
         try:
             return super().invoke(ctx)
         except LiveToolsError as error:
-            text = str(error)
+            text, status = str(error), 2 if isinstance(error, UsageError) else 1
         except OSError as error:
-            if error.errno == errno.EPIPE:  # whoever read us has gone: typer ends in silence
+            if error.errno == errno.EPIPE:  # the reader of our output has gone: typer ends in silence
                 raise
             text = f"{error.filename}: {error.strerror}" if error.filename else str(error)
         typer.secho(f"livetools: {text}", fg=typer.colors.RED, err=True)
-        raise typer.Exit(1)
+        raise typer.Exit(status)
 
 
 app = typer.Typer(
@@ -69,5 +72,5 @@ def options(
     """
 
 
-for command in (chat, voice, web, eval, serve, tools, check, record, replay, doctor):
+for command in (chat, voice, web, eval, serve, tools, check, record, replay, doctor, probe):
     app.command()(command)

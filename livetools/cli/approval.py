@@ -19,7 +19,7 @@ Reply = Callable[[str], str | None]
 
 
 def decision(call: Call, notice: Notice, reply: Reply) -> str | None:
-    """Ask whether ``call`` may run. Returns ``None`` if it may, else the reason that the model is told.
+    """Ask whether ``call`` may run. Returns ``None`` if it may, else the reason for the model.
 
     A long call is shown argument by argument. What is left out is counted, and typing ``a`` shows it. A call whose
     arguments cannot be written down is refused without a question.
@@ -27,7 +27,7 @@ def decision(call: Call, notice: Notice, reply: Reply) -> str | None:
     try:
         brief, whole = written(call)
     except (ValueError, RecursionError):
-        notice(f"  ? {escaped(call.name)}: refused, for its arguments cannot be shown", "yellow")
+        notice(f"  ? {escaped(call.name)}: refused: its arguments cannot be shown", "yellow")
         return "its arguments cannot be shown to the user"
     notice(f"  ? {brief}", "yellow")
     choices = "[y/N]" if brief == whole else "[y/N/a] (a: show all of it)"

@@ -14,7 +14,7 @@ from concurrent.futures import CancelledError, Future
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Annotated
+from typing import Annotated, NoReturn
 
 import anyio
 import typer
@@ -38,14 +38,14 @@ from .view import View, short
 
 
 class _Answered:
-    """In the queue of events: the exchange is over."""
+    """An entry in the queue of events: the exchange is over."""
 
 
 _ANSWERED = _Answered()
 
 
 class _CtrlC:
-    """In the queue of events: the user wants this answer to end."""
+    """An entry in the queue of events: the user wants this answer to end."""
 
 
 @contextlib.contextmanager
@@ -133,7 +133,7 @@ class _Talk:
     # -- in the session's loop
 
     async def _listen(self) -> None:
-        with contextlib.suppress(LiveToolsError):  # whoever asks next is raised it, too
+        with contextlib.suppress(LiveToolsError):  # the next method that is called raises it, too
             async for event in self.session:
                 self.heard.put(event)
 
@@ -153,7 +153,7 @@ class _Talk:
     # -- at the terminal
 
     def _said(self) -> Iterator[str]:
-        """What the user says: typed, or from a pipe, and then shown. Two Ctrl-C in a row end it."""
+        """Returns the user's next line, typed or from a pipe (then it is shown). Two Ctrl-C in a row end the chat."""
         warned = False
         while True:
             try:
@@ -173,7 +173,7 @@ class _Talk:
                 yield line.strip()
 
     def _ask(self, line: str) -> None:
-        """One question, to the end of its answer. Ctrl-C cuts the answer off, a second one ends the conversation."""
+        """Ask one question and wait for the end of its answer. Ctrl-C stops the answer, a second one ends the chat."""
         cut: Future[None] | None = None
         pressed = _CtrlC()
         with ctrl_c(partial(self.heard.put, pressed)):
@@ -187,6 +187,7 @@ class _Talk:
                 elif event is pressed:
                     if cut is not None:
                         raise KeyboardInterrupt
+                    self.view.notice("Ctrl-C: you interrupted. Once more ends the conversation.")
                     cut = self.portal.start_task_soon(self._cut, answered)
         self.view.end()
         with contextlib.suppress(CancelledError):
@@ -219,7 +220,7 @@ class _Talk:
         """What a function without a handler returns."""
         interrupted = partial(self.session.respond, call, ToolError("the user interrupted"))
         said = self._reply(f"    {call.name} returns: ", interrupted)
-        value = ToolError("nobody was there to answer") if said is None else said
+        value = ToolError("nobody was there to answer") if said is None else value_of(said)
         return partial(self.session.respond, call, value)
 
     def _reply(self, prompt: str, interrupted: Callable[[], Awaitable[None]]) -> str | None:
@@ -280,8 +281,20 @@ class _Talk:
         self.over = True
 
 
+def value_of(typed: str) -> object:
+    """What is typed for a result: JSON where it is JSON, as in the page of ``livetools web``; else the text itself."""
+    try:
+        return json.loads(typed, parse_constant=_no_json)
+    except (ValueError, RecursionError):
+        return typed
+
+
+def _no_json(word: str) -> NoReturn:
+    raise ValueError(f"{word} is not JSON")
+
+
 def _rounded(value: object) -> object:
-    """Plain values with three significant digits: seconds are read by a person here."""
+    """Plain values with three significant digits, because a person reads the seconds here."""
     match value:
         case float():
             return float(f"{value:.3g}")

@@ -22,6 +22,7 @@ from livetools.errors import (
     SessionClosed,
 )
 from livetools.session.connect import connect
+from livetools.setup.profiles import find
 from livetools.transport.endpoint import Endpoint, resolve
 
 from .options import BASE_URL, DEFAULT_MODEL, MODEL, THINKING, thinking_config
@@ -105,6 +106,12 @@ async def examine(model: str, options: Mapping[str, Any], timeout: float) -> Asy
     async for finding in _opening(model, options):
         opened = opened and finding.ok is not False
         yield finding
+    if opened and not find(model).known:
+        yield Finding(
+            None,
+            f"livetools knows nothing of {model}, and assumes that it supports everything",
+            f"`livetools probe {model}` asks the service how it behaves; it shows its price first",
+        )
     if opened:
         for reply_format in FORMATS:
             for key in KEYS:
@@ -112,7 +119,7 @@ async def examine(model: str, options: Mapping[str, Any], timeout: float) -> Asy
 
 
 def environment(environ: Mapping[str, str]) -> Iterator[Finding]:
-    """What is set, without a secret: of a key the last four characters."""
+    """The settings without secrets; of a key, the last four characters."""
     keys = [name for name in SECRET if environ.get(name)]
     for name in keys:
         used = "used" if name == keys[0] else f"not used: {keys[0]} comes first"
@@ -125,12 +132,12 @@ def environment(environ: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def _tail(key: str) -> str:
-    """The last four characters of a key; of a short one none, for they would be most of it."""
+    """The last four characters of a key; nothing of a short key, because they would be most of it."""
     return key[-4:] if len(key) >= 16 else ""
 
 
 def _open(url: str) -> str:
-    """A URL without what may be a secret in it: a user's password, the values of a query."""
+    """A URL without its possible secrets: a user's password, and the values of the query."""
     return re.sub(r"([?&][^=&]*=)[^&]*", r"\1…", re.sub(r"//[^/@]*@", "//…@", url))
 
 
@@ -170,7 +177,7 @@ async def round_trip(
     key: str,
     timeout: float,
 ) -> Finding:
-    """Whether a function is called, its answer taken, and spoken of, in this form."""
+    """Whether the model calls a function, accepts its answer and speaks about it, in this form."""
     what = f"a function call, answered by {reply_format} under {key!r}"
     code = str(random.randint(1000, 9999))  # what the model cannot know but from the function
     called = False

@@ -1,4 +1,4 @@
-"""Who may come to the page of ``livetools web``: this machine alone, or whoever has the token."""
+"""Who may come to the page of ``livetools web``: this machine alone, or everyone who has the token."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ NO_TOKEN = "the token is missing or wrong: open the address that `livetools web`
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """``hosts`` are names that are answered beside this machine's own; with ``addresses``, every IP address is.
+    """``hosts`` are names that it accepts beside this machine's own; with ``addresses``, every IP address is.
 
     With a ``token``, whatever belongs to a session is for those who have opened ``/?token=...`` before. The token is
     then kept in a cookie that no script can read, and no other site can send.
@@ -56,22 +56,22 @@ class Door:
 
     @property
     def authorize(self) -> Callable[[object], None] | None:
-        """For the relay, which trusts loopback alone where nobody is asked; who comes so far has been."""
+        """The relay's ``authorize``. With a token the door has checked the visitor; else the relay trusts loopback."""
         return None if self.token is None else lambda websocket: None
 
     def knows(self, host: str) -> bool:
-        """Whether a ``Host`` is one of ours."""
+        """Whether a ``Host`` header names this server."""
         name = _name(host)
         return name in LOCAL or name in self.hosts or (self.addresses and _is_address(name))
 
     def lets(self, connection: HTTPConnection) -> bool:
-        """Whether this may come in."""
+        """Whether this request may come in."""
         if self.token is None or _is_open(connection):
             return True
         return hmac.compare_digest(connection.cookies.get(self._cookie(connection), ""), self.token)
 
     def enter(self, connection: HTTPConnection) -> Response | None:
-        """The answer to a first visit with the token in the URL: it is kept, and the URL is free of it."""
+        """The answer to a first visit with the token in the URL: it moves the token from the URL to a cookie."""
         given = parse_qs(connection.url.query).get("token")
         if self.token is None or given is None or connection.url.path != "/":
             return None
@@ -116,9 +116,9 @@ def _is_open(connection: HTTPConnection) -> bool:
 
 
 class Guarded:
-    """Adds :data:`HEADERS` to every answer, and asks the door about whoever comes.
+    """Adds :data:`HEADERS` to every answer, and asks the door about every visitor.
 
-    No websocket is let in that is not a browser's. Whose page it is, of those that a browser sends, the relay asks.
+    It refuses websockets that do not come from a browser. The relay checks from whose page a browser's comes.
     """
 
     def __init__(self, app: ASGIApp, door: Door) -> None:
@@ -140,7 +140,7 @@ class Guarded:
         return await self._app(scope, receive, send)
 
     def _refusal(self, connection: HTTPConnection) -> Response | None:
-        """The answer instead of the app's; ``None`` where the app answers."""
+        """The answer in place of the app's; ``None`` if the app answers."""
         host = connection.headers.get("host", "")
         if not self._door.knows(host):
             return PlainTextResponse(

@@ -13,6 +13,8 @@ from livetools.errors import ConfigError
 from livetools.testing.pretend import Pretend
 from livetools.transport.endpoint import resolve
 
+from .waiting import UsageError
+
 PRETEND = "This is a pretend model: it only picks a function by the words of your question."
 
 
@@ -30,7 +32,7 @@ class Endpoint:
 def service_or_fake(
     fake: bool, base_url: str | None = None, rules: Path | None = None, *, pace: float = 0.0
 ) -> Iterator[Endpoint]:
-    """The service, if there is a way to it; else, or when asked for, an embedded fake server.
+    """The service, if it can be reached; otherwise, or on request, an embedded fake server.
 
     ``rules`` are those of the fake server's pretend model; without them it is ``Pretend``. ``pace`` 1: it speaks in
     real time, so that one can interrupt it.
@@ -43,7 +45,7 @@ def service_or_fake(
         yield Endpoint(False, {} if base_url is None else {"base_url": base_url})
         return
     if fake and base_url is not None:
-        raise ConfigError("--fake and --base-url cannot be combined: pass only one of them")
+        raise UsageError("--fake and --base-url cannot be combined: pass only one of them")
     from livetools.testing import FakeLiveServer
     from livetools.testing.rules import Rules
 
@@ -57,7 +59,7 @@ def service_or_fake(
 
 
 def _no_way(base_url: str | None) -> str | None:
-    """Why the service cannot be reached, in words; ``None`` if nothing speaks against it."""
+    """Why the service cannot be reached, in words; ``None`` if it can."""
     if base_url is not None or os.environ.get("GOOGLE_GEMINI_BASE_URL"):
         return None
     try:

@@ -11,10 +11,12 @@ import typer
 
 from livetools.errors import ConfigError
 
+from .agent import with_model
 from .endpoint import Endpoint, service_or_fake
 from .loading import load, values_of
 from .options import BASE_URL
 from .view import harmless
+from .waiting import UsageError
 
 if TYPE_CHECKING:
     from livetools.evals import Result
@@ -84,7 +86,7 @@ def _read(file: Path) -> EvalFile:
     from livetools.evals.files import EvalFile, load_yaml
 
     if not file.is_file():
-        raise ConfigError(f"there is no file {file}")
+        raise UsageError(f"there is no file {file}")
     if file.suffix != ".py":
         return load_yaml(file, _agent)
     evals = tuple(value for value in values_of(str(file)) if isinstance(value, Eval))
@@ -99,7 +101,7 @@ def _agent(target: str) -> AgentLike:
         raise ConfigError(
             f"{target} is not an agent: expected a partial of connect, or a function -> Session"
         )
-    return agent
+    return with_model(agent, None, target)
 
 
 async def _play(found: EvalFile, endpoint: Endpoint, repeat: int, results: list[Result]) -> None:

@@ -120,8 +120,8 @@ def as_test(frames: Iterable[Frame], subject: Subject) -> str:
 def _agent_of(subject: Subject) -> tuple[list[str], str]:
     """The imports of the test, and the expression that opens its session.
 
-    The test is to lie beside the file of the agent, and finds it from its own folder. What the model is told
-    (instructions, voice, language) is left out for an agent, which has its own: a scripted model reads none of it.
+    The test belongs beside the file of the agent, and finds it from its own folder. Instructions, voice and language
+    are left out for an agent, which has its own: a scripted model reads none of them.
     """
     imports = ["import anyio", "import pytest", "", "import livetools"]
     if subject.target is None:
@@ -149,7 +149,7 @@ def _agent_of(subject: Subject) -> tuple[list[str], str]:
 
 
 def _connect(choices: Choices, tools: str) -> str:
-    """The call of ``connect`` that the options of the command stand for."""
+    """The call of ``connect`` that is equal to the options of the command."""
     given: dict[str, object] = {
         name: getattr(choices, name) for name in ("instructions", "voice", "language")
     } | {"config": config_of(choices) or None}

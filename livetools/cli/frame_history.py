@@ -65,7 +65,7 @@ class FrameHistory:
         self.frame("client" if by_us else "server", connection, json.dumps(close).encode())
 
     def frames(self, id: str | None = None) -> list[Frame]:
-        """The frames in order, or those that name the call ``id``; a frame that is not JSON stands as ``_text``.
+        """The frames in order, or those that name the call ``id``. Frames that are not JSON are under ``_text``.
 
         Safe to be called from another thread.
         """
@@ -100,7 +100,7 @@ def _frame(kept: _Kept) -> Frame:
 
 
 def parsed(time: float, direction: Direction, connection: int, data: bytes) -> Frame:
-    """A frame as a recording has it; one that is not JSON stands as ``_text``."""
+    """A frame as a recording has it; one that is not JSON is under ``_text``."""
     try:
         message: Message = json.loads(data)
         if not isinstance(message, dict):
@@ -121,7 +121,7 @@ class FrameHistories:
         return iter(self._histories.values())
 
     def of(self, name: str) -> FrameHistory:
-        """The history of this name, an empty one if there is none."""
+        """The history of this name; a new one if the name is unknown."""
         if name not in self._histories:
             self._histories[name] = FrameHistory()
             while len(self._histories) > self._max_sessions:

@@ -20,6 +20,8 @@ from livetools.session.agents import AgentLike, is_agent
 from livetools.tools import Tool, Toolset, as_tools
 from livetools.tools.tool import UNMARKED, mark_of
 
+from .waiting import UsageError
+
 USUAL = ("tools", "TOOLS")
 RUNNERS = frozenset({"asyncio", "anyio", "trio", "uvicorn"})  # whose run() serves until the program ends
 
@@ -51,7 +53,8 @@ def load(target: str) -> Loaded:
     and lists of those. Without any: the module's ``agent``, or the only agent in it; else its ``tools`` (or
     ``TOOLS``); else whatever bears ``@tool`` or is a ``Tool`` or a ``Toolset``; else the functions that are
     defined in it. A file's folder, or the working directory for a module, is put on the path, as ``python FILE``
-    and ``python -m MODULE`` do. Raises ``ConfigError`` when there is nothing, when the file would run a program
+    and ``python -m MODULE`` do. Raises :class:`UsageError` when there is nothing, and
+    ``ConfigError`` when the file would run a program
     while it is imported, and when it cannot be imported, with the line that failed.
     """
     place, names = split(target)
@@ -60,12 +63,12 @@ def load(target: str) -> Loaded:
     values = list(found.values())
     agents = [value for value in values if is_agent(value)]
     if agents and len(values) > 1:
-        raise ConfigError(f"{target} names an agent and more: an agent is named alone, as in {place}:agent")
+        raise UsageError(f"{target} names an agent and more: an agent is named alone, as in {place}:agent")
     if agents:
         return Loaded(agent=agents[0], names=tuple(found))
     tools = as_tools(values)
     if not tools:
-        raise ConfigError(f"{target} holds no tools")
+        raise UsageError(f"{target} holds no tools")
     return Loaded(tuple(tools), left_out=() if names else _left_out(module, tools), names=tuple(found))
 
 
@@ -89,7 +92,7 @@ def split(target: str) -> tuple[str, list[str]]:
 def _imported(place: str) -> ModuleType:
     is_file = place.endswith(".py") or "/" in place
     if is_file and not Path(place).is_file():
-        raise ConfigError(f"there is no file {place}")
+        raise UsageError(f"there is no file {place}")
     folder = str(Path(place).resolve().parent if is_file else Path.cwd())
     if folder not in sys.path:
         sys.path.insert(0, folder)
@@ -100,9 +103,7 @@ def _imported(place: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name and (place == error.name or place.startswith(error.name + ".")):
             hint = f"; is it a file? Then say {place}.py" if Path(f"{place}.py").is_file() else ""
-            raise ConfigError(
-                f"there is no module {place!r} here or among the installed ones{hint}"
-            ) from None
+            raise UsageError(f"there is no module {place!r} here or among the installed ones{hint}") from None
         raise ConfigError(f"{place} cannot be imported: {told(error)}") from error
     except (Exception, SystemExit) as error:
         raise ConfigError(f"{place} cannot be imported: {told(error)}") from error
@@ -140,13 +141,13 @@ def _named(module: ModuleType, name: str, place: str) -> object:
     for step in name.split("."):
         if not hasattr(value, step):
             known = ", ".join(_known(module)) or "no functions"
-            raise ConfigError(f"{place} has no {name}; it has {known}")
+            raise UsageError(f"{place} has no {name}; it has {known}")
         value = getattr(value, step)
     return value
 
 
 def _found(module: ModuleType, place: str) -> dict[str, object]:
-    """What a module offers if no names are given, by the names that it has there."""
+    """The tools of a module if no names are given, by their names in it."""
     if is_agent(chosen := getattr(module, "agent", None)):
         return {"agent": chosen}
     agents = {name: value for name, value in _own(module).items() if is_agent(value)}
@@ -163,7 +164,7 @@ def _found(module: ModuleType, place: str) -> dict[str, object]:
     marked = {name: value for name, value in vars(module).items() if _is_meant(value)}
     plain = {name: getattr(module, name) for name in _functions(module)}
     if not (marked or plain):
-        raise ConfigError(
+        raise UsageError(
             f"{place} defines no agent and no tools: expected an agent, a list named tools, or functions"
         )
     return marked or plain
@@ -176,7 +177,7 @@ def _is_meant(value: object) -> bool:
 
 
 def _own(module: ModuleType) -> dict[str, object]:
-    """What the module's text names in public. An imported function is not its own; a partial has no home."""
+    """The public names in the module's text. An imported function is not the module's own; a partial has no module."""
     return {
         name: value
         for name, value in vars(module).items()
@@ -195,7 +196,7 @@ def _functions(module: ModuleType) -> list[str]:
 
 
 def _refuse_program(path: Path) -> None:
-    """A file whose top level runs an event loop would never come back from being imported."""
+    """Refuse a file whose top level runs an event loop: its import would never return."""
     try:
         tree = ast.parse(path.read_bytes(), str(path))
     except (SyntaxError, ValueError):
@@ -210,7 +211,7 @@ def _refuse_program(path: Path) -> None:
 
 
 def _left_out(module: ModuleType, tools: Collection[Tool]) -> tuple[str, ...]:
-    """The functions of a module that were passed over because others bear ``@tool``.
+    """The functions of a module that were left out because others have ``@tool``.
 
     Those that the module calls itself are helpers of its own, and a list called ``tools`` is a choice.
     """

@@ -18,7 +18,10 @@ INSTRUCTIONS = typer.Option(help="The system instruction, instead of the agent's
 VOICE = typer.Option(help="The voice, instead of the agent's: Puck, Kore, …", show_default=False)
 LANGUAGE = typer.Option(help="The language to speak, instead of the agent's: de-DE, …", show_default=False)
 CONFIG = typer.Option(
-    help="A TOML file with the fields of google-genai's LiveConnectConfig.", show_default=False
+    help="A TOML file with the fields of google-genai's LiveConnectConfig.",
+    show_default=False,
+    exists=True,
+    dir_okay=False,
 )
 BASE_URL = typer.Option(help="The endpoint, instead of Google's: http(s):// or ws(s)://.", show_default=False)
 PORT = typer.Option(help="The port to listen on; 0 chooses a free one.", min=0, max=65535)

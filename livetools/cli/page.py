@@ -1,9 +1,9 @@
-"""The page of ``livetools web`` as an ASGI app: its files, the relay to the model, and what only a developer wants.
+"""The page of ``livetools web`` as an ASGI app: its files, the relay to the model, and data for developers.
 
 The page speaks to its session through :func:`livetools.integrations.starlette.relay` under ``/live/``, with the client
-in ``livetools/web``. Beside it the app serves what the relay does not tell: ``/facts.json`` before a session stands,
-and to the page that has a session's token (in the header ``livetools-session``, never in a URL) the frames of a call
-under ``/frames`` and the exports under ``/export/``.
+in ``livetools/web``. Beside it the app serves what the relay does not send: ``/facts.json`` before a session is
+open, and to the page that has a session's token (in the header ``livetools-session``, never in a URL) the frames of a
+call under ``/frames`` and the exports under ``/export/``.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ TOKEN = "livetools-session"  # the header that says whose session is asked about
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What the page says before a session stands. ``pretend``: the model is the fake's."""
+    """What the page shows before a session is open. ``pretend``: the model is the fake's."""
 
     pretend: bool = False
     target: str | None = None
@@ -137,7 +137,7 @@ class Page:
         return FileResponse(PAGE / "icon.svg")
 
     async def facts(self, request: Request) -> Response:
-        """What is known before a session stands."""
+        """Serve what is known before a session is open."""
         return JSONResponse(
             {
                 "title": self._about.title,
@@ -179,7 +179,7 @@ class Page:
             return PlainTextResponse(str(error), 409)
 
     def _history(self, request: Request) -> FrameHistory | None:
-        """The history of the session whose token stands in the request's header."""
+        """The history of the session whose token is in the request's header."""
         token = request.headers.get(TOKEN)
         return self.histories.find(session_key(token, None)) if token else None
 

@@ -73,7 +73,7 @@ def _upstream(url: str) -> None:
 
 
 def replay(
-    file: Annotated[Path, typer.Argument(help="A recording.")],
+    file: Annotated[Path, typer.Argument(help="A recording.", exists=True, dir_okay=False)],
     target: Annotated[
         str | None,
         typer.Argument(help="For --as-test: FILE.py, FILE.py:tools or FILE.py:agent.", show_default=False),
@@ -96,7 +96,7 @@ def replay(
     if test:
         return typer.echo(test_of(file, target), nl=False)
     if target is not None:
-        refuse("TARGET is for --as-test: a recording is played to whoever comes")
+        refuse("TARGET is for --as-test: without --as-test, any client that connects gets the recording")
     with explained(f"port {port}"):
         server = FakeLiveServer.replay(file, pace=pace, tls=tls, port=port)
         server.authority = authority_place()

@@ -11,6 +11,7 @@ from anyio import to_thread
 from livetools.errors import LiveToolsError
 from livetools.session.agents import instructions_of, open_agent, tools_of
 
+from .agent import with_model
 from .loading import Loaded, load
 
 if TYPE_CHECKING:
@@ -30,8 +31,8 @@ async def edits(target: str) -> AsyncIterator[str]:
 async def follow(target: str, session: Session, notice: Callable[[str], None]) -> None:
     """Update ``session`` each time a Python file in the target's folder is saved. Runs until it is cancelled.
 
-    A file that cannot be imported, or tools that the model refuses, are told by ``notice``, and the session goes
-    on with what it has.
+    If a file cannot be imported, or the model refuses the tools, ``notice`` reports it and the session keeps
+    the tools that it has.
     """
     async for names in edits(target):
         try:
@@ -52,7 +53,7 @@ async def update(found: Loaded, session: Session) -> None:
     """Give the session the tools that were loaded, and an agent's instructions. Raises as ``Session.update`` does."""
     if found.agent is None:
         return await session.update(tools=found.tools)
-    agent = open_agent(found.agent, base_url=NOWHERE)
+    agent = open_agent(with_model(found.agent, None, None), base_url=NOWHERE)
     return await session.update(instructions_of(agent), tools_of(agent))
 
 

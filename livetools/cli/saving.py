@@ -19,6 +19,7 @@ from .agent import Choices, sessions
 from .exported import Subject, as_test
 from .frame_history import parsed
 from .loading import Loaded, load
+from .waiting import UsageError
 
 if TYPE_CHECKING:
     from livetools.testing import Recording
@@ -55,9 +56,9 @@ def opened(recording: Recording, advice: str = "--force overwrites it") -> Itera
     try:
         recording.__enter__()
     except FileExistsError:
-        raise ConfigError(f"{recording.path} exists: {advice}") from None
+        raise UsageError(f"{recording.path} exists: {advice}") from None
     except OSError as error:
-        raise ConfigError(f"{recording.path}: {error.strerror}") from None
+        raise UsageError(f"{recording.path}: {error.strerror}") from None
     try:
         yield recording
     finally:
@@ -69,7 +70,7 @@ def saved(session: Session, file: Path | None, force: bool) -> Iterator[None]:
     """Write what ``session`` sends and receives to the file, if there is one, from before it is entered."""
     if file is None:
         if force:
-            raise ConfigError("--force overwrites the file of --save: name one")
+            raise UsageError("--force overwrites the file of --save: name one")
         yield
         return
     from livetools.testing import Recording

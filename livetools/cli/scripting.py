@@ -1,7 +1,7 @@
 """Makes a script for ``live_server`` from the frames of a conversation: it plays the model's part again.
 
-The script says and calls what the model said and called, in the order of the recording. What a person said aloud is
-typed, by its transcript: whoever plays it has no voice.
+The script says and calls what the model said and called, in the order of the recording. Speech of the user
+becomes typed text, from its transcript, because a script has no voice.
 """
 
 from __future__ import annotations

@@ -105,13 +105,13 @@ def _known(profile: str | None) -> None:
 
 
 def authority_place() -> Path:
-    """Where the commands keep their certificate authority: what trusts it once trusts it the next time."""
+    """The folder of the commands' certificate authority. A client that trusts it once trusts it the next time, too."""
     cache = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     return Path(cache) / "livetools"
 
 
 def announcement(server: Address, what: str) -> list[str]:
-    """What it does, what a program needs to go there, and who else may."""
+    """The announcement: what the server does, what a program needs to reach it, and who else can."""
     lines = [what, f"export GOOGLE_GEMINI_BASE_URL={server.http_url}"]
     trust = f"export SSL_CERT_FILE={server.ca_file}"
     lines.append(trust if server.ca_file else "# google-genai's own client speaks wss:// only: --tls")
@@ -156,7 +156,7 @@ class _Follower:
 
 
 def _taken(entries: list[T]) -> list[T]:
-    """What stands in a list now, taken out of it, though another thread appends meanwhile."""
+    """Remove and return the entries of a list, while another thread may append to it."""
     taken = [*entries]
     del entries[: len(taken)]
     return taken

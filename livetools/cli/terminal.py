@@ -24,7 +24,7 @@ class Lines(Protocol):
         ...
 
     def forget(self) -> None:
-        """Forget what a person has typed until now: it is no answer to the question that comes next."""
+        """Drop what a person has typed until now: it does not answer the question that comes next."""
         ...
 
 
@@ -84,8 +84,8 @@ class Typed:
 
 
 def forget_typed() -> None:
-    """Forget what waits at the terminal that is standard input."""
-    with contextlib.suppress(ImportError, OSError, ValueError):  # Windows; standard input is no terminal
+    """Drop what waits to be read from the terminal."""
+    with contextlib.suppress(ImportError, OSError, ValueError):  # Windows; standard input is not a terminal
         import termios
 
         with contextlib.suppress(termios.error):

@@ -10,6 +10,7 @@ import typer
 from livetools.session.agents import open_agent, plan_of
 from livetools.setup.plan import make_plan
 
+from .agent import with_model
 from .loading import load
 from .options import DEFAULT_MODEL, MODEL, TARGET
 
@@ -29,10 +30,8 @@ def tools(
     loaded.tell()
     if loaded.agent is None:
         plan = make_plan(model or DEFAULT_MODEL, [tool.spec() for tool in loaded.tools])
-    elif model is None:
-        plan = plan_of(open_agent(loaded.agent, base_url=NOWHERE))
     else:
-        raise typer.BadParameter(f"{target} is an agent, which has a model of its own: leave --model out")
+        plan = plan_of(open_agent(with_model(loaded.agent, model, target), base_url=NOWHERE))
     typer.echo(json.dumps(plan.setup.get("tools", []), ensure_ascii=False, indent=2))
     lint = [line for tool in loaded.tools for line in tool.lint()]
     for line in (*plan.warnings, *lint):

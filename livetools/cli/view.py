@@ -22,7 +22,7 @@ class View:
     def __init__(self, console: Console, speaker: str) -> None:
         self.console = console
         self.speaker = speaker
-        self._speaking = False  # the cursor stands behind something that the model said
+        self._speaking = False  # the cursor is behind words of the model
 
     def notice(self, text: str, style: str = "dim") -> None:
         """A line about the conversation."""
@@ -43,7 +43,7 @@ class View:
         self._speaking = False
 
     def show(self, event: Event) -> None:
-        """An event of the session, if there is something in it for a person."""
+        """Print an event of the session, if a person needs it."""
         match event:
             case events.TextChunk(text) | events.OutputTranscript(text):
                 self.said(text)
@@ -64,7 +64,7 @@ class View:
 
 
 def told(event: Event) -> str:
-    """What a person is told of an event that is not part of the conversation; mostly nothing."""
+    """The line that describes an event outside the conversation; empty for most events."""
     match event:
         case events.ToolCancelled(call):
             return f"{call.name} was cancelled by the model"

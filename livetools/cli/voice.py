@@ -51,7 +51,13 @@ def voice(
     config: Annotated[Path | None, CONFIG] = None,
     question: Annotated[
         Path | None,
-        typer.Option("--in", help="A WAV file to send instead of the microphone.", show_default=False),
+        typer.Option(
+            "--in",
+            help="A WAV file to send instead of the microphone.",
+            show_default=False,
+            exists=True,
+            dir_okay=False,
+        ),
     ] = None,
     answer: Annotated[
         Path | None,
@@ -105,7 +111,7 @@ async def _converse(session: Session, source: AsyncIterable[bytes], output: Outp
 
 
 async def _decide(session: Session, calls: MemoryObjectReceiveStream[Call], view: View) -> None:
-    """Ask whoever sits at the keyboard about each call that waits for an approval, one after the other."""
+    """Ask the person at the keyboard about each call that waits for an approval, one after the other."""
     keyboard = DaemonThreads()  # a thread that waits for a line keeps no process alive
     async for call in calls:
         refusal = await result_of(keyboard.submit(decision, call, view.notice, _typed))

@@ -13,13 +13,18 @@ import typer
 
 from livetools.errors import ConfigError
 
+
+class UsageError(ConfigError):
+    """The command was called wrongly, with a target or a file that is not there: exit status 2."""
+
+
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
 
 
 async def until_stopped(
     begin: Callable[[], None], tick: Callable[[], None] = lambda: None, every: float = 0.25
 ) -> None:
-    """Return at Ctrl-C, or at a polite kill.
+    """Return at Ctrl-C or SIGTERM.
 
     ``begin`` is called when both are waited for, ``tick`` from then on, ``every`` so many seconds.
 
@@ -45,7 +50,7 @@ async def _tick(tick: Callable[[], None], every: float) -> None:
 
 @contextmanager
 def explained(what: str = "") -> Iterator[None]:
-    """Files that cannot be read, ports that are taken, values that are wrong: a ``ConfigError`` in one line.
+    """Turn errors about files, ports and values into a ``ConfigError`` with one line.
 
     ``what`` was being done, for errors that do not name a file.
     """
@@ -62,7 +67,7 @@ def explained(what: str = "") -> Iterator[None]:
 
 @contextmanager
 def usable(option: str) -> Iterator[None]:
-    """What is wrong with an option's value is one line that names it, and exit status 2."""
+    """Report an error in an option's value in one line that names the option, with exit status 2."""
     try:
         with explained():
             yield

@@ -113,7 +113,7 @@ def own_address() -> str | None:
 
 
 async def _follow(target: str, choices: Choices, endpoint: Endpoint, page: Page) -> None:
-    """Give the page's sessions, those that run and those to come, what each saved file says."""
+    """Update the page's sessions, open and future ones, from each saved file."""
     async for names in edits(target):
         try:
             found = await loaded(target)

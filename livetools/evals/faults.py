@@ -77,7 +77,7 @@ class Cuttable:
             yield line
 
     async def cut(self) -> None:
-        """Cut the connection that stands; nothing, where there is none."""
+        """Cut the open connection. Does nothing if no connection is open."""
         if self._current is not None:
             await self._current.cut()
 

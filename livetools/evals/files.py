@@ -102,7 +102,7 @@ def load_yaml(path: Path, agent_of: Callable[[str], AgentLike]) -> EvalFile:
 
 
 class _Reader:
-    """Reads one eval. ``place`` stands before every complaint."""
+    """Reads one eval. Every error message begins with ``place``."""
 
     def __init__(self, folder: Path, place: str) -> None:
         self.folder, self.place = folder, place

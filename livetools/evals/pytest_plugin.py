@@ -70,7 +70,7 @@ class LiveEval:
 
     @property
     def server(self) -> FakeLiveServer:
-        """The fake server, whose model a test may set. There is none with ``--live-eval=service``: it skips."""
+        """The fake server, whose model a test may set. With ``--live-eval=service`` the test is skipped."""
         if self._server is None:
             pytest.skip("this test sets the model of the fake server, and runs against the service")
         return self._server

@@ -69,7 +69,7 @@ class Recorder(Hooks):
         """What the caller types is recorded by :meth:`begin`."""
 
     def ended(self, error: Exception | None) -> None:
-        """Why a session ended is recorded by whoever plays it."""
+        """Records nothing: the code that plays the session records why it ended."""
 
     def event(self, event: Event) -> None:
         """Record one event."""

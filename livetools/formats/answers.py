@@ -45,7 +45,7 @@ def check_response(response: Json, spot: Spot, todo: Checklist) -> None:
 
 
 def check_stream(chunks: Json, spot: Spot, todo: Checklist) -> None:
-    """Check the chunks of a stream, in order: ``finishReason`` stands in the last one only."""
+    """Check the chunks of a stream, in order: only the last one has a ``finishReason``."""
     filled = isinstance(chunks, list) and bool(chunks)
     if not todo.expect(filled, "stream-chunks", spot, f"the stream is {kind_of(chunks)} without a chunk"):
         return

@@ -18,7 +18,7 @@ from .function_responses import check_function_response
 
 
 def check(document: Json, kind: Kind | None = None) -> Report:
-    """Check a JSON document; ``kind`` says what it is, else it is told by the keys.
+    """Check a JSON document; ``kind`` says what it is; without it, the keys decide.
 
     It may be a function call, a function response, a content, a conversation, a request body, a response or a stream of
     ``generateContent``, tools, a Live frame, a recording.
@@ -74,7 +74,7 @@ def _load(text: str) -> Json:
 def is_empty(text: str, kind: str | None = None) -> bool:
     """Whether there is nothing in the text that could be checked: no JSON, or JSON that says nothing.
 
-    An empty list says something where its ``kind`` is told: that there are none of these.
+    With a ``kind``, an empty list does say something: that there are no documents of that kind.
     """
     try:
         if not text.strip():

@@ -55,7 +55,7 @@ def check_conversation(contents: Json, spot: Spot, todo: Checklist) -> None:
 
 
 def read_content(content: Json, spot: Spot, todo: Checklist) -> Turn | None:
-    """Check one content by itself; ``None`` if it is none."""
+    """Check one content by itself. Returns ``None`` if it is not a content."""
     message = f"the content is {kind_of(content)}"
     if not todo.expect(isinstance(content, Mapping), "content-object", spot, message, value=content):
         return None
@@ -81,7 +81,7 @@ def _check_keys(content: Mapping[str, Json], spot: Spot, todo: Checklist) -> Non
     check_fields(known, spot, CONTENT, todo)
     todo.expect(True, "content-parts", spot, "")
     for key in (key for key in content if key not in known):
-        message = f"{key} is not a field of a content: what is said stands in parts"
+        message = f"{key} is not a field of a content; put it inside `parts`"
         words = {"name": key, "at": f" at '{spot.wire}'", "fix": MISPLACED[camel(key)]}
         todo.expect(False, "content-parts", spot / key, message, **words)
 
@@ -128,7 +128,7 @@ def check_order(turns: Sequence[Turn], todo: Checklist) -> None:
         before = turns[index - 1] if index else None
         after = turns[index + 1] if index + 1 < len(turns) else None
         if turn.calls:
-            message = "nothing stands before the function call"
+            message = "the conversation begins with the function call"
             if before is not None:
                 message = f"the function call follows a turn of the model's, {before.spot.path}"
             todo.expect(before is not None and before.role == "user", "call-follows", turn.spot, message)
@@ -147,7 +147,7 @@ def _check_answers(turn: Turn, after: Turn | None, todo: Checklist) -> None:
     elif given == 0:
         who = "assistant" if after.role == "model" else "user"
         verb = "answered" if after.role == "model" else "went on"
-        message = f"the {who} {verb}, but no function response for {names} stands before it"
+        message = f"the {who} {verb}, but no function response for {names} comes before it"
     else:
         message = (
             f"{wanted} function call(s) ({names}) in {turn.spot.path}, {given} function response(s) here"

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from .rules import RULES, Level
 
-Json: TypeAlias = Any  # str | int | float | bool | None | list | dict: whatever stands in the document
+Json: TypeAlias = Any  # str | int | float | bool | None | list | dict: any value in the document
 
 
 MARKS: dict[Level, str] = {"fault": "✘", "advice": "!", "note": "·"}
@@ -40,7 +40,7 @@ class Finding:
     """A place where a rule does not hold.
 
     ``path`` is a JSON path (``$.contents[2].parts[0]``), ``rule`` an id for ``livetools check --explain``,
-    ``message`` what stands there, ``service_text`` what the service says to it (empty where it says nothing),
+    ``message`` what was found there, ``service_text`` the error of the service (empty if it accepts it),
     ``fix`` what to do.
     """
 
@@ -139,7 +139,7 @@ def camel(name: str) -> str:
 
 
 def member(value: Mapping[str, Json], name: str) -> tuple[str, Json]:
-    """The key under which ``name`` stands and its value: the service reads camelCase and snake_case alike."""
+    """The key that holds ``name``, and its value: the service reads camelCase and snake_case alike."""
     for key in (name, snake(name)):
         if key in value:
             return key, value[key]

@@ -61,7 +61,7 @@ def function_response(
     scheduling: Literal["INTERRUPT", "WHEN_IDLE", "SILENT"] | None = None,
     will_continue: bool | None = None,
 ) -> dict[str, Json]:
-    """One function response. ``value`` may be anything: it is made JSON and stands under ``key``.
+    """One function response. ``value`` may be anything: it is converted to JSON and put under ``key``.
 
     A dict that has ``output``, ``result``, ``content`` or ``error`` among its keys is the response itself.
     """
@@ -75,7 +75,7 @@ def function_response(
 
 
 def error_response(name: str, text: str, *, id: str | None = None) -> dict[str, Json]:
-    """The function response of a call that failed; the model is told ``text``."""
+    """The function response of a call that failed; the model reads ``text``."""
     return function_response(name, failure(text), id=id)
 
 
@@ -130,7 +130,7 @@ def _check_value(item: Mapping[str, Json], spot: Spot, todo: Checklist) -> None:
     if isinstance(value, str) and value.lstrip().startswith("{"):
         message += " (a JSON or Python text of one is still a string)"
     if todo.expect(isinstance(value, Mapping), "response-object", at, message, value=value):
-        message = "scheduling stands inside response"
+        message = "scheduling is inside response"
         todo.expect("scheduling" not in value, "scheduling-place", at / "scheduling", message)
-        message = "the model is told that the function failed"
+        message = "the response reports that the function failed"
         todo.expect(not is_error(value), "response-error", at, message)

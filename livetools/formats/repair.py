@@ -41,7 +41,7 @@ def repair(contents: Iterable[Json]) -> tuple[list[dict[str, Json]], list[str]]:
 
 
 def _tidy(content: Json, path: str, changes: list[str]) -> dict[str, Json]:
-    """A content as ``{role, parts}``, whatever it was."""
+    """Any content as ``{role, parts}``."""
     if isinstance(content, str):
         changes.append(f"{path}: a string became a user turn")
         return {"role": "user", "parts": [{"text": content}]}
@@ -163,7 +163,7 @@ def _pair(
     found: dict[int, dict[str, Json]],
     changes: list[str],
 ) -> bool:
-    """Give ``answer`` to the call it is for, which waits no longer. ``False`` if there is none."""
+    """Give ``answer`` to its call, which no longer waits then. Returns ``False`` if there is no such call."""
     name, answers_id = answer.get("name"), answer.get("id")
     calls = [(turn, call) for turn in waiting for call in turn]
     by_id = (pair for pair in calls if answers_id and pair[1].get("id") == answers_id)

@@ -35,7 +35,7 @@ RECEIVED = (
     Rule(
         "answer-casing",
         "names are camelCase",
-        "What is sent may be in snake_case; what is received never is, and clients do not look for it.",
+        "Requests may use snake_case. Responses never do, and clients do not look for it.",
         "",
         "functionCall, finishReason, usageMetadata …",
     ),
@@ -147,8 +147,8 @@ RECEIVED = (
     ),
     Rule(
         "stream-finish",
-        "finishReason stands in the last chunk only",
-        "A client that sees one stops reading; without one it reports a stream that was cut off.",
+        "only the last chunk has a finishReason",
+        "A client stops reading when it sees one; without one it reports that the stream was cut off.",
         "",
         'Leave it out (or null) until the last chunk, and set "STOP" there.',
     ),
@@ -167,7 +167,7 @@ TOOLS = (
     ),
     Rule(
         "tool-name",
-        "the function's name is one the service takes",
+        "the service accepts the function's name",
         "Letters, digits, _ . : -, begun with a letter or _, at most 64.",
         NAME,
         "Rename the function.",
@@ -224,14 +224,14 @@ TOOLS = (
     Rule(
         "tool-json-type",
         "type is one of JSON Schema's",
-        "A type that JSON Schema does not have says nothing: the parameter is declared as any value.",
+        "An unknown type says nothing: the parameter is declared as any value.",
         "",
         "string, number, integer, boolean, array, object, null, or a list of them.",
     ),
     Rule(
         "tool-items",
         "an ARRAY says what its items are",
-        "The schema is refused without.",
+        "The service refuses the schema without it.",
         "* GenerateContentRequest.{path}.items: missing field.",
         '"items": {"type": "STRING"}',
     ),
@@ -249,7 +249,7 @@ TOOLS = (
     Rule(
         "tool-required",
         "required names properties that exist",
-        "The schema is refused otherwise.",
+        "Otherwise the service refuses the schema.",
         "* GenerateContentRequest.{path}.required: property is not defined",
         "Remove the name from required, or define the property.",
     ),
@@ -257,11 +257,11 @@ TOOLS = (
         "tool-lossless",
         "the schema can be declared without a loss",
         (
-            "What the service's subset has no word for is lowered: the model sees less, the validation of "
-            "calls does not."
+            "Keywords that the service does not know are left out of the declaration: the model sees less, "
+            "but calls are validated against the whole schema."
         ),
         "",
-        "Say it in the description.",
+        "Describe it in the description.",
         "advice",
     ),
 )

@@ -21,8 +21,8 @@ TEXT = (
     Rule(
         "json-text",
         "the text is JSON",
-        "Frames and bodies are JSON in UTF-8. NaN and Infinity are no JSON, though Python's json "
-        "module writes them.",
+        "Frames and bodies are JSON in UTF-8. NaN and Infinity are not JSON, though Python's "
+        "json module writes them.",
         "Invalid JSON payload received. Unexpected token.",
         "Write it with json.dumps(value, allow_nan=False).",
     ),
@@ -70,7 +70,7 @@ RESPONSES = (
     Rule(
         "response-present",
         "there is a response",
-        "Without one the model is told that the function returned nothing at all.",
+        "Without one the model reads that the function returned nothing.",
         "",
         'Put what the function returned under "response": {"output": value}.',
         "advice",
@@ -86,8 +86,8 @@ RESPONSES = (
     Rule(
         "response-id-content",
         "the id of the call is given in the part",
-        "Not needed where every call has another name. Two calls of one function cannot be told "
-        "apart without.",
+        "Not needed if all calls have different names. Without it, two calls of one function cannot be "
+        "told apart.",
         "",
         "Copy functionCall.id, where the call has one, into functionResponse.id.",
         "advice",
@@ -111,7 +111,7 @@ RESPONSES = (
     Rule(
         "response-error",
         "the response reports an error",
-        "What stands under error is told to the model as a failure of the function. The shape is right.",
+        "The model reads the value under error as a failure of the function. The shape is right.",
         "",
         "Ignore this if the function failed; otherwise use `output`.",
         "note",
@@ -119,8 +119,8 @@ RESPONSES = (
     Rule(
         "scheduling-place",
         "`scheduling` is a sibling of `response`",
-        "Inside it the model may read it as a part of the result. Samples of both kinds are "
-        "about; the types of the API have it beside.",
+        "Inside response, the model may read it as a part of the result. There are samples of both kinds; "
+        "the types of the API have it beside response.",
         "",
         "Move scheduling out of response, next to id and name.",
         "advice",
@@ -134,8 +134,8 @@ RESPONSES = (
     ),
     Rule(
         "unknown-field",
-        "no field that the API does not know",
-        "JSON is read as proto3 JSON: one unknown name anywhere refuses the whole message.",
+        "every field is one that the API knows",
+        "The service reads proto3 JSON: it refuses a message with one unknown name anywhere.",
         UNKNOWN,
         "Remove it, or spell it as the API does.",
     ),
@@ -169,7 +169,7 @@ LIVE = (
     Rule(
         "live-response-empty",
         "functionResponses has an answer in it",
-        "An empty one is taken and answers nothing; the model goes on waiting.",
+        "The service accepts an empty one, but it answers nothing: the model goes on waiting.",
         "",
         '"functionResponses": [{"id": …, "name": …, "response": {…}}]',
     ),
@@ -200,7 +200,7 @@ LIVE = (
     Rule(
         "answered-once",
         "no call is answered twice, or after its cancellation",
-        "Later answers are ignored, or taken for input of the user's.",
+        "The service ignores later answers, or reads them as input of the user.",
         "",
         "Send one final response an id; willContinue: true announces more for it.",
         "advice",
@@ -208,7 +208,7 @@ LIVE = (
     Rule(
         "answer-known",
         "every answer belongs to a call",
-        "An id that nobody asked is ignored, or closes the session with 1008.",
+        "The service ignores an unknown id, or closes the session with 1008.",
         "Requested entity was not found.",
         "Answer on the connection that asked, with the id it gave.",
     ),
@@ -233,8 +233,8 @@ CONVERSATION = (
     Rule(
         "content-role",
         "roles are user and model",
-        "assistant, function, tool and system are words of other APIs. Results of functions come "
-        "from the user.",
+        "assistant, function, tool and system are roles of other APIs. Results of functions have "
+        "the role user.",
         "Please use a valid role: user, model.",
         "user for what is sent, function responses included; model for what the model said.",
     ),
@@ -261,7 +261,7 @@ CONVERSATION = (
     ),
     Rule(
         "response-role",
-        "function responses stand in a user turn",
+        "function responses are in a user turn",
         "The model calls, the user's side answers. Older samples say function, which only the "
         "Developer API tolerates.",
         "Content with role 'model' can't contain 'functionResponse' part",
@@ -269,7 +269,7 @@ CONVERSATION = (
     ),
     Rule(
         "call-role",
-        "function calls stand in a model turn",
+        "function calls are in a model turn",
         "They are the model's own words, given back to it.",
         "Content with role 'user' can't contain 'functionCall' part",
         'Set "role": "model".',
@@ -291,21 +291,21 @@ CONVERSATION = (
     Rule(
         "call-follows",
         "a function-call turn follows a user or a function-response turn",
-        "Two turns of the model in a row are read as one that went wrong.",
+        "The service refuses two turns of the model in a row.",
         AFTER_USER,
         "Put the call into the content of the words before it, or the missing user turn in between.",
     ),
     Rule(
         "response-follows",
         "function responses follow the turn of their calls at once",
-        "Nothing may stand between, and a response without a call has nothing to answer.",
+        "Nothing may come between them, and a response without a call answers nothing.",
         AFTER_CALL,
-        "Put the content with the responses right behind the content with the calls.",
+        "Put the content with the responses directly after the content with the calls.",
     ),
     Rule(
         "response-count",
         "as many function responses as calls, in one content",
-        "All calls of a turn are answered together, before anything else is said.",
+        "All calls of a turn are answered together, before any other turn.",
         EQUAL,
         "Answer every call of the turn in one content, one part a call; report failures under error.",
     ),

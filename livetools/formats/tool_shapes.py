@@ -189,9 +189,9 @@ def to_tool_result(response: Object, style: Style = "chat") -> dict[str, Json]:
 def to_function_response(result: Object, names: Mapping[str, str]) -> dict[str, Json]:
     """Somebody else's result as a function response.
 
-    ``names`` gives the function of each call id, which their results do not tell. Content that is the JSON
-    of an object is the response; anything else stands under ``output``, or under ``error`` where the result
-    says it is one. Raises ``ConfigError`` for an id that ``names`` lacks.
+    ``names`` gives the function of each call id, which their results do not contain. Content that is the JSON
+    of an object is the response; anything else goes under ``output``, or under ``error`` if the result says
+    that it is an error. Raises ``ConfigError`` for an id that ``names`` lacks.
     """
     id = next((result[key] for key in ("tool_call_id", "call_id", "tool_use_id") if result.get(key)), None)
     name = names.get(str(id)) or result.get("name")

@@ -15,19 +15,19 @@
         async with connect(MODEL, tools=[book], handle_store=durable.store(FileHandleStore("handle"))) as session: ...
 
 A call is a workflow of DBOS with the id ``<conversation key>/<call id>``; ``DBOS.workflow_id`` is that id inside of it.
-The key is kept beside the handle: a session that goes on with the handle attaches to the runs of the one before, and a
-session that begins anew has a new key. What holds:
+The key is kept beside the handle: a session that resumes with the handle attaches to the runs of the one before, and a
+new session has a new key. What holds:
 
-- A step whose end was recorded never runs again; the function around the steps does, and is to do the same each time.
+- A step whose end was recorded never runs again; the function around the steps does, and must do the same each time.
 - A step that was killed before its end was recorded runs again, unless it is a transaction of DBOS's. What it does
-  outside is to be idempotent by a key: ``DBOS.workflow_id`` and the step's name.
-- Every process holds a lease. The runs of one that died are taken over by another when its lease has ended, never
-  earlier: what is alive would run twice. A process that stands still for longer than its lease (a machine that sleeps)
-  may go on while another has taken over: then a step may run twice, and idempotency alone helps.
+  outside must be idempotent by a key: ``DBOS.workflow_id`` and the step's name.
+- Every process holds a lease. When a process dies, another one takes over its runs after the lease has ended, never
+  earlier: runs of a living process would run twice. A process that pauses for longer than its lease (on a machine that
+  sleeps) may continue after another has taken over. Then a step may run twice, and only idempotency helps.
 - The database holds arguments, results and the texts of ``ToolError``: as JSON where they are JSON, pickled elsewhere.
-  Whoever may write to it may run code in the processes that share it. A file of SQLite is its owner's alone (0600).
-- A result reaches the model once: as the answer, or as a text in the session that goes on. If the process dies before a
-  handle that includes the result is saved, the result is sent again, to a model that does not know it.
+  A user who can write to it can run code in the processes that share it. A SQLite file is readable by its owner only.
+- A result reaches the model once: as the answer, or as a text in the session that continues. If the process dies before
+  a handle that includes the result is saved, the result is sent again, to a model that does not know it.
 
 Needs ``pip install 'PATH/TO/CLONE[durable]'``.
 """
@@ -96,7 +96,7 @@ class _House:
         self.entered = False  # there is a connection to the database
 
     def check_entered(self) -> None:
-        """Raise ``ConfigError`` where there is no connection to the database."""
+        """Raise ``ConfigError`` if there is no connection to the database."""
         if not self.entered:
             raise ConfigError("durable tools need their database: open the session inside of `with durable:`")
 
@@ -180,8 +180,8 @@ class Durable:
     def tool(self, **options: Any) -> Callable[[Callable[..., Any]], Tool]:  # ToolOptions, and a name
         """A decorator: the function, plain or async, is a workflow, and a :class:`~livetools.Tool`.
 
-        ``options``: as of ``@tool``. It takes no ``ToolContext``: it may go on where its session is not. What it
-        returns is kept as JSON, or pickled if it is none.
+        ``options``: as of ``@tool``. It takes no ``ToolContext``, because it may run in a process without its session.
+        Its result is stored as JSON, or pickled if it is not JSON.
         """
 
         def decorate(function: Callable[..., Any]) -> Tool:
@@ -197,7 +197,7 @@ class Durable:
         return _Store(self._house, inner, self._left, self._stores.__setitem__)
 
     def check_store(self, store: object) -> None:
-        """Raise ``ConfigError`` where this is no store of ours: the runs of the tools would have no name."""
+        """Raise ``ConfigError`` if :meth:`store` did not make ``store``: the runs of the tools would have no name."""
         if not (isinstance(store, _Store) and store.house is self._house):
             names = ", ".join(sorted(self._house.names))
             raise ConfigError(

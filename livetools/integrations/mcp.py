@@ -7,9 +7,9 @@
     async with Client("https://example.com/mcp") as client:  # of the package mcp, or fastmcp's
         async with livetools.connect(model, tools=[await mcp.toolset(client), own_function]) as session: ...
 
-The client stays its owner's to open and to close: it must be open for as long as the session calls. Both live in one
-event loop, asyncio's or trio's (fastmcp's client: asyncio's). A client is known by what it can do, so nothing of
-either package is imported for it.
+You open and close the client yourself: it must be open while the session calls tools. Both run in one
+event loop, asyncio's or trio's (fastmcp's client: asyncio's). A client is recognized by its methods, so neither
+package is imported.
 """
 
 from __future__ import annotations
@@ -53,16 +53,16 @@ async def toolset(
 ) -> Toolset:
     """The server's tools as they are now, each with a handler that calls it through ``client``.
 
-    ``filter`` is asked with each tool as the client lists it (``tool.name``, ``tool.annotations`` …): true, and it is
-    taken. ``prefix`` goes before every name, for two servers with a tool of one name. What a function's name cannot
-    hold becomes ``_``, and a name that is too long is cut and told apart by its hash. Schemas are said in the subset
-    that Live models read (python-genai#1147); ``Tool.lint`` tells what was lost.
+    ``filter`` is called with each tool that the client lists (``tool.name``, ``tool.annotations`` …). If it returns
+    true, the tool is kept. ``prefix`` goes before each name, for two servers with a tool of one name. Characters that a
+    function's name cannot have become ``_``. A name that is too long is cut, and a hash keeps it unique. Schemas are
+    converted to the subset that Live models read (python-genai#1147); ``Tool.lint`` lists what was lost.
 
     A result is the server's ``structuredContent`` (of ``{"result": x}``, in which servers wrap what is not an object,
     the ``x``), else its text, or a list of texts. Beside ``structuredContent`` only text that repeats it is left out:
     links with their descriptions, embedded text and warnings stay, under ``content``. Images that the session's model
-    reads go as media beside it; of other media the type and size are told. What the server calls an error, in a result
-    or in place of one, also in an exception group, goes to the model in the server's words, as a ``ToolError``.
+    reads go as media beside it; of other media the model gets the type and the size. An error of the server, in a
+    result, in place of one or in an exception group, goes to the model in the server's words, as a ``ToolError``.
 
     Arguments are read by the server's schema (``"5"`` for an integer is 5, ``null`` for what is optional is left out).
     One that does not fit is an error, and the server is not asked. The server's progress is a ``ToolProgress``:

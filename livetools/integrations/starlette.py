@@ -15,7 +15,7 @@ The page's side is ``livetools/web`` (its README has the whole of it), a client 
       live.sendText("Weather in Oslo?");
     </script>
 
-The protocol, for other clients; the whole of it, with examples, stands in ``docs/relay-protocol.md``:
+The protocol, for other clients (``docs/relay-protocol.md`` describes all of it, with examples):
 
 * A websocket to the mount's root (``/live/``). Binary messages are sound, 16-bit little-endian mono PCM: 16 kHz to the
   relay, 24 kHz from it until an ``audio_format`` says otherwise. Text messages are JSON objects with a ``type``.
@@ -33,9 +33,9 @@ The protocol, for other clients; the whole of it, with examples, stands in ``doc
   fetched 8 MiB; the oldest go first, which ``ready.missed`` and ``dropped`` tell.
 * Backpressure: while a page does not read, its speech waits within that bound, for 20 s at most (then 4408); while
   the model's line takes nothing, no more is read from the page than the session holds.
-* Close codes: 1000 the session is over, 1011 it failed (``ended`` says how, before), 1012 it goes on in another
+* Close codes: 1000 the session is over, 1011 it failed (``ended`` says how, before), 1012 it continues in another
   process (come back with the token), 1013 come again, 4400 the first message was not the promised ``resume``, 4408 the
-  page was too slow, 4409 another page goes on with the session. Before the upgrade 403: not allowed, or a page of
+  page was too slow, 4409 another page has taken over the session. Before the upgrade 403: not allowed, or a page of
   another origin.
 """
 
@@ -85,8 +85,8 @@ from .relay.secret import checked_secret
 
 log = get_logger("livetools.relay")
 
-#: Seconds that a conversation may still stand in another process before its page is told that it cannot go on, and
-#: seconds between two looks: the service resumes no session that stands.
+#: Seconds to wait until another process has closed a conversation, before its page learns that it cannot continue, and
+#: seconds between two checks: the service does not resume a session that is still open.
 TAKE_OVER, LOOK = 30.0, 0.25
 
 #: Returns the dependencies of this caller's tools (``None``: the agent's own).
@@ -372,7 +372,7 @@ class Relay:
         return deps
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
-        """Where the relay is the whole app, it is told of the server's start and stop."""
+        """Handle the server's start and stop, if the relay is the whole app."""
         await receive()
         async with self.drain.lifespan():
             await send({"type": "lifespan.startup.complete"})
@@ -392,7 +392,7 @@ async def _resume(page: Page) -> Resume | None:
 
 
 def session_key(token: str, deps: object) -> str:
-    """What a session is known by: whoever has the token and is not its caller finds nothing under it."""
+    """The key of a session. It includes the caller, so another caller who has the token finds nothing."""
     return hashlib.sha256(f"{token}\n{caller_key(deps)}".encode(errors="surrogatepass")).hexdigest()
 
 

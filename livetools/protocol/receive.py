@@ -122,7 +122,7 @@ class Reception:
             self.connection.conversation_advanced(now)
             self._ended(TurnComplete(None, message.status))
         self.calls.read(read)  # only now: an answer that this very message takes back is void, and not paid
-        if message.signed or message.status is not None:
+        if message.works or message.status is not None:
             self.turns.worked(now)
         if message.resumption is not None:
             self._handle(message.resumption, now)

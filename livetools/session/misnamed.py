@@ -42,6 +42,8 @@ ALIASES: Mapping[str, str] = {
     **dict.fromkeys(("region",), "location"),
     **dict.fromkeys(("session_resumption", "resume", "resume_handle", "session_handle"), "handle"),
     **dict.fromkeys(("timeout", "function_timeout"), "tool_timeout"),
+    **dict.fromkeys(("max_duration", "max_session_seconds", "session_timeout", "time_limit"), "max_seconds"),
+    **dict.fromkeys(("idle_timeout", "silence_timeout", "inactivity_timeout"), "idle"),
     **dict.fromkeys(("connect_timeout", "open_timeout"), "setup_timeout"),
     **dict.fromkeys(("retry", "retries", "auto_reconnect", "reconnect_policy"), "reconnect"),
     **dict.fromkeys(("callbacks", "guardrails"), "hooks"),

@@ -121,7 +121,7 @@ class CallRegistry:
     def find(self, response: Message, connection: int) -> FakeCall | None:
         """The call that a response answers: by its id; without one, the oldest open call of that name.
 
-        The name never decides where an id stands: one client sends the id as the name, another no name at all.
+        With an id, the name does not matter: one client sends the id as the name, another sends no name at all.
         """
         if response.get("id"):
             known = self._by_id.get(response["id"], [])
@@ -144,9 +144,9 @@ def new_id(style: str, chance: random.Random, number: int) -> str | None:
 
 
 async def until_read(ping: Callable[[], Awaitable[bool]], calls: Iterable[FakeCall]) -> None:
-    """Wait until the client must have read past the cancellation of these: whatever it answers then, it knows better.
+    """Wait until the client has read the cancellation of these calls: an answer to one of them is then a mistake.
 
-    A pong says that its library has read so far, the next ones that its event loop has gone round since.
+    The first pong proves that its library has read so far; the next ones prove that its event loop has run since.
     """
     for _ in range(ROUNDS):
         if not await ping():

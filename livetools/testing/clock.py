@@ -10,7 +10,7 @@ import anyio.lowlevel
 
 
 class FakeClock:
-    """A clock that stands still until a test moves it.
+    """A clock that moves only when a test advances it.
 
     ::
 

@@ -133,7 +133,7 @@ class User:
 
     @property
     def unplayed(self) -> str | None:
-        """What the script still waits for; ``None`` if it has ended, or may wait for ever."""
+        """What the script still waits for; ``None`` if it has ended, or if it may wait without end."""
         return None if self._waits_for == WHATEVER else self._waits_for
 
 

@@ -25,7 +25,7 @@ Fault: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class _Value:
-    """What a switch takes: ``type`` up to ``most``; ``alone`` is what its bare name stands for."""
+    """What a switch takes: ``type`` up to ``most``; ``alone`` is its value when only the name is given."""
 
     what: str
     type: type[float | int | bool]
@@ -40,7 +40,7 @@ class _Value:
         except ValueError:
             value = math.nan
         if not (0 <= value <= self.most and math.isfinite(value) and self.type(value) == value):
-            said = f"{text!r} is not that" if text is not None else "it was given none"
+            said = f"got {text!r}" if text is not None else "no value was given"
             raise ValueError(f"fault {name} takes {self.what}; {said}")
         return self.type(value)
 

@@ -32,7 +32,7 @@ class Playback:
         self._scripts = deque(
             deque(frame for frame in recording.frames if frame.connection == number)
             for number in recording.connections()
-            if number  # 0 stands for REST
+            if number  # 0 means REST
         )
 
     @contextlib.asynccontextmanager

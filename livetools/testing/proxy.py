@@ -84,7 +84,7 @@ class RecordingProxy(Address):
 
     @contextlib.asynccontextmanager
     async def _admit(self, connection: Connection, request: Request) -> AsyncIterator[Receiver]:
-        """Dial upstream for this client, and pass on what either says until one of them goes."""
+        """Dial upstream for this client, and pass on the frames of both until one of them leaves."""
         headers = {name: value for name in PASSED_ON if (value := header(request, name)) is not None}
         url = f"{self.upstream}/{request.path.lstrip('/')}"
         async with contextlib.AsyncExitStack() as stack:
@@ -135,10 +135,10 @@ class RecordingProxy(Address):
             await stream.send(b"HTTP/1.1 501 Not Implemented\r\nConnection: close\r\n\r\n" + body)
 
     def _failed(self, error: Exception) -> None:
-        """A connection's task raised: the others go on."""
+        """Log the error of a connection's task. The other connections continue."""
         logger.error("a task of the recording proxy failed", exc_info=error)
         self._log.note(f"a connection failed: {type(error).__name__}: {error}")
 
 
 async def _deaf(data: bytes) -> None:
-    """Takes the frames of a client that has nobody to talk to."""
+    """Drops the frames of a client that has no connection upstream."""

@@ -5,7 +5,7 @@
     {"time": 0.0, "direction": "client", "connection": 1, "frame": {"setup": {"model": "models/…"}}}
     {"time": 0.213, "direction": "server", "connection": 1, "frame": {"setupComplete": {}}}
 
-A close stands as ``{"_close": {"code": …, "reason": …}}``. Session handles are replaced by ``handle-1``,
+A close is written as ``{"_close": {"code": …, "reason": …}}``. Session handles are replaced by ``handle-1``,
 ``handle-2`` and so on: they open conversations, and a replay can hand the stand-ins out again.
 """
 
@@ -172,7 +172,7 @@ def _with_frames(
 
 
 def handles_in(message: Message) -> Iterator[tuple[Message, str]]:
-    """Where in a message a session handle stands: the object that holds it, and the key, in either casing."""
+    """The places of session handles in a message: the object that holds one, and its key, in either casing."""
     for *path, last in _HANDLES:
         found: Any = message  # any JSON value
         for name in path:

@@ -14,12 +14,12 @@ r"""A pretend model from rules: when the user says this, call that, say so.
     otherwise: I did not understand.
 
 In Python: ``Rules([Rule(when="hello", say="Good day.")])``, a model like any other. ``when`` is a regular
-expression, looked for in what the user says, whatever its case; the first rule that fits answers. Arguments
+expression that is searched in what the user says, ignoring case; the first rule that matches answers. Arguments
 that a rule does not give are filled from what the user said, by the declared schema (see
 :mod:`livetools.testing.pretend`); what is required and not found is asked for. ``say`` and ``args`` know the
-groups of ``when``, the keys of the function's response, ``text`` (what the user said) and ``response``. A rule
-that calls and says nothing has its answer read out. What has ``after`` in the place of ``when`` is said unasked, so
-many seconds after each connection was made, a reconnection too.
+groups of ``when``, the keys of the function's response, ``text`` (what the user said) and ``response``. If a
+rule has ``call`` and no ``say``, the model reads the function's response out. A rule with ``after`` in place of
+``when`` speaks without being asked, that many seconds after each connection or reconnection.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from .yaml_file import read_yaml
 
 
 class Proactive(Protocol):
-    """A conversation in which something may be said unasked."""
+    """A conversation in which the model may speak without being asked."""
 
     service: Any
 
@@ -59,7 +59,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Unasked:
-    """What is said ``after`` seconds of each connection, though nobody has asked."""
+    """Text that the model says ``after`` seconds into each connection, without being asked."""
 
     after: float
     say: str
@@ -102,7 +102,7 @@ class Rules:
         )
 
     async def connected(self, session: Proactive) -> None:
-        """A connection stands: say what is to be said unasked. Cancelled when it is gone."""
+        """Say the texts that have ``after``. Called when a connection is open; cancelled when it ends."""
         clock, began = session.service.clock, session.service.clock.now()
         for each in self.unasked:
             await clock.sleep_until(began + each.after)
@@ -159,7 +159,7 @@ def _rule(entry: object, place: str) -> Rule | Unasked:
 def _unasked(entry: Mapping[str, object], place: str) -> Unasked:
     after = entry["after"]
     if set(entry) != {"after", "say"} or not isinstance(entry["say"], str):
-        raise ValueError(f"{place}: what is said `after` some seconds has `say`, a text, and nothing else")
+        raise ValueError(f"{place}: a rule with `after` must have `say`, a text, and no other key")
     if isinstance(after, bool) or not isinstance(after, int | float) or not 0 <= after < inf:
         raise ValueError(f"{place}: `after` is a number of seconds, not {after!r:.40}")
     return Unasked(float(after), entry["say"])

@@ -362,7 +362,7 @@ class FakeLiveServer(Address):
     # -- its sockets
 
     def _admit(self, connection: Connection, request: Request) -> AbstractAsyncContextManager[Receiver]:
-        """What takes the frames of this client: a conversation, or the recording that is played."""
+        """Returns the receiver of this client's frames: a conversation, or the recording that is played."""
         if self.playback is not None:
             return self.playback.admit(self.service, connection, request)
         return handshake.admit(self.service, self.registry, connection, request)

@@ -1,14 +1,14 @@
 """Stand-ins for session handles, which open conversations: ``handle-1``, ``handle-2`` and so on.
 
-A session may be given thousands of handles, and none may stand in any text of a recording. So what a text costs does
-not depend on how many there are: it is looked through once, and each place is looked up by its first characters.
+A session may be given thousands of handles, and none may appear in any text of a recording. So the cost of
+a text does not depend on their number: it is scanned once, and each place is looked up by its first characters.
 """
 
 from __future__ import annotations
 
 import re
 
-UNMISTAKABLE = 16  # characters: a handle that long is replaced wherever it stands
+UNMISTAKABLE = 16  # characters: a handle of this length is replaced in every text
 _RUN = re.compile(r"[\w+/=.~:-]{16,}")  # what may hold a handle: the service's are base64
 _ANYTHING = re.compile(r".{16,}", re.DOTALL)
 
@@ -26,7 +26,7 @@ class StandIns:
         return self._names.get(handle) or self._enter(handle, f"handle-{len(self._names) + 1}")
 
     def keep(self, name: str) -> None:
-        """A stand-in of an earlier recording: it stands for itself."""
+        """Keep a stand-in of an earlier recording as it is."""
         self._names.setdefault(name, name)
 
     def known(self, text: str) -> str | None:
@@ -34,7 +34,7 @@ class StandIns:
         return self._names.get(text) if len(text) >= UNMISTAKABLE else None
 
     def replace(self, text: str) -> str:
-        """The text, with the stand-in wherever a handle stands that cannot be mistaken for anything else."""
+        """The text, with each handle that cannot be mistaken for anything else replaced by its stand-in."""
         if not self._lengths or len(text) < UNMISTAKABLE:
             return text
         return self.known(text) or self._places.sub(self._in_run, text)

@@ -32,7 +32,7 @@ class Tokens:
         return name
 
     def fault(self, credential: str | None, now: float) -> Refused | None:
-        """Why no session may be opened with this credential, if it is a token."""
+        """Why this token may not open a session; ``None`` if it may, or if the credential is not a token."""
         if credential is None or not credential.startswith("auth_tokens/"):
             return None
         token = self.known.get(credential)

@@ -93,8 +93,8 @@ class Turn:
     async def call(self, name: str, /, **args: Any) -> Message:  # any JSON value
         """Call a function and return the ``response`` object of its answer.
 
-        For a ``NON_BLOCKING`` function the model's turn ends meanwhile, as in the service, and what is said afterwards
-        is another turn.
+        For a ``NON_BLOCKING`` function the model's turn ends meanwhile, as in the service, and what the
+        model says afterwards is another turn.
         """
         return (await self.calls((name, args)))[0]
 

@@ -24,8 +24,9 @@ class Frame:
     """One frame that crossed the wire.
 
     ``time`` is the server's clock in seconds, ``direction`` who sent it, ``connection`` the number of the
-    socket (from 1, over the life of the server), ``message`` the JSON as it was sent, whatever its casing.
-    What is not a JSON object stands as ``{"_text": …}``; a close as ``{"_close": {"code": …, "reason": …}}``.
+    socket (from 1, over the life of the server), ``message`` the JSON as it was sent, in its casing.
+    A frame that is not a JSON object is written as ``{"_text": …}``; a close as
+    ``{"_close": {"code": …, "reason": …}}``.
     """
 
     time: float

@@ -15,5 +15,5 @@ def read_yaml(path: str | Path) -> object:
     try:
         return yaml.safe_load(Path(path).read_text(encoding="utf-8"))
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, RecursionError) as error:
-        # the last four are PyYAML's for a date without its day, a !!bool that is none, too many brackets
+        # the last four are PyYAML's for a date without its day, a !!bool that is not one, too many brackets
         raise ValueError(f"{path} is not YAML: {' '.join(str(error).split())}") from None

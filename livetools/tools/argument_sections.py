@@ -67,7 +67,7 @@ class Sections(NamedTuple):
 def split(lines: Sequence[str], names: Collection[str]) -> Sections:
     """Take the sections of arguments out of a docstring that is dedented.
 
-    ``names`` are the parameters; what stands in a section under another name is read as well, if it looks like an
+    ``names`` are the parameters. An entry of a section that has another name is read too, if it looks like an
     argument.
     """
     found = Sections({}, [], [], [])

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 MOST = 6  # problems told of; a model corrects the call as a whole anyway
 
 
-#: Problems that are looked at one by one: making a list of 300,000 takes seconds, in which the loop stands still.
+#: How many problems are explained one by one. A list of 300,000 would block the event loop for seconds.
 MANY = 1000
 
 
@@ -79,7 +79,7 @@ def _line(place: str, found: list[_Problem]) -> str:
 
 
 def _place(detail: ErrorDetails, args: Mapping[str, Any]) -> tuple[str, object]:
-    """Where in the arguments the error is, and what stands there.
+    """The path of the error in the arguments, and the value at that path.
 
     pydantic's location also names members of unions and validators; those are not in the arguments and are
     skipped.
@@ -195,7 +195,7 @@ def _problem(detail: ErrorDetails, value: object) -> _Problem:
     if kind in ("too_short", "too_long") and isinstance(value, list | Mapping):
         echo = str(len(value))
     elif kind in TEMPLATES and echo in wanted:
-        echo = ""  # it is one; what is wrong is told
+        echo = ""  # the value has the wanted type: the text says what is wrong with it
     return _Problem(text, wanted, echo)
 
 

@@ -92,7 +92,7 @@ class ToolContext(Generic[Deps]):
         return self._cancelled
 
     def mark_cancelled(self) -> None:
-        """For whoever runs the tool: make :attr:`cancelled` true, for good. Safe from any thread."""
+        """Set :attr:`cancelled` to true, permanently. Called by what runs the tool; safe from any thread."""
         self._cancelled = True
 
     def __repr__(self) -> str:

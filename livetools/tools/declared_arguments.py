@@ -44,7 +44,7 @@ class _Reader:
         self._root, self._problems = root, problems
 
     def flat(self, schema: object) -> Schema:
-        """The schema with its reference followed, and what stands in ``allOf`` if that is one schema."""
+        """The schema with its reference resolved, and with ``allOf`` merged if that holds one schema."""
         flat = tidy(schema) if isinstance(schema, Mapping) else {}
         for _ in range(DEEPEST):
             if "$ref" in flat:
@@ -154,7 +154,7 @@ def _wanted(flat: Schema) -> str:
 
 
 def _chosen(flat: Schema, value: Any) -> Any:
-    """The value, if it is one of those that the schema lists."""
+    """The value, if the schema's ``const`` or ``enum`` lists it."""
     values = [flat["const"]] if "const" in flat else flat.get("enum")
     if not isinstance(values, list) or not values or isinstance(value, list):
         return value

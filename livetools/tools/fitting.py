@@ -95,7 +95,7 @@ def _fit_key(annotation: Any, fitted: Any) -> Any:
 
 
 def _annotated(fitted: Any, metadata: list[Any]) -> Any:
-    """``Annotated``, where what :func:`fit` has put around the type stands behind the bounds on the type itself.
+    """``Annotated``, with what :func:`fit` added to the type placed after the bounds on the type itself.
 
     ``Strict()`` goes on an enum, and on nothing that is wrapped around it; validators of the user's come before ours.
     """

@@ -1,4 +1,4 @@
-"""Hooks: run before and after every call of a session or a toolset, and on what is said in a session."""
+"""Hooks: run before and after every call of a session or a toolset, and on the words of the user and of the model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Observer(Protocol):
     """
 
     def event(self, event: Event) -> None:
-        """Something has happened; the user is told next."""
+        """Called for each event, before the user receives it."""
         ...
 
     def typed(self, text: str) -> None:
@@ -97,8 +97,8 @@ class Hooks(Protocol):
         or end the conversation. The model does not wait for this hook and may already speak. Called only for a
         session's own hooks, not for a toolset's or those of ``attach``.
 
-        If it raises, or returns anything but ``None``, the model's turn is interrupted and no more of it is told (3.1
-        cannot be interrupted, and speaks to nobody).
+        If it raises, or returns anything but ``None``, the model's turn is interrupted and the rest of it is
+        dropped (3.1 cannot be interrupted: it goes on, and its output is dropped).
         """
         return None
 

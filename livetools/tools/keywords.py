@@ -57,7 +57,7 @@ FORMATS: Mapping[str, str] = {
 """STRING takes only the formats ``enum`` and ``date-time``; these are said in words."""
 
 KEY_FORMATS: Mapping[str, str] = {**FORMATS, "date-time": "a date and time such as 2026-01-31T09:30:00Z"}
-"""A key has no schema of its own: whatever it is, is said in words."""
+"""The formats of keys. A key has no schema of its own, so its format is described in words."""
 
 SIMPLE = ("STRING", "NUMBER", "BOOLEAN")
 ANY_NAME = "any_name"
@@ -75,7 +75,7 @@ _SNAKE = {re.sub(r"[A-Z]", lambda m: f"_{m[0].lower()}", k): k for k in ALLOWED 
 def tidy(schema: Mapping[str, Any]) -> Schema:
     """A copy without keywords whose value is of the wrong kind.
 
-    ``any_of``, ``min_items`` and the like, as SDKs for Python write them, are spelt in camelCase.
+    ``any_of``, ``min_items`` and the like, as SDKs for Python write them, become camelCase.
     """
     spelt = {_SNAKE.get(key, key): value for key, value in schema.items()}
     return {key: value for key, value in spelt.items() if isinstance(value, _KINDS.get(key, object))}
@@ -205,7 +205,7 @@ def noted(reduced: Schema, flat: Mapping[str, Any], nullable: bool, path: str) -
 
 
 def _is_a(kind: str, value: object) -> bool:
-    """Whether a default or an example is of the type it stands beside."""
+    """Whether a default or an example has the type of its schema."""
     return (
         kind in ("ARRAY", "OBJECT")
         or type_of(value) == kind

@@ -1,8 +1,8 @@
 """Puts the members of enums where a model has sent their values or names, inside models and dataclasses of the user's.
 
 pydantic reads ``Literal[Color.RED]`` from the member alone, and an enum from its value alone; JSON has no members. The
-annotation of a parameter is made fit for that (:mod:`.fitting`). What stands inside a class of the user's cannot be, so
-there the arguments are: by pydantic's core schema, when they have not been accepted as they are.
+annotation of a parameter is made fit for that (:mod:`.fitting`). Annotations inside a user's class cannot be
+changed, so there the arguments are: by pydantic's core schema, when it has refused them as they are.
 
 Arguments that contain enum members are validated as Python values, not as JSON. In strict mode pydantic then refuses
 what JSON has no type for (a date as text, a set as an array, a dataclass as an object). So those values are converted
@@ -30,7 +30,7 @@ Read: TypeAlias = tuple[Any, int]  # a value, and how many members were put into
 
 
 def with_members(schema: CoreSchema, args: dict[str, Any], strict: bool = False) -> dict[str, Any]:
-    """``args`` with a member of an enum wherever ``schema`` takes one and its value or its name stands.
+    """``args`` with the value or the name of an enum's member replaced by the member where ``schema`` takes one.
 
     ``strict``: every other value is converted from JSON first, by its own schema.
     """
@@ -90,7 +90,7 @@ class _Reader:
             given = {name: one for name, one in fields.items() if name not in later}
             given |= zip((field["name"] for field in own if field.get("init_only")), rest or (), strict=False)
             return schema["cls"](**given), found
-        except Exception:  # the class is the user's: what it raises is told by the validation that follows
+        except Exception:  # the class is the user's: the validation that follows reports what it raises
             return made, found
 
     def _collected(self, schema: CoreSchema, read: Read) -> Read:

@@ -6,8 +6,8 @@ livekit/agents#2940). So every schema is written in the subset, and what it cann
 
 - ``$ref`` is replaced by what it names. A type that holds itself is unrolled up to ``DEPTH`` times, less where
   it branches much (``NODES``), then left out: an optional property is dropped, an array is declared empty.
-- ``anyOf`` stands alone (Vertex: "specified other fields alongside any_of", 2026-07); its description and
-  ``nullable`` go into its members. ``oneOf``, lists of types and mixed enums become ``anyOf``.
+- ``anyOf`` is the only keyword of its schema (Vertex: "specified other fields alongside any_of", 2026-07); its
+  description and ``nullable`` go into its members. ``oneOf``, lists of types and mixed enums become ``anyOf``.
 - An OBJECT has properties ("should be non-empty for OBJECT type", langchain-google#416), an ARRAY has items.
 - ``enum`` holds texts that are not empty; other values are described.
 - ``type`` is one word ("Proto field is not repeating, cannot start list"); null is ``nullable``.
@@ -49,7 +49,7 @@ DEPTH = 3  # levels of a type that holds itself
 NODES = 400  # schemas in a reduction, beyond which it is done again with fewer levels
 NESTED = 40  # levels in all
 
-#: What may be said of a value whatever its type.
+#: Keywords that apply to values of every type.
 OF_ANY_TYPE = frozenset({"title", "description", "default", "examples", "nullable", "enum", "const"})
 REFERENCES = ("$ref", "$dynamicRef", "$recursiveRef")
 
@@ -169,14 +169,12 @@ class _Reducer:
             return {**rest, "enum": read}
         if any(one is None and value is not None for one, value in zip(read, values, strict=True)):
             self.lose(path, f"its enum is not of its type, {kind.lower()}; declared as one of {word(values)}")
-            return {
-                k: v for k, v in flat.items() if k in OF_ANY_TYPE
-            }  # the rest is said of the type that is wrong
+            return {k: v for k, v in flat.items() if k in OF_ANY_TYPE}  # the rest describes the wrong type
         self.lose(path, f"its enum {word(values)} is not of its type; read as {kind.lower()}")
         return {**rest, "enum": read}
 
     def _flat(self, schema: Mapping[str, Any], path: str, refs: Refs) -> tuple[Schema | None, Refs]:
-        """``schema`` with ``$ref`` followed and ``allOf`` merged; what stands beside them wins."""
+        """``schema`` with ``$ref`` followed and ``allOf`` merged; keywords beside them win."""
         flat = tidy(schema)
         while (keyword := next((k for k in REFERENCES if k in flat), None)) is not None:
             ref = str(flat.pop(keyword))
@@ -387,7 +385,7 @@ def target_of(root: Mapping[str, Any], ref: str) -> Mapping[str, Any] | None:
 
 
 def _anchored(schema: object, name: str) -> Mapping[str, Any] | None:
-    """The schema with this ``$anchor``, wherever it stands in a document."""
+    """The schema with this ``$anchor``, at any depth of a document."""
     waiting = [schema]
     while waiting:
         one = waiting.pop()
@@ -424,7 +422,7 @@ def _of_type(schema: Schema, kind: object) -> Schema:
 
 
 def _members(flat: Schema) -> list[Any] | None:
-    """The members of a union, however it is written; ``None`` for a schema that is none."""
+    """The members of a union, however it is written; ``None`` if the schema is not a union."""
     for keyword in ("anyOf", "oneOf"):
         members = flat.get(keyword)
         if members:

@@ -84,7 +84,7 @@ class Signature:
         self._collects = next((n for n, kind in self._kinds.items() if kind is VAR_POSITIONAL), None)
 
     def error(self, what: str) -> ToolDefinitionError:
-        """An error that says where the function stands."""
+        """An error whose text begins with the place of the function."""
         return ToolDefinitionError(f"{self.place}: {what}")
 
     def _add(self, parameter: inspect.Parameter) -> None:

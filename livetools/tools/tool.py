@@ -220,7 +220,7 @@ class Tool:
 
     @property
     def description(self) -> str:
-        """What the model is told that it does."""
+        """The description that the model reads."""
         return self._documented.text if self._description is None else self._description
 
     @functools.cached_property
@@ -460,7 +460,7 @@ def _state(function: types.FunctionType) -> object:
 
 
 def _described(schema: object, root: Mapping[str, Any]) -> bool:
-    """Whether a model is told what a parameter is for: by its own description, or by that of its type."""
+    """Whether a parameter has a description that the model reads: its own, or that of its type."""
     if not isinstance(schema, Mapping):
         return False
     if schema.get("description"):

@@ -221,7 +221,7 @@ def _without_title(schema: dict[str, Any]) -> None:
 
 
 def _sayable(default: object) -> Any:
-    """A default as a model is told of it: as JSON, if it has such a form and is not long; else ``None``."""
+    """A default as the declaration shows it: as JSON, or ``None`` if it has no JSON form or is long."""
     plain = default.value if isinstance(default, enum.Enum) else default
     if isinstance(plain, str | int) or (isinstance(plain, float) and math.isfinite(plain)):
         return plain

@@ -61,7 +61,7 @@ from .tool_result import ToolResult
 
 log = get_logger("livetools.tools")
 
-Json: TypeAlias = Any  # any JSON value; spelt out, it could not be indexed without a cast
+Json: TypeAlias = Any  # any JSON value; a full type could not be indexed without a cast
 
 EXACT = 2**53  # whole numbers up to here are exact in a double
 DEEPEST = 60  # levels
@@ -110,7 +110,7 @@ def _copy(value: Any) -> Json:
             return _ORDINARY
         copied = msgspec.json.decode(encoded)
         return copied if copied == value else _ORDINARY
-    except Exception:  # something in it is no JSON, or compares as it likes
+    except Exception:  # something in it is not JSON, or has an __eq__ that raises
         return _ORDINARY
 
 
@@ -123,7 +123,7 @@ class _State:
         self.left, self.found = ALL, found
 
 
-Above: TypeAlias = tuple[Any, ...]  # a _State, and the ids of the containers that a value stands in
+Above: TypeAlias = tuple[Any, ...]  # a _State, and the ids of the containers around a value
 
 
 def _clean(value: object, above: Above) -> Json:
@@ -306,7 +306,7 @@ _ORDINARY: Any = object()
 
 
 def _special(value: object, above: Above) -> Json:
-    """What is known by more than its class: media, rows, tables. ``_ORDINARY``: it is none of these."""
+    """The JSON of media, rows and tables, which are known by more than their class; ``_ORDINARY`` for other values."""
     if isinstance(value, str | int | float):
         return _ORDINARY
     if isinstance(value, ToolResult):

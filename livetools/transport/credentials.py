@@ -6,7 +6,6 @@ Nothing here shows a secret: not in a repr, not in an exception, not as the caus
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol, TypeAlias
@@ -105,12 +104,6 @@ def checked(key: object) -> str:
         )
     if not key.isascii() or not key.isprintable():
         raise ConfigError("api_key holds characters that no key has (a header is ASCII): copy it again")
-    if key.endswith((".json", ".txt", ".env", ".pem")) or (
-        re.search(r"[/\\~]", key) and not key.startswith(EPHEMERAL)
-    ):
-        raise ConfigError(
-            "api_key looks like a path: pass the key itself; a service account's file goes to credentials="
-        )
     return key
 
 

@@ -119,6 +119,35 @@ def test_a_model_beside_an_agent_is_a_usage_error(run, shop):
     assert "leave --model out" in result.output.replace("\n", " ").replace("│", "")
 
 
+OPEN = "from functools import partial\nfrom livetools import connect\n\n" + (
+    "def price(item: str) -> str:\n    'What a thing costs.'\n    return '3 kr'\n\n"
+    "agent = partial(connect, tools=[price])\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("model", "named"),
+    [("gemini-3.1-flash-live-preview", "gemini-3.1-flash-live"), (None, "gemini-3.8-live")],
+)
+def test_an_agent_that_names_no_model_takes_the_one_of_the_command(
+    tmp_path: Path, model: str | None, named: str
+) -> None:
+    file = tmp_path / "open.py"
+    file.write_text(OPEN, encoding="utf-8")
+    session = sessions(f"{file}:agent", Choices(model=model), HERE)()
+    assert session.model.removeprefix("models/").startswith(named)
+    assert list(session.tools) == ["price"]
+
+
+def test_tools_takes_a_model_for_an_agent_that_names_none(run, tmp_path):
+    file = tmp_path / "open.py"
+    file.write_text(OPEN, encoding="utf-8")
+    result = run("tools", file, "--model", "gemini-3.5-live-translate")
+    assert result.exit_code == 1
+    assert "calls no functions" in result.stderr
+    assert '"name": "price"' in run("tools", file).stdout
+
+
 def test_tools_prints_what_an_agent_declares(run, shop):
     result = run("tools", shop)
     assert result.exit_code == 0, result.output

@@ -12,7 +12,7 @@ import sys
 
 import pytest
 
-from livetools.cli.chat import COMMANDS
+from livetools.cli.chat import COMMANDS, value_of
 from livetools.testing import FakeLiveServer
 
 
@@ -60,7 +60,7 @@ def test_in_a_pipe_nobody_approves(run, agent):
     assert result.exit_code == 0
     assert '? erase(disk="sda")' in result.stdout
     assert "nobody was there to be asked" in result.stdout
-    assert "approvals are given at a terminal" in result.output
+    assert "approval needs an interactive terminal" in result.output
     assert "the user said no" not in result.output
 
 
@@ -99,18 +99,20 @@ def test_the_environment_names_the_endpoint_too(run, monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("args", "words"),
+    ("args", "words", "status"),
     [
-        (["--base-url", "ws://127.0.0.1:1"], "nobody listens on 127.0.0.1:1"),
-        (["--fake", "--model", "no-such-model"], "no-such-model is not found"),
-        (["--fake", "--model", "gemini-3.8-live-extended-thinking"], "thinking level"),
-        (["--fake", "--base-url", "ws://127.0.0.1:1"], "say one of them"),
-        (["nowhere.py"], "there is no file nowhere.py"),
+        (["--base-url", "ws://127.0.0.1:1"], "nobody listens on 127.0.0.1:1", 1),
+        (["--fake", "--model", "no-such-model"], "no-such-model is not found", 1),
+        (["--fake", "--model", "gemini-3.8-live-extended-thinking"], "thinking level", 1),
+        (["--fake", "--base-url", "ws://127.0.0.1:1"], "pass only one of them", 2),
+        (["nowhere.py"], "there is no file nowhere.py", 2),
+        (["no_such_module"], "there is no module 'no_such_module'", 2),
+        (["--fake", "--force"], "name one", 2),
     ],
 )
-def test_an_error_is_one_clear_line(run, args, words):
+def test_an_error_is_one_clear_line_and_a_wrong_call_ends_with_2(run, args, words, status):
     result = run("chat", *args, input="hello\n")
-    assert result.exit_code == 1
+    assert result.exit_code == status
     assert words in result.stderr
     assert "Traceback" not in result.output
 
@@ -192,8 +194,25 @@ def test_on_a_terminal_a_person_answers_for_a_function_without_a_handler(agent):
         terminal.until("get_mood returns:")
         terminal.type("sunny\n")
         terminal.until("get_mood says: sunny.")
+        terminal.type("what is your mood\n")
+        terminal.until("get_mood returns:")
+        terminal.type('{"degrees": 5}\n')
+        terminal.until("degrees")
         terminal.until(PROMPT)
         terminal.type("\x04")
+
+
+@pytest.mark.parametrize(
+    ("typed", "value"),
+    [
+        ("5", 5), ("-1.5", -1.5), ("true", True), ("null", None), ('"5"', "5"), ('{"a": [1]}', {"a": [1]}),
+        ("sunny", "sunny"), ("5 degrees", "5 degrees"), ("NaN", "NaN"), ("-Infinity", "-Infinity"), ("", ""),
+        ("{a: 1}", "{a: 1}"), ("[" * 100_000, "[" * 100_000),
+    ],
+)  # fmt: skip
+def test_what_is_typed_for_a_result_is_json_where_it_is_json(typed, value):
+    assert value_of(typed) == value
+    assert type(value_of(typed)) is type(value)
 
 
 class Terminal:
@@ -255,7 +274,7 @@ def test_on_a_terminal_ctrl_c_cuts_an_answer_off(agent):
         terminal.type("wait long for a word\n")
         terminal.until("waiting")
         terminal.process.send_signal(signal.SIGINT)
-        terminal.until("interrupted")
+        terminal.until("Ctrl-C: you interrupted.")
         terminal.until(PROMPT)
         terminal.type("/quit\n")
         assert terminal.process.wait(timeout=20) == 0

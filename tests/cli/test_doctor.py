@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from livetools import ModelProfile
 from livetools.cli.doctor import environment
 from livetools.testing import FakeLiveServer, Turn
 from livetools.testing.pretend import Pretend
@@ -147,3 +148,12 @@ def test_what_is_set_is_told_without_what_may_be_secret():
     assert "GOOGLE_CLOUD_PROJECT=mine" in told
     assert "HTTPS_PROXY=http://…@proxy:3128" in told
     assert "GOOGLE_GEMINI_BASE_URL=https://example.com/?key=…&x=…" in told
+
+
+def test_a_probe_is_offered_for_a_model_that_livetools_does_not_know(run, serve):
+    server = serve(Pretend(), profile=ModelProfile())
+    result = run("doctor", "--base-url", server.url, "--model", "gemini-9-live")
+    assert "· livetools knows nothing of gemini-9-live" in result.stdout
+    assert "→ `livetools probe gemini-9-live` asks the service" in result.stdout
+    known = run("doctor", "--base-url", server.url, "--model", "gemini-3.8-live")
+    assert "livetools probe" not in known.stdout

@@ -62,7 +62,7 @@ def test_the_pretend_model_listens_and_calls_a_tool(run, agent, tmp_path):
 def test_what_cannot_be_read_is_told_in_one_line(run, monkeypatch, tmp_path, args, words):
     monkeypatch.chdir(tmp_path)
     result = run("voice", "--fake", *args)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert words in result.stderr
     assert "Traceback" not in result.output
 

@@ -99,7 +99,7 @@ def test_arguments_as_text_are_found():
 
 def test_the_message_says_that_the_assistant_answered_too_early():
     (finding,) = check([USER, calls("a"), MODEL]).faults
-    assert finding.message == "the assistant answered, but no function response for a stands before it"
+    assert finding.message == "the assistant answered, but no function response for a comes before it"
     assert finding.path == "$[1]"
 
 

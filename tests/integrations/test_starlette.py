@@ -880,3 +880,31 @@ async def test_a_page_is_told_how_long_it_has_to_decide(server):
         assert asked["timeout"] == 60.0
         page.send({"type": "refuse", "id": asked["call"]["id"]})
         await page.until("TurnComplete")
+
+
+@pytest.mark.parametrize("rule", ["quick", "slow"])
+async def test_a_page_is_told_when_a_tools_own_rule_lets_a_call_run(server, rule):
+    """Its function may run then and not before, however long the rule takes."""
+    decided = anyio.Event()
+
+    async def approval(args):
+        if rule == "slow":
+            await decided.wait()
+        return False  # no person needs to be asked
+
+    @server.model
+    async def model(turn):
+        await turn.say(str(await turn.call("set_lamp")))
+
+    lamp = Tool({"name": "set_lamp", "description": "Set a lamp."}, approval=approval)
+    async with browser(relay(agent_of(server, tools=[lamp]), linger=0)) as page:
+        await page.until("ready")
+        page.send({"type": "text", "text": "light"})
+        started = await page.until("ToolStarted")
+        if rule == "slow":
+            assert started["approval"] is True
+        decided.set()
+        if started["approval"]:
+            assert (await page.until("approved"))["id"] == started["call"]["id"]
+        page.send({"type": "respond", "id": started["call"]["id"], "value": "lit"})
+        await page.until("TurnComplete")

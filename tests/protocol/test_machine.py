@@ -253,7 +253,7 @@ def test_generators_stream_and_close() -> None:
     assert told == [(True, {"output": 0}, None), (True, {"output": 1}, None), (False, {}, "SILENT")]
 
 
-def test_media_that_the_model_does_not_read_is_an_error_that_answers() -> None:
+def test_media_that_the_model_does_not_read_is_left_out_and_the_answer_says_so() -> None:
     d = (
         Driver(plan(CallPolicy("shot", media=frozenset({"image/png"}))))
         .live()
@@ -262,7 +262,8 @@ def test_media_that_the_model_does_not_read_is_an_error_that_answers() -> None:
     d.settle("a", parts=({"inlineData": {"mimeType": "application/pdf"}},))
     d.settle("b", parts=({"inlineData": {"mimeType": "image/png", "data": "AA=="}},))
     answers = d.responses()
-    assert "application/pdf" in answers[0]["response"]["error"]
+    assert "parts" not in answers[0]
+    assert "application/pdf" in answers[0]["response"]["note"]
     assert answers[1]["parts"][0]["inlineData"]["mimeType"] == "image/png"
 
 

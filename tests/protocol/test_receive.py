@@ -226,6 +226,10 @@ SIGNS: dict[str, list[dict[str, Any]]] = {
     "words": [{"serverContent": {"outputTranscription": {"text": "w"}}}],
     "thoughts": [{"serverContent": {"modelTurn": {"parts": [{"thought": True, "text": "hm"}]}}}],
     "thought signatures": [{"serverContent": {"modelTurn": {"parts": [{"thoughtSignature": "c2ln"}]}}}],
+    "a picture": [
+        {"serverContent": {"modelTurn": {"parts": [{"inlineData": {"mimeType": "image/png", "data": "AA"}}]}}}
+    ],
+    "a part of tomorrow": [{"serverContent": {"modelTurn": {"parts": [{"brandNew": 1}]}}}],
     "code": [{"serverContent": {"modelTurn": {"parts": [{"executableCode": {"code": "1 + 1"}}]}}}],
     "its result": [{"serverContent": {"modelTurn": {"parts": [{"codeExecutionResult": {"output": "2"}}]}}}],
     "grounding": [{"serverContent": {"groundingMetadata": {"webSearchQueries": ["q"]}}}],

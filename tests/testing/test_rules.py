@@ -128,8 +128,8 @@ async def test_what_has_after_is_said_unasked_on_each_connection(tmp_path):
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        ("{after: 5}", "has `say`"),
-        ("{after: 5, say: x, call: f}", "nothing else"),
+        ("{after: 5}", "must have `say`"),
+        ("{after: 5, say: x, call: f}", "no other key"),
         ("{after: soon, say: x}", "a number of seconds, not 'soon'"),
         ("{after: -1, say: x}", "a number of seconds"),
         ("{after: .inf, say: x}", "a number of seconds"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import anyio
 import pytest
 
@@ -21,3 +23,15 @@ async def test_a_stream_of_audio_is_taken_over_tcp_and_over_tls(tls: bool) -> No
                 assert str(await session.ask("hello"))
         audio = [f for f in server.frames if "audio" in str(f.message)[:60]]
         assert len(audio) >= 30
+
+
+@pytest.mark.parametrize("anyio_backend", ["trio"])
+async def test_on_trio_a_websockets_without_a_client_for_it_is_a_config_error_that_names_the_extra(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(sys.modules, "livetools.transport.on_trio", raising=False)
+    monkeypatch.setitem(sys.modules, "websockets.trio.client", None)  # as before websockets 17
+    async with FakeLiveServer() as server:
+        with pytest.raises(livetools.ConfigError, match=r"pip install 'livetools\[trio\]'"):
+            async with livetools.connect("gemini-3.8-live", **server.options):
+                raise AssertionError("it cannot stand")

@@ -19,16 +19,20 @@ from livetools.events import (
     Event,
     HandedOff,
     Interrupted,
+    ToolCancelled,
+    ToolFinished,
     ToolStarted,
     TurnComplete,
     VideoChunk,
 )
 from livetools.integrations.drain import Drain
 from livetools.log import get_logger
+from livetools.session.agents import adjust
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.session.running.host import Host
 from livetools.session.session import Session
 from livetools.setup.plan_types import Plan
+from livetools.tools import Hooks
 from livetools.transport.loop.wake import on_trio
 
 from .input import Input, Rejected
@@ -72,6 +76,17 @@ class Options:
     drain: Drain = field(default_factory=Drain)
 
 
+class _Allowed(Hooks):
+    """Hears of the calls that a tool's own rule lets run: a page that runs the function waits for that."""
+
+    def __init__(self, tell: Callable[[Call], None]) -> None:
+        self._tell = tell
+
+    def on_allowed(self, call: Call) -> None:
+        """The tool's ``approval`` function lets the call run without asking a person."""
+        self._tell(call)
+
+
 class Conversation:
     """A session in a host of its own: ``await open()``, then :meth:`serve` one page after the other.
 
@@ -91,7 +106,9 @@ class Conversation:
     ) -> None:
         self.token = token
         self.over = anyio.Event()
-        self._session = session
+        self._session = adjust(session, hooks=[_Allowed(self._allow)])
+        self._undecided: set[str] = set()  # calls that pages know of, and that nobody has let run yet
+        self._allowed: set[str] = set()  # calls that may run, and that no page knows of yet
         self._options = options
         self._clock = options.clock
         self._on_over, self._on_closed = on_over, on_closed
@@ -145,7 +162,7 @@ class Conversation:
         """Attach a page, in place of the one before. Returns when it is gone or the session is over."""
         await race(self._stands.wait, self.over.wait)
         if self._page is not None:
-            self._page.close(REPLACED, "another page goes on with this session")
+            self._page.close(REPLACED, "another page has taken over this session")
         self._page, self._left = page, None
         self._input.spoke = self._input.spoke or resumed
         self._moved.set()
@@ -235,12 +252,17 @@ class Conversation:
             self._input.tap(event)
             message = self._tell(event)
             self._follow_agent(event)
+            if isinstance(event, ToolFinished | ToolCancelled):
+                self._undecided.discard(event.call.id)
+                self._allowed.discard(event.call.id)
             if isinstance(event, ApprovalRequested) and not (message and shows_whole(message, event.call)):
                 await self._refuse_unseen(event.call)
 
     async def _refuse_unseen(self, call: Call) -> None:
-        """Refuse a call whose arguments no page was shown whole: an approval would be of something else."""
-        log.warning("%s was refused: its arguments cannot be shown whole to whoever approves it", call.name)
+        """Refuse a call whose arguments no page could show whole: a person would approve something else."""
+        log.warning(
+            "%s was refused: its arguments are too long to be shown whole for the approval", call.name
+        )
         with contextlib.suppress(LocalProtocolError):  # it was cancelled meanwhile
             await self._session.refuse(call, "its arguments are too large to be shown to the user")
 
@@ -260,7 +282,7 @@ class Conversation:
         except LocalProtocolError as error:
             log.warning("a conversation cannot go on elsewhere: %s", error)
         else:
-            await anyio.sleep_forever()  # whoever listens knows when all was told
+            await anyio.sleep_forever()  # the listener knows when everything was sent
 
     async def _watch(self) -> None:
         """Return when no page has come back within ``linger`` seconds."""
@@ -289,10 +311,10 @@ class Conversation:
         if self._page is not None:
             self._page.close(*closing(ended))
 
-    # What a page is told
+    # What a page receives
 
     def _tell(self, event: Event) -> str | None:
-        """Add an event to the log. Returns the message that a page reads, where it is one of text."""
+        """Add an event to the log. Returns the message that a page reads, if it is a text message."""
         message = None
         if isinstance(event, AudioChunk):
             self._speak(event)
@@ -308,13 +330,30 @@ class Conversation:
         return message
 
     def _more(self, event: Event) -> dict[str, object]:
-        """What a page is told beside the fields of an event."""
+        """Fields that a page gets in addition to those of an event."""
         if not isinstance(event, ApprovalRequested | ToolStarted):
             return {}
         policy = self._session.plan.policies.get(event.call.name)
         if isinstance(event, ToolStarted):
-            return {"approval": policy is not None and policy.approval}
+            return {"approval": policy is not None and policy.approval and self._waits(event.call)}
         return {"timeout": None if policy is None else policy.approval_timeout}
+
+    def _waits(self, call: Call) -> bool:
+        """Whether a call is still to be let run when pages hear of it: the tool's rule may have been quicker."""
+        if call.id in self._allowed:
+            self._allowed.discard(call.id)
+            return False
+        self._undecided.add(call.id)
+        return True
+
+    def _allow(self, call: Call) -> None:
+        """The tool's own rule lets this call run."""
+        if call.id not in self._undecided:
+            self._allowed.add(call.id)
+            return
+        self._undecided.discard(call.id)
+        seq, at = self._stamp()
+        self._add(encode({"type": "approved", "seq": seq, "at": at, "id": call.id}))
 
     def _speak(self, chunk: AudioChunk) -> None:
         if chunk.rate != self._rate:

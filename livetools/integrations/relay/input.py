@@ -69,7 +69,7 @@ class Input:
                 self._calls.pop(call.id, None)
 
     async def take(self, message: str | bytes) -> Text | Approve | Ping | None:
-        """Carry out a message. Returns the command, if the page is told about it.
+        """Carry out a message. Returns the command if the page gets a reply to it.
 
         Raises :class:`Rejected`, and what ended the session.
         """

@@ -14,7 +14,7 @@ MAX_TEXT = 2**16
 MAX_REF = 64
 #: Bytes of an event, past which its largest values are left out.
 MAX_EVENT = 2**18
-#: Texts that wait for the line, past which a page is told to wait.
+#: Texts that may wait for the connection to the model. A page that sends more gets an error.
 MAX_TEXTS = 16
 #: Seconds of sound that may come ahead of their time: a page sends what is spoken, and each second costs.
 MAX_AHEAD = 60.0

@@ -51,7 +51,7 @@ class EventLog:
         self._sizes[1] = 0
 
     def next(self, read: int) -> tuple[int, str | bytes] | None:
-        """The next entry after event ``read``, and the number to pass next time; ``None`` if there is none."""
+        """The next entry after event ``read``, and the number to pass next time; ``None`` if no entry follows."""
         if self._media and self._media[0][0] <= read:
             return read, self._take_media()
         number = max(read + 1, self.first)

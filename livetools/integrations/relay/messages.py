@@ -172,7 +172,7 @@ Command: TypeAlias = (
 
 
 class Ready(TypedDict):
-    """The session stands. Events up to ``seq`` that follow are those that the page has missed."""
+    """The session is open. Events up to ``seq`` that follow are those that the page has missed."""
 
     type: Literal["ready"]
     token: str
@@ -226,7 +226,7 @@ class Pong(TypedDict):
 
 
 class Approved(TypedDict):
-    """A page has let the call run that waited for an approval."""
+    """The call may run: a page has approved it, or the tool's own rule needs no person."""
 
     type: Literal["approved"]
     seq: int
@@ -356,7 +356,7 @@ def encode_video(chunk: VideoChunk) -> str:
     return to_json({"type": "VideoChunk", "data": data, "mime_type": chunk.mime_type}).decode()
 
 
-#: What a page is told of an error, by its kind. The first class that fits counts.
+#: What a page learns about an error, by its class. The first class that matches counts.
 _KINDS: tuple[tuple[type[Exception], str], ...] = (
     (AuthenticationError, "the service does not accept the server's credentials"),
     (QuotaExceeded, "the server's quota at the service is used up"),
@@ -369,8 +369,8 @@ _KINDS: tuple[tuple[type[Exception], str], ...] = (
 def ending(error: Exception | None, debug: bool = False) -> Ended:
     """The message for the end of a session.
 
-    Of an error the page is told the kind, unless ``debug`` says that it is the developer's own. Its text is for the
-    log: it may name hosts, projects, files and functions of the server, or hold what the service says of them.
+    A page learns only the kind of an error, unless ``debug`` says that it is the developer's own. The text goes to
+    the log: it may name hosts, projects, files and functions of the server, or quote the service about them.
     """
     if error is None:
         return {"type": "ended", "error": None, "message": "the session is over", "retryable": False}

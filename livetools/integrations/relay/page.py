@@ -88,7 +88,7 @@ class Page:
         self._changed.set()
 
     async def beat(self, clock: Clock) -> None:
-        """Write something at least every ``HEARTBEAT`` seconds, so that a page sees a dead line. Runs for ever."""
+        """Write something every ``HEARTBEAT`` seconds or sooner, so that a page notices a dead line. Never returns."""
         while True:
             self._wrote = False
             await clock.sleep_until(
@@ -110,7 +110,7 @@ class Page:
             log.warning("a page did not read for %g s, and was closed", self._write_timeout)
             await self._close(TOO_SLOW, f"the page did not read for {self._write_timeout:g} s")
         except (WebSocketDisconnect, RuntimeError, OSError):
-            pass  # it is gone; whoever reads from it sees that as well
+            pass  # it is gone; its reader sees that as well
 
     async def _flush(self, events: EventLog, after: int) -> int:
         while True:

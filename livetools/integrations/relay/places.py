@@ -8,7 +8,7 @@ from livetools.errors import ConfigError
 
 
 def checked_bound(bound: int | None, name: str) -> int | None:
-    """The bound as it is. Raises ``ConfigError`` for what is no number of sessions from 1 on, and not ``None``."""
+    """The bound as it is. Raises ``ConfigError`` unless it is ``None`` or an integer from 1 on."""
     if bound is not None and (type(bound) is not int or bound < 1):
         raise ConfigError(f"{name}={bound!r:.40}: a number of sessions from 1 on is expected, or None")
     return bound
@@ -28,9 +28,9 @@ class Places:
         self._callers: Counter[str] = Counter()
 
     def take(self, caller: str | None) -> Place | None:
-        """A place for a session of this caller; ``None`` if there is none left.
+        """A place for a session of this caller; ``None`` if all are taken.
 
-        Callers who are not told apart (``caller=None``) share the bound of all.
+        Callers who cannot be distinguished (``caller=None``) share the bound of all.
         """
         if self._most is not None and self._taken >= self._most:
             return None

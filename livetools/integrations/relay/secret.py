@@ -6,7 +6,7 @@ from livetools.errors import ConfigError
 
 
 def checked_secret(value: str | None, name: str) -> str | None:
-    """The secret as it is; ``None`` if there is none.
+    """The secret as it is; ``None`` for no secret.
 
     Raises ``ConfigError`` for an empty one, which anybody could show: ``os.environ.get(NAME, "")`` gives it where the
     variable is not set.

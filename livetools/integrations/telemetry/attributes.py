@@ -1,8 +1,8 @@
-"""What is told of a session in OpenTelemetry's GenAI conventions (2026-11, in development): names and values.
+"""The attributes of a session, by OpenTelemetry's GenAI conventions (2026-11, in development): names and values.
 
-A turn is a ``realtime_inference``, as the conventions call one generation of a live session. What they have no name for
-begins with ``livetools.``, but for the price, which stands where Langfuse (``gen_ai.usage.cost``) and Logfire
-(``operation.cost``) look for it.
+A turn is a ``realtime_inference``, as the conventions call one generation of a live session. Attributes that the
+conventions lack begin with ``livetools.``, except the price, which has the names that Langfuse (``gen_ai.usage.cost``)
+and Logfire (``operation.cost``) read.
 """
 
 from __future__ import annotations
@@ -137,5 +137,5 @@ def messages(role: str, text: str, finish: str | None = None) -> str:
 
 
 def as_json(value: object) -> str:
-    """As JSON, whatever it is."""
+    """Any value as JSON text."""
     return json.dumps(value, ensure_ascii=False, default=str)

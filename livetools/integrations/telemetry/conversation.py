@@ -42,7 +42,7 @@ from .instruments import Instruments
 from .runs import LATE, Ended, is_plain, record
 
 OF_A_TURN = (AudioChunk, CodeChunk, OutputTranscript, TextChunk, ThoughtChunk, VideoChunk)
-TO_THE_TURN = (Interrupted, Stalled)  # events that are told of the turn under way, if there is one
+TO_THE_TURN = (Interrupted, Stalled)  # events that are recorded on the current turn, if there is one
 
 
 class Turn:
@@ -57,8 +57,8 @@ class Turn:
 
 
 class Conversation:
-    """Observes one session (:class:`livetools.tools.hooks.Observer`). Made in the context of whoever opens it, below
-    whose span the session's hangs."""
+    """Observes one session (:class:`livetools.tools.hooks.Observer`). Create it in the context of the
+    caller who opens the session: that caller's span is the parent of the session's."""
 
     def __init__(
         self, session: Session, tracer: trace.Tracer, instruments: Instruments, capture_content: bool
@@ -134,7 +134,7 @@ class Conversation:
         return known[1]
 
     def put_off(self, run: Ended) -> bool:
-        """Whether this run, which has ended, is recorded when the turn ends, and not by whoever asks."""
+        """Whether this run, which has ended, is recorded when the turn ends, and not now by the caller."""
         if self._turn is None or not self._turn.late or len(self._ended) >= LATE:
             return False
         self._ended.append(run)

@@ -16,7 +16,7 @@ SECONDS: Final = tuple(0.01 * 2**n for n in range(14))
 TOKENS: Final = tuple(4**n for n in range(14))
 
 SLOW: Final = SECONDS[0]  # from which on the runs of tools have exemplars
-_NO_SPAN: Final = context.set_value("livetools", True, Context())  # an empty one stands for the current
+_NO_SPAN: Final = context.set_value("livetools", True, Context())  # an empty one would mean the current one
 
 
 class Instruments:

@@ -1,9 +1,9 @@
-"""The span of one run of a tool, which is begun when somebody asks for it, and otherwise when its turn ends.
+"""The span of one run of a tool. It begins when code asks for it, and otherwise when its turn ends.
 
-A span of the SDK's takes half as many instructions as the call that it is of, and nobody needs it while the call waits
-for its answer, unless the tool looks: for a span below it, the ids in a line of a log, an attribute. So a stand-in is
+A span of the SDK costs half as many instructions as the call itself, and nobody needs it while the call waits for its
+answer, unless the tool uses it: for a child span, for the ids in a log line, for an attribute. So a stand-in is
 current while the tool runs. It begins the real span, with the earlier time, in the context of that time and through the
-tracer's public methods alone, the first time that it is asked anything; whoever asks for nothing is answered sooner.
+tracer's public methods alone, at its first use; a tool that never uses it is answered sooner.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Ended: TypeAlias = tuple[
 
 
 def attributes_of(call: Call, told: Attributes | None) -> Attributes:
-    """Of a run's span: what is told of each call, and of this one."""
+    """The attributes of a run's span: those of every call, and those of this one."""
     return {**of_call(call), **told} if told else of_call(call)
 
 
@@ -70,7 +70,7 @@ def is_plain(tracer: trace.Tracer) -> bool:
 
 
 class LateSpan(trace.Span):
-    """Stands for the span of a run. Safe from threads: what a tool has left behind may ask while it is recorded."""
+    """A stand-in for the span of a run. Thread-safe: threads of the tool may use it while it is recorded."""
 
     def __init__(
         self, tracer: trace.Tracer, call: Call, parent: context.Context, told: Attributes | None, wall: int

@@ -256,7 +256,8 @@ class ServerMessage:
     may stand in both (mastra-ai/mastra#22969). ``usage`` is ``usageMetadata`` as it came. ``status`` is
     ``interactionStatus``, from any place in the message. ``unknown`` holds what was not understood: ``{path:
     value}``, or the whole frame where it is not a JSON object. ``media`` is a large blob that came alone; all others
-    stand in the ``content``. ``signed``: a thought signature came, which shows that the model works.
+    stand in the ``content``. ``works``: the model has sent
+    something beside text (a thought signature, say), which shows that it works.
     """
 
     setup_complete: SetupComplete | None = None
@@ -270,7 +271,7 @@ class ServerMessage:
     status: str | None = None
     unknown: list[object] = field(default_factory=list)
     media: Media | None = None
-    signed: bool = False
+    works: bool = False
 
 
 class _ToolCall(WireObject):
@@ -431,7 +432,7 @@ def _read_turn(turn: ModelTurn, message: ServerMessage) -> None:
             continue  # nearly all: there is nothing inside
         if part.function_call is not None:
             _read_calls(part.function_call, message)
-        message.signed |= part.thought_signature is not None
+        message.works |= bool(part.__pydantic_fields_set__ or part.__pydantic_extra__)
         in_model(part, "part", unknown)
         for name, kind in (("tool_call", "ToolCall"), ("tool_response", "ToolResponse")):
             in_json(getattr(part, name), kind, f"part.{to_camel(name)}", unknown)

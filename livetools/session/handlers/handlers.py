@@ -322,6 +322,10 @@ class Handlers:
         """Tell the hooks of a call whose arguments do not fit, and that nobody was asked about."""
         await self._tell_all(self._hooks_of(tool), "on_error", call, error)
 
+    async def allowed(self, tool: Tool, call: Call) -> None:
+        """Tell the hooks of a call that the tool's own rule lets run, so that no person is asked."""
+        await self._tell_all(self._hooks_of(tool), "on_allowed", call)
+
     async def withdrawn(self, tool: Tool, call: Call) -> None:
         """Tell the hooks of a call that was cancelled before it could run."""
         await self._tell_all(self._hooks_of(tool), "on_cancel", call)

@@ -349,16 +349,19 @@ class Workers:
             finally:
                 del self._asking[run]
         if asking.scope.cancel_called:
-            return None
+            return
         if failed is None:
-            return await self._desk.approved(run, verdict)
+            await self._desk.approved(run, verdict)
+            if not verdict:
+                await self._handlers.allowed(tool, call)
+            return
         waited = self._waiting.pop(run, None)
         done = self._handlers.failed(failed, tool)
         done.began = False
         await self._desk.settled(run, done)
         if waited is not None:
             await self._handlers.refused(tool, waited.call, failed)
-        return None
+        return
 
     async def _decided(self, run: int, call: Call, tool: Tool) -> Mapping[str, Any]:
         """Ask the hooks, whose arguments are those that are shown and run. The validated ones."""

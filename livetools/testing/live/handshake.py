@@ -32,7 +32,7 @@ TOO_LONG = (
 async def admit(
     service: Service, registry: SessionRegistry, connection: Connection, request: Request
 ) -> AsyncIterator[Receiver]:
-    """Receive a client for as long as its socket stands; gives what takes its frames."""
+    """Receive a client while its socket is open. Yields the function that takes its frames."""
     who = caller(request)
     if who is None:
         service.note(f"not a Live endpoint: {request.path.partition('?')[0]}")
@@ -56,7 +56,7 @@ class _Handshake:
         self.life = anyio.CancelScope()
 
     async def hear(self, data: bytes) -> None:
-        """One frame of the client: read, judged, acted upon. What is refused closes the connection."""
+        """Read, check and handle one frame of the client. Closes the connection if a rule refuses the frame."""
         try:
             message = decode(data)
             self.service.record("client", self.connection.number, message)
@@ -99,7 +99,7 @@ class _Handshake:
         self.service.start_task(self._live, self.session, began)
 
     async def _live(self, session: FakeSession, began: float) -> None:
-        """What happens to a connection by the clock."""
+        """Start what happens to a connection at certain times."""
         every, idle = session.profile.handle_every, self.service.limits.idle
         with self.life:
             async with anyio.create_task_group() as group:
@@ -112,7 +112,7 @@ class _Handshake:
                 await self._grow_old(session, began)
 
     async def _grow_old(self, session: FakeSession, began: float) -> None:
-        """The time that a connection has: goAway, and then the hard close."""
+        """Limit the time of a connection: send goAway, then close it."""
         clock, limits = self.service.clock, self.service.limits
         left = limits.left(vertex=session.profile.vertex)
         with contextlib.suppress(TurnCancelled):
@@ -122,7 +122,7 @@ class _Handshake:
             await session.close(1008, TOO_LONG)
 
     async def _give_handles(self, session: FakeSession, every: float) -> None:
-        """A handle now and then, from models that give them unasked; never while something is under way."""
+        """Send a new handle now and then, as some models do without a request; never during a turn."""
         clock = self.service.clock
         with contextlib.suppress(TurnCancelled):
             while True:
@@ -131,7 +131,7 @@ class _Handshake:
                     await session.send_handle()
 
     async def _abort_when_idle(self, session: FakeSession, idle: float) -> None:
-        """The service drops a connection on which no turn has been for long."""
+        """Drop a connection that has had no turn for a long time."""
         clock = self.service.clock
         while True:
             ends = session.since + idle
@@ -158,7 +158,7 @@ class _Handshake:
         self.left()
 
     def left(self) -> None:
-        """The socket is done with: tell its conversation."""
+        """Tell the conversation that the socket is closed."""
         self.life.cancel()
         if self.session is not None:
             self.session.detach(self.connection)

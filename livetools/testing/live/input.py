@@ -87,7 +87,7 @@ class Input:
 
     @property
     def empty(self) -> bool:
-        """Whether nothing was said since the last turn."""
+        """Whether the user has sent no text and no audio since the last turn."""
         return not self.audio and not self.texts
 
     @property

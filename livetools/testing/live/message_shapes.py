@@ -119,7 +119,7 @@ _ENUMS = {
     "Scheduling": "SCHEDULING_UNSPECIFIED SILENT WHEN_IDLE INTERRUPT",
     "Type": "TYPE_UNSPECIFIED STRING NUMBER INTEGER BOOLEAN ARRAY OBJECT NULL",
 }
-_WRONG = object()  # stands for a value of the wrong type while a frame is read
+_WRONG = object()  # replaces a value of the wrong type while a frame is read
 ENUMS = {name: frozenset(values) for name, values in tables.enums().items()}
 ENUMS |= {name: frozenset(values.split()) for name, values in _ENUMS.items()}
 
@@ -355,7 +355,7 @@ def _is_base64(value: object) -> bool:
 def decode_base64(text: str) -> bytes:
     """The bytes of either base64 alphabet, padded or not; ``ValueError`` for anything else.
 
-    Whoever hears a frame decodes what was decoded when it was judged: that is remembered.
+    A frame is decoded when it is checked and again when it is heard: the last results are cached.
     """
     if "-" in text or "_" in text:
         text = text.replace("-", "+").replace("_", "/")

@@ -1,8 +1,8 @@
-"""Fails a test that waits for ever: its script is over, and the program waits for something that nobody will say.
+"""Fails a test that would hang: its script is over, and the program still waits for the model.
 
-Such a test would hang without a word. So once every script has ended, nothing is pending, and a connected program has
+Once every script has ended, nothing is pending, and a connected program has
 sent nothing but media for ``patience`` seconds of real time, the conversation fails with the frames. A test that moves
-a :class:`~livetools.testing.FakeClock` is left alone: its time is its own.
+a :class:`~livetools.testing.FakeClock` is never failed: it controls the time itself.
 """
 
 from __future__ import annotations

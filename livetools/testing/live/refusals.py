@@ -1,8 +1,8 @@
 """Refuses well-formed messages that the service or one model does not take: a table of rules.
 
 Each rule looks at one kind of message and gives back the close, or ``None``. The texts are the service's own
-where a public report shows them (2025-06 to 2026-10); where none does, its catch-all stands, and ``why`` says
-in the server's log what was wrong.
+where a public report shows them (2025-06 to 2026-10); where none does, the general text of the service is used,
+and ``why`` says in the server's log what was wrong.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Arrival:
     profile: ModelProfile
     resumed: FakeSession | None = None  # the conversation of its handle
 
-    def config(self, *path: str) -> Any:  # whatever JSON stands there; None where nothing does
+    def config(self, *path: str) -> Any:  # any JSON value; None if the setup does not have it
         value: Any = self.setup
         for key in path:
             value = value.get(key) if isinstance(value, dict) else None
@@ -237,7 +237,7 @@ def _handle(arrival: Arrival) -> Verdict:
         return Refused(1007, "Invalid session handle", f"it belongs to a session of {_name(session.setup)}")
     if session.connection is not None and session.connection.open:
         return Refused(
-            1011, "Internal error encountered.", "a resume is refused while the old connection stands"
+            1011, "Internal error encountered.", "a resume is refused while the old connection is open"
         )
     return None
 

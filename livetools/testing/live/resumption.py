@@ -32,7 +32,7 @@ class SessionRegistry:
     def admit(self, setup: Message, profile: ModelProfile) -> FakeSession:
         """The conversation that this setup resumes, or a new one.
 
-        A script goes on with a client that comes back without its handle: it learns which it was.
+        A script continues with a client that reconnects without a handle, and learns which client that is.
         """
         session = self.resumable(setup)
         if session is not None:

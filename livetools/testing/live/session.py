@@ -52,7 +52,7 @@ class FakeSession:
         self.so_far = OutputSoFar()
         self.thinking = False  # IN_PROGRESS was said, and not IDLE
         self.since = service.clock.now()  # a turn began or ended, or the connection did
-        self.ended_at: float | None = None  # when the last connection went; None while one stands
+        self.ended_at: float | None = None  # when the last connection ended; None while one is open
 
     # -- its connections
 
@@ -101,13 +101,13 @@ class FakeSession:
             self.queue.speaker = None
 
     async def close(self, code: int, reason: str) -> None:
-        """Close the connection, if one stands."""
+        """Close the connection, if one is open."""
         if (connection := self.connection) is not None:
             self._end(connection, code, reason)
             await connection.close(code, reason)
 
     async def drop(self) -> None:
-        """Cut the connection, if one stands."""
+        """Cut the connection, if one is open."""
         if (connection := self.connection) is not None:
             self._end(connection, 1006, "")
             await connection.drop()
@@ -119,7 +119,7 @@ class FakeSession:
     async def fail(self, error: Exception, who: str = "the pretend model") -> None:
         """The model or the script (``who``) raised: the client sees what a failing service shows, the test the error.
 
-        Whoever dials after that is refused with the error's text: a client that reconnects would do so for ever.
+        Later connections are refused with the error's text; otherwise a client would reconnect without end.
         """
         self.service.log.fail(who, error, scripted=self.script is not None)
         await self.close(1011, "Internal error encountered.")
@@ -134,9 +134,9 @@ class FakeSession:
         return self.connection
 
     async def send(self, frame: Message | str | bytes) -> None:
-        """One frame to the client; :class:`TurnCancelled` if no connection stands."""
+        """Send one frame to the client. Raises :class:`TurnCancelled` if no connection is open."""
         if (connection := self.connection) is None:
-            raise TurnCancelled("no connection stands")
+            raise TurnCancelled("no connection is open")
         try:
             await deliver(self.service, connection, frame)
         except Gone as error:
@@ -171,7 +171,7 @@ class FakeSession:
         await self.send({"sessionResumptionUpdate": update})
 
     def new_handle(self) -> str:
-        """A handle that resumes this conversation as it stands now: a resumption knows no more."""
+        """A handle that resumes this conversation as it is now, without what follows."""
         digits = f"{self.service.chance.getrandbits(128):032x}"
         handle = f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
         self.handles[handle] = len(self.history)
@@ -254,7 +254,7 @@ class FakeSession:
             await self._begin(Turn(self, text, sound), interrupts=interrupts)
 
     async def _begin(self, turn: Turn, *, interrupts: bool) -> None:
-        """Whoever pretends to be the model has a turn to answer."""
+        """A user turn has ended: the script, or the pretend model, answers it."""
         if self.script is not None:
             return await self.script(turn)
         if self.profile.answers_lost and self.calls.lost:
@@ -265,7 +265,7 @@ class FakeSession:
         if interrupts:
             await self._cut_in()
         if connection is None or self.connection is not connection:
-            return None  # the line went meanwhile, and no turn of it goes on with the next
+            return None  # the connection ended meanwhile; its turn does not continue on the next one
         self.queue.waiting.append(turn)
         return self._next()
 
@@ -282,8 +282,8 @@ class FakeSession:
     async def speak(self, text: str, audio: bytes | None = None) -> None:
         """Say something without a user turn, in a turn of its own; returns when that has ended.
 
-        It waits until nobody else speaks (for ever, in a turn of the model's: ``turn.say`` is for that). Raises
-        :class:`TurnCancelled` if no connection stands, or the client cuts in.
+        It waits until nobody else speaks (within a turn of the model this never happens: use ``turn.say`` there).
+        Raises :class:`TurnCancelled` if no connection is open, or if the client interrupts.
         """
         await unasked.speak(self, Turn(self), text, audio)
 
@@ -370,7 +370,7 @@ class FakeSession:
 
     async def _take_back(self, turn: Turn, scheduling: str) -> None:
         """The answer to a call that did not block is there: speak of it now, when it is quiet, or never."""
-        if self.script is not None:  # a script says itself what is said when
+        if self.script is not None:  # a script decides itself what the model says, and when
             if self.queue.speaker is None:
                 self.start(turn)
             return

@@ -33,7 +33,7 @@ class TurnQueue:
         return self.speaker is None and not self.waiting
 
     def clear(self) -> None:
-        """Nobody is there to speak to: every turn is over, and hears of it when it next does something."""
+        """End every turn, because the client has gone. A turn raises when it next does something."""
         for turn in [*self.waiting, *filter(None, [self.speaker])]:
             turn.over = True
             if turn.wake is not None:

@@ -18,7 +18,7 @@ class Conversation(Protocol):
 
     service: Service
     queue: TurnQueue
-    connection: Any  # None while none stands
+    connection: Any  # None while none is open
     script: Callable[[Turn], Awaitable[None]] | None
 
     async def end_turn(self) -> None: ...
@@ -31,10 +31,10 @@ class Conversation(Protocol):
 async def speak(session: Conversation, turn: Turn, text: str, audio: bytes | None) -> None:
     """Say this in ``turn``, once nobody else speaks, and end it. Raises ``TurnCancelled`` if it was not said.
 
-    It is said beside the caller: who is cancelled while waiting leaves no half turn behind.
+    The turn runs in a task of its own, so cancelling the caller does not leave half a turn behind.
     """
     if session.connection is None:
-        raise TurnCancelled("no connection stands")
+        raise TurnCancelled("no connection is open")
     if session.script is not None and session.queue.speaker is not None:
         await session.end_turn()  # as the script's next step would
     ended = anyio.Event()

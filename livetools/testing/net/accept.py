@@ -34,10 +34,10 @@ CLOSING = 0.25  # seconds that clients are given to answer the last close
 class Acceptor:
     """Receives the sockets of one server.
 
-    ``admit`` gives what takes the frames of a client for as long as its socket stands, ``http`` answers a plain
-    request of which the head was read, ``failed`` is told what either raised. ``secured`` is the context of TLS, or
-    ``None``, ``lag`` the seconds that each frame waits before it is read; both are asked when a client comes. ``note``
-    is told of clients that speak TLS where there is none, and of those that do not where there is.
+    ``admit`` gives the function that takes the frames of a client while its socket is open, ``http`` answers a plain
+    request whose head was read, and ``failed`` receives what either raises. ``secured`` gives the TLS context, or
+    ``None``, and ``lag`` the seconds that each frame waits before it is read; both are called for each client.
+    ``note`` receives a line about each client that speaks TLS to a plain server, or plain text to a TLS server.
     """
 
     def __init__(

@@ -61,7 +61,7 @@ def certificates(directory: Path | None = None, host: str | None = None) -> Cert
 
 
 def _kept(directory: Path) -> tuple[trustme.CA, str] | tuple[None, None]:
-    """The authority of this directory, made when there is none; nothing where it cannot be kept."""
+    """The authority of this directory, created if it has none; ``(None, None)`` if it cannot be stored."""
     both, public = directory / "ca-key.pem", directory / "ca.pem"
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -79,7 +79,7 @@ def _kept(directory: Path) -> tuple[trustme.CA, str] | tuple[None, None]:
 
 
 def _make(path: Path) -> None:
-    """Write a new authority, its key first, for its owner alone. Whoever is first has made it."""
+    """Write a new authority, its key first, readable by its owner alone. If two processes do so, the first one wins."""
     import trustme
 
     made = trustme.CA()

@@ -28,7 +28,7 @@ _tokens = itertools.count()  # what pings say
 BREATH = 256 * 1024  # bytes that may wait to be written together
 MAX_MESSAGE = 64 * 1024 * 1024  # bytes of a message; a longer one is closed for with 1009
 BAD_REQUEST = b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-NO_CODE, BROKEN = 1005, (1006, 1015)  # what no close frame may say, and what each stands for
+NO_CODE, BROKEN = 1005, (1006, 1015)  # codes that no close frame may carry
 
 Receiver: TypeAlias = Callable[[bytes], Awaitable[None]]
 
@@ -49,7 +49,7 @@ class _Protocol(ServerProtocol):
 class Connection:
     """A websocket to one client. Methods may be called from any task; frames leave in the order of the calls.
 
-    ``number`` counts sockets over the life of the server. ``closed_by`` is ``None`` while it stands, then
+    ``number`` counts sockets over the life of the server. ``closed_by`` is ``None`` while it is open, then
     ``"client"``, ``"server"`` or ``"line"`` (broken without a close frame).
     """
 
@@ -75,7 +75,7 @@ class Connection:
         return self.closed_by is None and self._protocol.state is State.OPEN
 
     async def accept(self, head: bytes) -> Request | None:
-        """Read ``head`` as an upgrade and answer it: the request, if a websocket stands now.
+        """Read ``head`` as an upgrade and answer it: returns the request, if the websocket is open now.
 
         What came behind the request waits for :meth:`receive`: no frame counts before the answer.
         """
@@ -84,7 +84,7 @@ class Connection:
         request = next((each for each in self._protocol.events_received() if isinstance(each, Request)), None)
         if request is not None:
             self._protocol.send_response(self._protocol.accept(request))
-        elif not any(self._protocol.writes):  # an empty one stands for the end of the stream
+        elif not any(self._protocol.writes):  # an empty one means the end of the stream
             self._protocol.writes.append(BAD_REQUEST)
         await self._flush()
         return request if self.open else None
@@ -142,8 +142,8 @@ class Connection:
     async def receive(self, receiver: Receiver, lag: float = 0.0, first_within: float = inf) -> bool:
         """Hand each whole message to ``receiver`` until the connection ends, however it ends.
 
-        ``lag`` is waited, in seconds, before each piece is read. False: it stands, and no message came within
-        ``first_within`` seconds.
+        Waits ``lag`` seconds before it reads each piece. Returns False if no message came within ``first_within``
+        seconds; the connection is still open then.
         """
         with anyio.move_on_after(first_within) as self._silence:
             await self._read(receiver, lag)
@@ -203,7 +203,7 @@ class Connection:
         await self.abort()
 
     async def abort(self) -> None:
-        """Close the socket now. Whoever sends or receives on it is woken."""
+        """Close the socket now. Tasks that send or receive on it are woken."""
         await anyio.aclose_forcefully(self._stream)
         self._end("server")
 

@@ -18,6 +18,24 @@ logger = get_logger("livetools.testing")
 RETRY = 0.1  # seconds before another try, where the system had no means to accept a connection
 
 
+#: Whether anyio takes a socket that is bound already (4.12); else it binds one of its own to the same port.
+_TAKES_SOCKETS = hasattr(SocketListener, "from_socket")
+_SHARED = socket.SO_REUSEADDR if _TAKES_SOCKETS else socket.SO_REUSEPORT
+
+
+async def _listener(bound: socket.socket) -> SocketListener:
+    """What accepts connections to the port of this socket."""
+    if _TAKES_SOCKETS:
+        return await SocketListener.from_socket(bound)
+    host, port, *_ = bound.getsockname()
+    listeners = await anyio.create_tcp_listener(
+        local_host=host, local_port=port, backlog=1024, reuse_port=True
+    )
+    (listener,) = listeners.listeners  # of one address there is one
+    assert isinstance(listener, SocketListener)
+    return listener
+
+
 class Port:
     """A listening TCP socket and the host of its tasks (see :mod:`livetools.session.running.host`)."""
 
@@ -35,9 +53,13 @@ class Port:
         """The port's number; asking for it binds it."""
         if self._socket is None:
             family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
+            if not _TAKES_SOCKETS:  # one that shares its port would not notice that another server has it
+                with socket.socket(family) as alone:
+                    alone.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                    alone.bind((self.host, self._port))
             bound = socket.socket(family)
             try:
-                bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                bound.setsockopt(socket.SOL_SOCKET, _SHARED, 1)
                 bound.bind((self.host, self._port))
             except OSError:
                 bound.close()
@@ -58,13 +80,14 @@ class Port:
         """
         assert self.number
         assert self._socket is not None
-        self._socket.listen(1024)
+        if _TAKES_SOCKETS:
+            self._socket.listen(1024)
         self._stopping, self._failed = anyio.Event(), failed
         stopping, bound = self._stopping, self._socket
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
             self._group = group
-            listener = await SocketListener.from_socket(bound)
+            listener = await _listener(bound)
             try:
                 group.start_soon(_listen, listener, functools.partial(self._guarded, serve), group)
                 ready()

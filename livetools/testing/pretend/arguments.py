@@ -47,9 +47,9 @@ def _kind(schema: Mapping[str, Any]) -> str:
 
 
 def example(schema: Mapping[str, Any], name: str = "") -> Any:  # any JSON value
-    """A value that this schema allows, made up: what it names as one, else the plainest of its type.
+    """An invented value that this schema allows: its default or example if it has one, else a simple one of its type.
 
-    Of an object only what is required; a text is the name of what it stands for.
+    An object has only its required properties; a string is the name of its property.
     """
     for key in ("default", "example"):
         if key in schema:
@@ -71,7 +71,7 @@ def example(schema: Mapping[str, Any], name: str = "") -> Any:  # any JSON value
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """A value that stands in the question: its tokens, its text, and how likely it is one (less is likelier)."""
+    """A value found in the question: its tokens, its text, and how likely it is one (less is likelier)."""
 
     at: range
     text: str
@@ -186,7 +186,7 @@ class Reader:
         return int(number) if number.is_integer() else number
 
     def _beside(self, at: int, name: str) -> bool:
-        """Whether a word of the parameter's name stands next to this token."""
+        """Whether a word of the parameter's name is next to this token."""
         near = [self.tokens[i].text for i in (at - 1, at + 1) if 0 <= i < len(self.tokens)]
         return any(same(word, part) for word in near for part in parts(name))
 

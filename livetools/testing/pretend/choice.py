@@ -55,7 +55,7 @@ def fill(text: str, declaration: Declaration) -> Guess:
 
 
 def schema_of(declaration: Declaration) -> Mapping[str, Any]:  # a schema: any JSON
-    """The schema of a function's arguments, in whichever of the two fields it stands."""
+    """The schema of a function's arguments, from either of its two fields."""
     schema = declaration.get("parameters") or declaration.get("parametersJsonSchema")
     return schema if isinstance(schema, Mapping) else {}
 

@@ -32,7 +32,7 @@ LISTED = ("gemini-3.8-flash", "gemini-2.5-flash", "gemini-3.8-live", "gemini-3.1
 
 
 async def serve(service: Service, stream: ByteStream, head: bytes) -> None:
-    """Answer one HTTP request, whatever it is."""
+    """Answer one HTTP request of any kind."""
     try:
         request = await read_request(stream, head)
         path = re.sub("/{2,}", "/", request.path)

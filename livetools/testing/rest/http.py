@@ -33,7 +33,7 @@ STATUS = {400: "INVALID_ARGUMENT", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 5
 
 
 class HttpError(Exception):
-    """An answer that is an error: the status, and the body that goes with it."""
+    """An answer that is an error: its status and its body."""
 
     def __init__(self, status: int, body: Message) -> None:
         super().__init__(f"{status} {body}")
@@ -58,7 +58,7 @@ class HttpRequest:
 
 
 async def read_request(stream: ByteStream, head: bytes) -> HttpRequest:
-    """The request whose beginning is ``head``. Raises ``HttpError`` for what is not one."""
+    """The request that begins with ``head``. Raises ``HttpError`` if it is not a request."""
     top, _, rest = head.partition(b"\r\n\r\n")
     lines = top.decode("latin-1").split("\r\n")
     try:
@@ -75,7 +75,7 @@ async def read_request(stream: ByteStream, head: bytes) -> HttpRequest:
 
 
 class _Bytes:
-    """The stream, with what was read too much of it."""
+    """The stream, and the bytes that were read beyond the request."""
 
     def __init__(self, stream: ByteStream, rest: bytes) -> None:
         self._stream, self._buffer, self._at = stream, bytearray(rest), 0
@@ -103,7 +103,7 @@ class _Bytes:
         return line
 
     async def _more(self) -> None:
-        """Read on. What was taken is dropped here, once a read, and not once a piece."""
+        """Read more. Bytes that were taken are dropped here, once a read and not once a piece."""
         del self._buffer[: self._at]
         self._at = 0
         with anyio.move_on_after(SILENT):
@@ -125,7 +125,7 @@ async def _body(data: _Bytes, headers: Mapping[str, str]) -> bytes:
 
 
 def _length(text: str, base: int) -> int:
-    """A length as HTTP writes one; ``int`` alone would take signs, blanks and underscores."""
+    """A length as HTTP writes it; ``int`` alone would accept signs, blanks and underscores."""
     text = text.strip(" \t")
     if not re.fullmatch(r"[0-9]{1,16}" if base == 10 else r"[0-9A-Fa-f]{1,16}", text):
         raise error(400, "The body has no length that can be read.")
@@ -133,7 +133,7 @@ def _length(text: str, base: int) -> int:
 
 
 def json_body(request: HttpRequest) -> Message:
-    """The JSON object that a request brings; none is an empty one. Raises ``HttpError``."""
+    """The JSON object in a request's body, ``{}`` if the body is empty. Raises ``HttpError``."""
     try:
         return decode(request.body or b"{}")
     except Refused as refusal:
@@ -141,7 +141,7 @@ def json_body(request: HttpRequest) -> Message:
 
 
 async def respond(stream: ByteStream, status: int, body: Message | str) -> None:
-    """Answer whole, and say that the connection ends."""
+    """Send the whole answer, with ``Connection: close``."""
     text = body if isinstance(body, str) else json.dumps(body, indent=2, ensure_ascii=False) + "\n"
     kind = "text/plain" if isinstance(body, str) else "application/json"
     data = utf8(text)

@@ -48,7 +48,7 @@ class RestRequest:
         self._emit: Callable[[Message], Awaitable[None]] | None = None
 
     async def run(self, emit: Callable[[Message], Awaitable[None]]) -> None:
-        """Run the model; ``emit`` takes each part of the response. An error of the model is an ``HttpError``."""
+        """Run the model; ``emit`` receives each part of the response. Raises ``HttpError`` if the model raises."""
         self._emit = emit
         text = "\n".join(text for content in self._asked for text in parts_of(content, "text"))
         blobs = [blob for content in self._asked for blob in parts_of(content, "inlineData")]
@@ -136,7 +136,7 @@ class RestRequest:
         await self._emit(part)
 
     async def close(self, code: int, reason: str) -> NoReturn:
-        """The nearest that REST has: an error of the service."""
+        """Raise an error of the service, which is the closest that REST has."""
         raise error(500, reason or "Internal error encountered.")
 
     async def drop(self) -> NoReturn:

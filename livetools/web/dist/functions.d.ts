@@ -15,7 +15,6 @@ export declare class PageFunctions {
     private readonly functions;
     private readonly open;
     private readonly approval;
-    private readonly rules;
     private readonly cut;
     private declaredOnly;
     private readonly running;
@@ -25,8 +24,6 @@ export declare class PageFunctions {
     add(name: string, run: PageFunction): () => void;
     /** What the relay says, live or replayed. */
     hear(message: RelayMessage): void;
-    /** A call came. Where somebody may have to let it run, the tool's own rule has a moment to say whether. */
-    private ask;
     /** All that has happened is known, and the connection is there: run what is open, send what could not be sent. */
     proceed(declaredOnly?: readonly string[]): void;
     /** Another session: its calls are others. */

@@ -1,4 +1,3 @@
-const RULE = 1000; // milliseconds within which a tool's own rule says whether a person must approve
 /**
  * The functions that run in the page. A call runs once, when it is known to be open: what is replayed to a page that
  * comes back may have been answered long ago. An answer that finds no connection waits for it.
@@ -7,8 +6,7 @@ export class PageFunctions {
     respond;
     functions = new Map();
     open = new Map(); // asked, and not begun
-    approval = new Set(); // of those, what a person must let run first
-    rules = new Map(); // timers, of those whose tool may ask for an approval
+    approval = new Set(); // of those, what a person or the tool's own rule must let run first
     cut = new Set(); // those whose arguments were too large to be told
     declaredOnly = [];
     running = new Map();
@@ -29,12 +27,11 @@ export class PageFunctions {
             case "ToolStarted":
                 if (message.truncated)
                     this.cut.add(message.call.id);
-                if (!this.begun.has(message.call.id))
-                    this.ask(message.call, message.approval);
-                break;
-            case "ApprovalRequested":
-                window.clearTimeout(this.rules.get(message.call.id));
-                this.approval.add(message.call.id);
+                if (this.begun.has(message.call.id))
+                    break;
+                this.open.set(message.call.id, message.call);
+                if (message.approval)
+                    this.approval.add(message.call.id);
                 break;
             case "approved":
                 this.approval.delete(message.id);
@@ -44,15 +41,6 @@ export class PageFunctions {
                 this.forget(message.call.id);
                 break;
         }
-    }
-    /** A call came. Where somebody may have to let it run, the tool's own rule has a moment to say whether. */
-    ask(call, approval) {
-        this.open.set(call.id, call);
-        if (!approval)
-            return;
-        this.approval.add(call.id);
-        const free = () => void (this.approval.delete(call.id) && this.proceed());
-        this.rules.set(call.id, window.setTimeout(free, RULE));
     }
     /** All that has happened is known, and the connection is there: run what is open, send what could not be sent. */
     proceed(declaredOnly = this.declaredOnly) {
@@ -72,9 +60,7 @@ export class PageFunctions {
     reset() {
         for (const running of this.running.values())
             running.abort();
-        for (const timer of this.rules.values())
-            window.clearTimeout(timer);
-        for (const known of [this.rules, this.open, this.approval, this.cut, this.running, this.begun, this.answers])
+        for (const known of [this.open, this.approval, this.cut, this.running, this.begun, this.answers])
             known.clear();
     }
     async run(call, run) {
@@ -95,8 +81,6 @@ export class PageFunctions {
             this.answers.set(call.id, value);
     }
     forget(id) {
-        window.clearTimeout(this.rules.get(id));
-        this.rules.delete(id);
         this.open.delete(id);
         this.approval.delete(id);
         this.cut.delete(id);

@@ -227,7 +227,7 @@ export interface AgentNow {
     tools: Array<string>;
     declared_only: Array<string>;
 }
-/** A page has let the call run that waited for an approval. */
+/** The call may run: a page has approved it, or the tool's own rule needs no person. */
 export interface Approved {
     type: "approved";
     seq: number;

@@ -3,8 +3,6 @@ import type { Call, RelayMessage } from "./messages.js";
 /** A function of the page, in the place of one that the server has only declared. Arguments as the model gave them. */
 export type PageFunction = (args: Record<string, never>, context: { call: Call; signal: AbortSignal }) => unknown;
 
-const RULE = 1000; // milliseconds within which a tool's own rule says whether a person must approve
-
 /** Sends an answer; false while the connection is away. */
 type Respond = (id: string, value: unknown) => boolean;
 
@@ -15,8 +13,7 @@ type Respond = (id: string, value: unknown) => boolean;
 export class PageFunctions {
   private readonly functions = new Map<string, PageFunction>();
   private readonly open = new Map<string, Call>(); // asked, and not begun
-  private readonly approval = new Set<string>(); // of those, what a person must let run first
-  private readonly rules = new Map<string, number>(); // timers, of those whose tool may ask for an approval
+  private readonly approval = new Set<string>(); // of those, what a person or the tool's own rule must let run first
   private readonly cut = new Set<string>(); // those whose arguments were too large to be told
   private declaredOnly: readonly string[] = [];
   private readonly running = new Map<string, AbortController>();
@@ -36,11 +33,9 @@ export class PageFunctions {
     switch (message.type) {
       case "ToolStarted":
         if (message.truncated) this.cut.add(message.call.id);
-        if (!this.begun.has(message.call.id)) this.ask(message.call, message.approval);
-        break;
-      case "ApprovalRequested":
-        window.clearTimeout(this.rules.get(message.call.id));
-        this.approval.add(message.call.id);
+        if (this.begun.has(message.call.id)) break;
+        this.open.set(message.call.id, message.call);
+        if (message.approval) this.approval.add(message.call.id);
         break;
       case "approved":
         this.approval.delete(message.id);
@@ -50,15 +45,6 @@ export class PageFunctions {
         this.forget(message.call.id);
         break;
     }
-  }
-
-  /** A call came. Where somebody may have to let it run, the tool's own rule has a moment to say whether. */
-  private ask(call: Call, approval: boolean): void {
-    this.open.set(call.id, call);
-    if (!approval) return;
-    this.approval.add(call.id);
-    const free = (): void => void (this.approval.delete(call.id) && this.proceed());
-    this.rules.set(call.id, window.setTimeout(free, RULE));
   }
 
   /** All that has happened is known, and the connection is there: run what is open, send what could not be sent. */
@@ -76,8 +62,7 @@ export class PageFunctions {
   /** Another session: its calls are others. */
   reset(): void {
     for (const running of this.running.values()) running.abort();
-    for (const timer of this.rules.values()) window.clearTimeout(timer);
-    for (const known of [this.rules, this.open, this.approval, this.cut, this.running, this.begun, this.answers]) known.clear();
+    for (const known of [this.open, this.approval, this.cut, this.running, this.begun, this.answers]) known.clear();
   }
 
   private async run(call: Call, run: PageFunction): Promise<void> {
@@ -96,8 +81,6 @@ export class PageFunctions {
   }
 
   private forget(id: string): void {
-    window.clearTimeout(this.rules.get(id));
-    this.rules.delete(id);
     this.open.delete(id);
     this.approval.delete(id);
     this.cut.delete(id);

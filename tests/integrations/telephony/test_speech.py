@@ -7,16 +7,41 @@ import json
 
 import pytest
 
-from livetools.integrations.phone.codec import PCMA, PCMU
-from livetools.integrations.phone.provider import Start
-from livetools.integrations.phone.speech import Speech
+from livetools.integrations.telephony import Provider
+from livetools.integrations.telephony.codec import L16, PCMA, PCMU, codec_of
+from livetools.integrations.telephony.providers import Twilio
+from livetools.integrations.telephony.speech import Speech
 from livetools.testing import FakeClock
 
 SECOND = bytes(48_000)
 
 
+class Plain(Provider):
+    """A provider whose messages are the sound itself, without marks, and which plays all that it gets."""
+
+    encoding, rate = "L16", 16000
+
+    def media(self, sound):
+        return sound
+
+
+class Strict(Plain):
+    """It takes one length, and can drop what it has."""
+
+    chunk = 0.02
+
+    def clear(self):
+        return "clear"
+
+
 def speech(codec=PCMU, clock=None) -> Speech:
-    return Speech(Start({}, "streamSid", "MZ1", codec), clock or FakeClock())
+    provider = Twilio()
+    provider.stream, provider.encoding = "MZ1", codec.name
+    return Speech(provider, codec, clock or FakeClock())
+
+
+def plain(provider, clock=None) -> Speech:
+    return Speech(provider, codec_of(provider.encoding, provider.rate), clock or FakeClock())
 
 
 def sounds(frames) -> list[bytes]:
@@ -95,3 +120,58 @@ def test_another_rate_of_the_models_is_no_seam():
     line = speech()
     frames = [*line.say(SECOND, 24_000), *line.say(bytes(32_000), 16_000), *line.pause()]
     assert len(b"".join(sounds(frames))) == pytest.approx(16_000, abs=320)
+
+
+@pytest.mark.parametrize("rate", [8000, 16000, 24000])
+def test_plain_sound_is_as_long_at_every_rate(rate):
+    provider = Plain()
+    provider.rate = rate
+    line = plain(provider)
+    sound = b"".join([*line.say(SECOND, 24_000), *line.pause()])
+    assert len(sound) == pytest.approx(rate * L16.width, abs=rate * L16.width / 25)
+
+
+def test_where_one_length_is_taken_every_message_has_it():
+    line = plain(Strict())
+    sent = [message for n in (3, 480, 999, 4801) for message in line.say(bytes(2 * n), 24_000)]
+    rest = list(line.pause())
+    assert sent
+    assert {len(message) for message in sent + rest} == {640}
+    assert list(line.pause()) == []
+
+
+def test_without_marks_what_was_heard_goes_by_the_clock():
+    clock = FakeClock()
+    line = plain(Strict(), clock)
+    list(line.say(SECOND, 24_000))
+    list(line.pause())
+    assert line.waiting
+    assert line.heard == 0.0
+    clock.advance(0.4)
+    assert line.heard == pytest.approx(0.4)
+    assert line.cut() == "clear"
+    clock.advance(10)
+    assert line.heard == pytest.approx(0.4), "the rest was dropped"
+    assert not line.waiting
+    list(line.say(SECOND, 24_000))
+    clock.advance(10)
+    assert line.heard == pytest.approx(1.4, abs=0.03)
+
+
+def test_what_cannot_be_dropped_is_played_and_heard():
+    clock = FakeClock()
+    line = plain(Plain(), clock)
+    list(line.say(SECOND, 24_000))
+    assert line.cut() is None
+    assert line.waiting
+    clock.advance(2)
+    assert line.heard == pytest.approx(1.0, abs=0.06)
+
+
+def test_a_provider_with_marks_has_a_little_longer_than_its_sound():
+    clock = FakeClock()
+    marked, unmarked = speech(clock=clock), plain(Plain(), clock)
+    for line in (marked, unmarked):
+        list(line.say(SECOND, 24_000))
+    assert marked.heard_by == marked.plays_until + 2.0
+    assert unmarked.heard_by == unmarked.plays_until

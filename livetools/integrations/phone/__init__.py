@@ -1,1 +1,0 @@
-"""The parts of ``integrations.telephony``: a provider's frames, its codecs, what a caller hears."""

@@ -1,0 +1,198 @@
+"""Connects phone calls to sessions, by the media streams of Twilio, Telnyx, Plivo, and of any other provider.
+
+::
+
+    agent = functools.partial(livetools.connect, "gemini-3.8-live", tools=[book_table])
+    app = FastAPI()
+
+    @app.websocket("/call")
+    async def call(websocket: WebSocket) -> None:
+        await websocket.accept()
+        await twilio(websocket, agent, auth_token=TOKEN, url="wss://example.org/call", greeting="Greet the caller.")
+
+Audio is converted as it comes: from the codec of the line to 16 kHz, and from the model's 24 kHz back. An interruption
+empties the provider's buffer. Keypad tones (DTMF) go to the model as text, joined if they follow each other within a
+second. When a tool ends the session (``ToolResult(..., ends_session=True)``), the caller hears the whole goodbye, then
+the websocket is closed.
+
+A provider that is not built in is a class of your own (:class:`Provider`), which :func:`serve` takes.
+:mod:`livetools.integrations.telephony.testing` calls an app in a test.
+
+Needs ``pip install 'PATH/TO/CLONE[telephony]'``.
+"""
+
+from __future__ import annotations
+
+from typing import Unpack
+
+from livetools.setup.extras import install
+
+try:
+    from starlette.websockets import WebSocket
+
+    from .call import take_call
+except ImportError as error:
+    raise ImportError(
+        f"telephony needs starlette, and from Python 3.13 on audioop-lts: {install('telephony')} ({error})"
+    ) from error
+
+from livetools.session.agents import AgentLike
+
+from .contract import Key, Mark, Media, Provider, Start, Stop
+from .options import CallOptions, Ended, StartFrame, options_of
+from .providers import Plivo, Telnyx, Twilio
+
+__all__ = [
+    "CallOptions",
+    "Ended",
+    "Key",
+    "Mark",
+    "Media",
+    "Provider",
+    "Start",
+    "StartFrame",
+    "Stop",
+    "plivo",
+    "serve",
+    "telnyx",
+    "twilio",
+]
+
+
+async def serve(
+    websocket: WebSocket, provider: Provider, agent: AgentLike, **options: Unpack[CallOptions]
+) -> None:
+    """Serve a phone call from ``provider``, an object of a class of your own that is made for this call, on an
+    accepted starlette websocket.
+
+    Returns when the call is over and the websocket closed. Cancelling it ends the call. ``options``:
+    :class:`CallOptions`.
+
+    A start whose id is no printable text of at most 256 characters is refused (1002), as is more than 64 KiB, or 10 s,
+    without a start. A codec that the start frame brings and that is not known is refused with 1003. Keys other than
+    ``0-9*#A-D`` are not heard, and sound that comes more than a minute ahead of its time is dropped.
+
+    Raises ``ConfigError`` if ``provider`` is not a :class:`Provider`, or its ``encoding`` or ``rate`` none that there
+    is. An error that ends the session (:class:`LiveToolsError`) is logged and passed to ``on_end``, not raised. Errors
+    of ``agent``, ``deps`` and ``on_end`` are raised, and what ``media``, ``mark`` and ``clear`` raise.
+
+    ::
+
+        from fastapi import FastAPI, WebSocket
+
+        class Ours(Provider):
+            encoding, rate = "L16", 16000
+
+        agent = partial(connect, MODEL, tools=[get_weather])
+        app = FastAPI()
+
+        @app.websocket("/ours")
+        async def call(websocket: WebSocket):
+            await websocket.accept()
+            await serve(websocket, Ours(), agent, greeting="Greet the caller.")
+
+        print([route.path for route in app.routes][-1])
+    """
+    await take_call(websocket, provider, agent, options_of(options))
+
+
+async def twilio(
+    websocket: WebSocket,
+    agent: AgentLike,
+    *,
+    auth_token: str | None = None,
+    url: str | None = None,
+    **options: Unpack[CallOptions],
+) -> None:
+    """Serve a phone call from Twilio (``<Connect><Stream url="wss://..."/>``), as :func:`serve` does.
+
+    ``auth_token``: the account's token, with which ``X-Twilio-Signature`` is checked; if it is wrong, the websocket is
+    closed with 1008. Without it anybody may call, which is logged once. ``url``: the URL that Twilio connected to
+    (``None``: the one of the request; pass it behind a proxy). ``options``: :class:`CallOptions`.
+
+    A start frame without ``streamSid`` and ``callSid`` is refused (1002). Raises ``ConfigError`` if ``auth_token`` is
+    empty.
+
+    ::
+
+        from fastapi import FastAPI, WebSocket
+
+        agent = partial(connect, MODEL, tools=[get_weather])
+        app = FastAPI()
+
+        @app.websocket("/twilio")
+        async def call(websocket: WebSocket):
+            await websocket.accept()
+            await twilio(websocket, agent, greeting="Greet the caller.")
+
+        print([route.path for route in app.routes][-1])
+    """
+    provider = Twilio(auth_token, str(websocket.url) if url is None else url)
+    await serve(websocket, provider, agent, **options)
+
+
+async def telnyx(
+    websocket: WebSocket, agent: AgentLike, *, auth_token: str | None = None, **options: Unpack[CallOptions]
+) -> None:
+    """Serve a phone call from Telnyx (``stream_url``, with ``stream_bidirectional_mode: "rtp"``), as :func:`serve`
+    does.
+
+    ``auth_token``: the ``stream_auth_token`` of the stream, which Telnyx sends in a header (``Authorization``, with
+    ``Bearer`` or without) or in the ``connected`` frame; without it the websocket is closed with 1008. ``deps(start)``:
+    ``start["call_control_id"]``, ``start["custom_parameters"]``, ``start["from"]`` … The codec is the stream's: PCMU,
+    PCMA, or L16 at 8, 16 or 24 kHz (ask for the same one as ``stream_codec`` and ``stream_bidirectional_codec``); for
+    another one the websocket is closed with 1003. ``options``: :class:`CallOptions`.
+
+    ::
+
+        from fastapi import FastAPI, WebSocket
+
+        agent = partial(connect, MODEL, tools=[get_weather])
+        app = FastAPI()
+
+        @app.websocket("/telnyx")
+        async def call(websocket: WebSocket):
+            await websocket.accept()
+            await telnyx(websocket, agent, auth_token="a secret of the stream")
+
+        print([route.path for route in app.routes][-1])
+    """
+    await serve(websocket, Telnyx(auth_token), agent, **options)
+
+
+async def plivo(
+    websocket: WebSocket,
+    agent: AgentLike,
+    *,
+    auth_token: str | None = None,
+    url: str | None = None,
+    **options: Unpack[CallOptions],
+) -> None:
+    """Serve a phone call from Plivo (``<Stream bidirectional="true" keepCallAlive="true">wss://...</Stream>``), as
+    :func:`serve` does.
+
+    ``auth_token``: the account's token, with which ``X-Plivo-Signature-V3`` is checked; if it is wrong, the websocket
+    is closed with 1008. Without it anybody may call, which is logged once. ``url``: the URL that Plivo connected to
+    (``None``: the one of the request; pass it behind a proxy). ``deps(start)``: ``start["callId"]``,
+    ``start["extra_headers"]`` … The codec is the one of ``contentType``: ``audio/x-mulaw;rate=8000``,
+    ``audio/x-l16;rate=8000`` or ``audio/x-l16;rate=16000``. ``options``: :class:`CallOptions`.
+
+    A start frame without ``streamId`` and ``callId`` is refused (1002). Raises ``ConfigError`` if ``auth_token`` is
+    empty.
+
+    ::
+
+        from fastapi import FastAPI, WebSocket
+
+        agent = partial(connect, MODEL, tools=[get_weather])
+        app = FastAPI()
+
+        @app.websocket("/plivo")
+        async def call(websocket: WebSocket):
+            await websocket.accept()
+            await plivo(websocket, agent, greeting="Greet the caller.")
+
+        print([route.path for route in app.routes][-1])
+    """
+    provider = Plivo(auth_token, str(websocket.url) if url is None else url)
+    await serve(websocket, provider, agent, **options)
