@@ -173,9 +173,9 @@ def _results_arrive(facts: Mapping[str, Answer | Undecided]) -> str:
     return "" if value(facts, "needs_name") is not None else "a plain result was not repeated either"
 
 
-def _answering(behaved: Mapping[str, Answer | Undecided]) -> Mapping[str, Talk]:
+def _kept_silent(facts: Mapping[str, Answer | Undecided]) -> Mapping[str, Talk]:
     return {
-        "silent": Talk(_async(behaved), (ASK, respond(WORD, said_word, 2 * QUIET, scheduling="SILENT"))),
+        "silent": Talk(_async(facts), (ASK, respond(WORD, said_word, 2 * QUIET, scheduling="SILENT"))),
     }
 
 
@@ -260,7 +260,7 @@ CALLS: tuple[Experiment, ...] = (
     Experiment(
         fields=("scheduling",),
         asks="Does a SILENT result stay silent?",
-        talks=_answering,
+        talks=_kept_silent,
         read=_scheduling,
         needs=_results_arrive,
     ),

@@ -9,6 +9,17 @@ from typing import Any, TypeAlias
 Json: TypeAlias = dict[str, Any]  # any JSON object
 
 
+def inner(message: Json, name: str) -> Json:
+    """The object in this field; empty, if there is none."""
+    found = message.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def calls_in(message: Json) -> list[Json]:
+    """The function calls of a message."""
+    return inner(message, "toolCall").get("functionCalls") or []
+
+
 @dataclass(slots=True)
 class Part:
     """What came while one step was played: messages, each with the time of its arrival in seconds."""
@@ -25,23 +36,19 @@ class Part:
     def parts(self) -> Iterator[Json]:
         """The parts of the model's turns, without thoughts."""
         for content in self.contents():
-            for part in content.get("modelTurn", {}).get("parts", []):
+            for part in inner(content, "modelTurn").get("parts") or []:
                 if not part.get("thought"):
                     yield part
 
     @property
     def calls(self) -> list[Json]:
         """The function calls."""
-        return [
-            call
-            for _, message in self.messages
-            for call in message.get("toolCall", {}).get("functionCalls", [])
-        ]
+        return [call for _, message in self.messages for call in calls_in(message)]
 
     @property
     def words(self) -> str:
         """What was said: the transcript and the text, in lower case."""
-        said = [content.get("outputTranscription", {}).get("text", "") for content in self.contents()]
+        said = [inner(content, "outputTranscription").get("text", "") for content in self.contents()]
         return "".join([*said, *(part.get("text", "") for part in self.parts())]).lower()
 
     @property
@@ -72,7 +79,7 @@ class Part:
         return [
             time - self.began
             for time, message in self.messages
-            if message.get("sessionResumptionUpdate", {}).get("newHandle")
+            if inner(message, "sessionResumptionUpdate").get("newHandle")
         ]
 
 

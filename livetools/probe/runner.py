@@ -28,7 +28,7 @@ from livetools.transport.endpoint import Endpoint
 from livetools.transport.websocket import WebSocket
 
 from .experiments import EXPERIMENTS
-from .outcome import Ending, Json, Outcome, Part
+from .outcome import Ending, Json, Outcome, Part, calls_in
 from .steps import spoke
 from .talk import Experiment, Facts, Scene, Step, Talk, Undecided
 from .turns import HELLO
@@ -72,8 +72,13 @@ class Probe:
         ``AuthenticationError``, ``ModelNotFound`` or ``QuotaExceeded`` if a close says so at any time, and what
         the close says if the model accepts no setup at all.
         """
-        await self._find_setup()
-        await self._find_channel()
+        try:
+            await self._find_setup()
+            await self._find_channel()
+        except Broken as broken:
+            raise ConnectFailed(
+                f"the service ended the connection twice, without a reason: {broken}"
+            ) from None
         for experiment in self.experiments:
             found = await self._perform(experiment)
             self.facts.update(found)
@@ -132,6 +137,8 @@ class Probe:
             raise
         except LiveToolsError as failure:
             return _undecided(experiment, str(failure))
+        except Exception as fault:  # a message of a shape that nobody has seen yet
+            return _undecided(experiment, f"its messages could not be read ({type(fault).__name__})")
 
     async def _play(self, talk: Talk) -> Outcome:
         """One conversation; once more, if its end says nothing of what was sent.
@@ -212,7 +219,7 @@ class _Line:
         """Keep what comes, up to the deadline, or until the step has what it waits for (then True)."""
         while (message := await self._next(deadline)) is not None:
             part.messages.append((self._clock.now(), message))
-            self._calls += message.get("toolCall", {}).get("functionCalls", [])
+            self._calls += calls_in(message)
             if step.until(part):
                 return True
         return False

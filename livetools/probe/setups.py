@@ -21,6 +21,7 @@ COVERAGES = (
     "TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO",
 )
 TOOLS = ("googleSearch", "codeExecution", "urlContext", "googleMaps")
+ACCEPTED = "accepted, though it may be ignored"
 NO_SUCH_HANDLE = "7f0c2b1e-5d64-4c0e-9a53-1f8b6f2d9c11"
 
 
@@ -40,7 +41,7 @@ def _accepted(field: str, early: bool = False, /, **setup: object) -> Experiment
         outcome = outcomes["set"]
         if outcome.refused:
             return {field: Answer(("refused",), outcome.why)}
-        return {field: Answer(("honoured", "ignored"), "accepted in the setup")}
+        return {field: Answer(("honoured", "ignored"), ACCEPTED)}
 
     return Experiment(
         fields=(field,), asks=f"Is {_name(setup)} accepted?", talks=fixed(set=_try(early, **setup)), read=read
@@ -92,7 +93,7 @@ def _thinking(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfil
             "thinking_levels": levels,
         }
     return {
-        "thinking_level": Answer(("honoured", "ignored"), "accepted in the setup"),
+        "thinking_level": Answer(("honoured", "ignored"), ACCEPTED),
         "thinking_levels": levels,
     }
 

@@ -131,7 +131,7 @@ def _media_chunks(outcomes: Mapping[str, Outcome], facts: object, known: ModelPr
     outcome = outcomes["chunks"]
     if outcome.refused:
         return {"media_chunks": Answer(("refused",), outcome.why)}
-    return {"media_chunks": Answer(("honoured", "ignored"), "accepted")}
+    return {"media_chunks": Answer(("honoured", "ignored"), "accepted, though it may be ignored")}
 
 
 def _context_update(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import pytest
-from support.raw_service import LIVE_3_8, RawService
+from support.raw_service import LIVE_3_8, RawService, serving
+from support.virtual import Hurried
 
 from livetools.cli import probe as command
 from livetools.cli.probe import price
@@ -16,38 +12,6 @@ from livetools.probe import EXPERIMENTS, NOT_PROBED, Probe
 from livetools.setup.profiles import ModelProfile, find
 
 KEY = "AIza-this-key-is-nobodys-business"
-
-
-class Hurried:
-    """Time that runs forty times as fast."""
-
-    def now(self) -> float:
-        return 40 * asyncio.get_running_loop().time()
-
-    async def sleep_until(self, t: float) -> None:
-        await asyncio.sleep(max(0.0, t - self.now()) / 40)
-
-
-@contextmanager
-def serving(service: RawService) -> Iterator[RawService]:
-    """The service in a thread of its own: the command has a loop of its own, too."""
-    ready, loop = threading.Event(), asyncio.new_event_loop()
-    over = asyncio.Event()
-
-    async def serve() -> None:
-        async with service.running():
-            ready.set()
-            await over.wait()
-
-    thread = threading.Thread(target=lambda: loop.run_until_complete(serve()))
-    thread.start()
-    ready.wait()
-    try:
-        yield service
-    finally:
-        loop.call_soon_threadsafe(over.set)
-        thread.join()
-        loop.close()
 
 
 @pytest.fixture(autouse=True)
@@ -118,6 +82,12 @@ def test_a_refused_key_is_one_line_without_the_key(run, monkeypatch):
     assert result.exit_code == 1
     assert "API key not valid" in result.stderr
     assert "nobodys" not in result.output
+
+
+def test_an_endpoint_that_nobody_serves_is_one_line(run):
+    result = run("probe", "gemini-3.8-live", "--base-url", "ws://127.0.0.1:1", "--yes")
+    assert result.exit_code == 1
+    assert "nobody listens on 127.0.0.1:1" in result.stderr
 
 
 def test_a_probe_costs_a_few_cents():

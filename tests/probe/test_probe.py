@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
+import anyio
 import pytest
-from support.raw_service import GEMINI, LIVE_3_8, ONLY, VERTEX, RawService
-from support.virtual import VirtualClock, run
+from support.raw_service import GEMINI, LIVE_3_8, ONLY, VERTEX, RawService, serving
+from support.virtual import Hurried, VirtualClock, run
 
-from livetools.errors import AuthenticationError, ModelNotFound, QuotaExceeded
+from livetools.errors import AuthenticationError, ConnectFailed, ModelNotFound, QuotaExceeded
 from livetools.probe import EXPERIMENTS, NOT_PROBED, Answer, Probe, Report, Undecided
+from livetools.session import Clock
 from livetools.setup.profiles import ModelProfile, families, find
 from livetools.transport.endpoint import resolve
 
@@ -22,26 +24,25 @@ TABLES = {False: GEMINI, True: VERTEX}
 KEY = "AIza-a-key-that-nobody-may-see"
 
 
-def probed(
-    model: str,
-    service: RawService,
-    *,
-    vertex: bool = False,
-    backend: str = "asyncio",
-    fields: set[str] = frozenset(),
-) -> Report:
-    """The report of a probe, or of the experiments of some fields alone."""
-    experiments = tuple(e for e in EXPERIMENTS if not fields or fields & {*e.fields})
+def probed(model: str, service: RawService, *, vertex: bool = False, fields: Collection[str] = ()) -> Report:
+    """The report of a probe, or of the experiments of some fields alone, in no time."""
 
     async def main() -> Report:
         async with service.running():
-            endpoint = resolve(base_url=service.url, api_key=KEY, vertexai=vertex, environ={})
-            probe = Probe(model, endpoint, clock=VirtualClock(), experiments=experiments)
-            async for _ in probe.run():
-                pass
-            return Report(model, "2026-11-29", probe.known, probe.facts)
+            return await report_of(model, service, VirtualClock(), vertex, fields)
 
-    return run(backend, main)
+    return run("asyncio", main)
+
+
+async def report_of(
+    model: str, service: RawService, clock: Clock, vertex: bool, fields: Collection[str]
+) -> Report:
+    experiments = tuple(e for e in EXPERIMENTS if not fields or {*fields} & {*e.fields})
+    endpoint = resolve(base_url=service.url, api_key=KEY, vertexai=vertex, environ={})
+    probe = Probe(model, endpoint, clock=clock, experiments=experiments)
+    async for _ in probe.run():
+        pass
+    return Report(model, "2026-11-29", probe.known, probe.facts)
 
 
 def wrong(report: Report, profile: ModelProfile) -> dict[str, Answer]:
@@ -314,8 +315,24 @@ def test_every_field_is_probed_or_is_said_not_to_be():
 
 
 def test_the_probe_runs_on_trio():
-    report = probed("gemini-3.8-live", RawService(LIVE_3_8), fields={"modalities", "blocking"})
+    with serving(RawService(LIVE_3_8)) as service:
+        wanted = {"proactivity", "blocking"}
+        report = anyio.run(report_of, "gemini-3.8-live", service, Hurried(), False, wanted, backend="trio")
     assert report.differences() == {}
+    assert report.confirmed().keys() >= wanted
+
+
+def test_a_service_that_ends_every_connection_is_out_of_reach():
+    with pytest.raises(ConnectFailed, match="ended the connection twice, without a reason: 1006"):
+        probed("gemini-3.8-live", RawService(LIVE_3_8, fails=9))
+
+
+def test_a_message_of_an_unseen_shape_spoils_its_experiment_alone():
+    service = RawService({**LIVE_3_8, "ids": "strange"})
+    report = probed("gemini-3.8-live", service)
+    assert report.facts["call_ids"] == Undecided("its messages could not be read (AttributeError)")
+    assert report.differences() == {}
+    assert isinstance(report.facts["empty_turn"], Answer)
 
 
 def test_a_connection_that_breaks_is_dialled_again():

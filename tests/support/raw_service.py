@@ -9,7 +9,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-from collections.abc import AsyncIterator, Mapping
+import threading
+from collections.abc import AsyncIterator, Iterator, Mapping
 from typing import Any
 
 from websockets.asyncio.server import ServerConnection, serve
@@ -18,7 +19,6 @@ from websockets.exceptions import ConnectionClosed
 INVALID = "Request contains an invalid argument."
 NOT_IMPLEMENTED = "Operation is not implemented, or supported, or enabled."
 NO_TEXT = "The requested combination of response modalities (TEXT) is not supported by the model."
-SILENT = ("scheduling",)
 ONLY, ALL = "TURN_INCLUDES_ONLY_ACTIVITY", "TURN_INCLUDES_ALL_INPUT"
 WITH_VIDEO = "TURN_INCLUDES_AUDIO_ACTIVITY_AND_ALL_VIDEO"
 
@@ -182,6 +182,28 @@ class RawService:
             pass
         finally:
             conversation.end()
+
+
+@contextlib.contextmanager
+def serving(service: RawService) -> Iterator[RawService]:
+    """The service in a thread of its own, for clients that have a loop of their own."""
+    ready, loop = threading.Event(), asyncio.new_event_loop()
+    over = asyncio.Event()
+
+    async def serve_until_over() -> None:
+        async with service.running():
+            ready.set()
+            await over.wait()
+
+    thread = threading.Thread(target=lambda: loop.run_until_complete(serve_until_over()))
+    thread.start()
+    ready.wait()
+    try:
+        yield service
+    finally:
+        loop.call_soon_threadsafe(over.set)
+        thread.join()
+        loop.close()
 
 
 class _Conversation:
@@ -379,12 +401,15 @@ class _Conversation:
                 return
             args = {"city": "Oslo"} if self.is_("json schema", "honoured") else {}
         ids = {"function-call": "function-call-395220346347865271", "call": "call_4162774", "none": None,
-               "uuid": "0f8fad5b-d9cb-469f-a165-70867728950e"}  # fmt: skip
+               "strange": "", "uuid": "0f8fad5b-d9cb-469f-a165-70867728950e"}  # fmt: skip
         self.call = {"name": declaration["name"], "args": args, "id": ids[self.behaves["ids"]]}
         if self.call["id"] is None:
             del self.call["id"]
         self.blocks = self.does_block(declaration.get("behavior"))
         self.heard = 0
+        if self.is_("ids", "strange"):
+            await self.send(toolCall={"functionCalls": ["a call that is no object"]})
+            return
         await self.send(toolCall={"functionCalls": [self.call]})
         if not self.blocks or self.behaves["call ends turn"]:
             await self.send(serverContent={"generationComplete": True})
