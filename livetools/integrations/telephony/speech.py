@@ -38,7 +38,7 @@ class Speech:
     @property
     def waiting(self) -> bool:
         """Whether something was sent that has not been heard yet."""
-        return bool(self._marks) or self._to_play() > 0
+        return bool(self._marks) or (self._unmarked > 0 and self._to_play() > 0)
 
     @property
     def heard_by(self) -> float:

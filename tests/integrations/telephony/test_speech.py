@@ -153,7 +153,7 @@ def test_without_marks_what_was_heard_goes_by_the_clock():
     clock.advance(10)
     assert line.heard == pytest.approx(0.4), "the rest was dropped"
     assert not line.waiting
-    list(line.say(SECOND, 24_000))
+    assert [*line.say(SECOND, 24_000), *line.pause()]
     clock.advance(10)
     assert line.heard == pytest.approx(1.4, abs=0.03)
 
