@@ -359,11 +359,17 @@ class GenerationComplete:
 
 #: The reason of a turn that was cut off because its connection was replaced.
 REPLACED = "CONNECTION_REPLACED"
+#: The reason of a ``TurnComplete`` that ends no turn of its own: what was pending at the last one is over.
+SETTLED = "NOTHING_PENDING"
 
 
 @dataclass(frozen=True, slots=True)
 class TurnComplete:
     """The model's turn is over. ``reason`` is ``None``, or says why it ended early (``MALFORMED_FUNCTION_CALL`` …).
+
+    ``NOTHING_PENDING`` is livetools' own reason: something was pending at the last ``TurnComplete``, and has ended
+    without another turn (a result that the model does not speak of, two texts that it has answered together). So a
+    loop that leaves at ``TurnComplete`` when ``session.pending`` is empty always leaves.
 
     ``status`` is the model's ``interactionStatus``, if it sends one; with ``IN_PROGRESS`` the model goes on.
     ``first_output`` and ``last_output`` are the seconds from the end of the user's input to the first and to the last

@@ -85,8 +85,9 @@ def told(event: Event) -> str:
             return f"waiting for {waiting_for} since {seconds:.0f} s"
         case events.TurnComplete(reason) if reason not in (
             None,
-            "CONNECTION_REPLACED",
-        ):  # told by Interrupted
+            events.REPLACED,  # told by Interrupted
+            events.SETTLED,
+        ):
             return f"the turn ended: {reason}"
     return ""
 

@@ -48,7 +48,7 @@ from livetools.setup.plan_types import Plan
 
 from .connection import close_codes
 from .messages import outgoing
-from .pending import Pending
+from .pending import Pending, TurnEnds
 from .receive import Reception
 from .send import Dispatch, says_something
 
@@ -92,6 +92,7 @@ class Machine:
         shared = self.calls, self.turns, self.input, self.outbox, self.connection, self.quiet
         self.dispatch = Dispatch(plan, *shared, self.latency.call)
         self.pending = Pending(self.calls, self.turns, self.input, self.outbox, self.dispatch)
+        self._turn_ends = TurnEnds(self.pending)
         self.limits = TimeLimits(plan, self.pending, self.connection, self.dispatch)
         self.reception = Reception(*shared, self.latency, self._tell, plan.model, self.limits)
         self.parking = Parking(self.pending, *shared, self.dispatch)
@@ -370,9 +371,7 @@ class Machine:
         if self.closed:
             return
         self.calls.tick(now)
-        served = self.calls.blocking()
-        stalled = self.turns.tick(now, served)
-        if stalled is not None:
+        if (stalled := self.turns.tick(now, self.calls.blocking())) is not None:
             self._tell(stalled)
             if self.turns.idle and not self.reception.cuts_next:  # of a turn that has no end
                 self.reception.suppressed = False
@@ -418,7 +417,7 @@ class Machine:
         for tell in self.watchers:
             tell()
         events, self._events = self._events, []
-        return events
+        return events if self.closed else self._turn_ends.follow(events)
 
     # What the connection is told, and what it decides
 
@@ -465,10 +464,9 @@ class Machine:
             self._tell(self.reception.started())
         if not first or (self.plan.handle and not restored):
             self._tell(Reconnected(restored))
-        link = self.connection.current
         for call in self.left if first and restored else ():
             self.calls.adopt(call, now)
-        errors = self.calls.resumed(link) if restored and self.plan.answer_lost else []
+        errors = self.calls.resumed(self.connection.current) if restored and self.plan.answer_lost else []
         self.dispatch.control += errors
         self.turns.most += len(errors)  # the model may speak of them
         self.turns.stale.began(restored, bool(errors))

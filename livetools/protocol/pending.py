@@ -7,6 +7,7 @@ lost one, one in the background) outlives a move.
 
 from __future__ import annotations
 
+from livetools.events import SETTLED, Event, TurnComplete
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.calls.ledger import OPEN, CallState
 from livetools.protocol.connection.connection import Snapshot
@@ -55,3 +56,25 @@ class Pending:
         busy = calls.pending or calls.replies or self._input or self._dispatch.control
         idle = self._turns.idle and not busy
         return Snapshot(bool(calls.pending), idle, self._turns.ended_at, self._outbox.awaited)
+
+
+class TurnEnds:
+    """Tells the end of what outlasts the turns.
+
+    A loop leaves at ``TurnComplete`` when nothing is pending. What was pending at the last one may end without
+    another turn: a doubt that silence settles, a result that the model does not speak of, a call that is cancelled.
+    Then a ``TurnComplete`` is told for that.
+    """
+
+    def __init__(self, pending: Pending) -> None:
+        self._pending = pending
+        self._open = False  # something was pending at the last TurnComplete, and is still
+
+    def follow(self, events: list[Event]) -> list[Event]:
+        """These are told after an input. Returns them, with what is due behind them."""
+        ended = any(type(event) is TurnComplete for event in events)
+        if ended or self._open:
+            was_open, self._open = self._open, bool(self._pending.names())
+            if was_open and not (self._open or ended):
+                events.append(TurnComplete(SETTLED))
+        return events

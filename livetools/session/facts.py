@@ -77,8 +77,9 @@ class SessionFacts:
         Named are open calls (those that wait for an approval, for a slot or for :meth:`respond`, lost ones and those in
         the background, too), results that are due as text, texts that were not sent yet, and a turn that the model is
         expected to begin or to end. Sound and video are never in it. ``stats()["waiting_for"]`` has the same in one
-        string. A loop that leaves at ``TurnComplete`` when this is empty cuts off no call; where nobody loops,
-        :meth:`wait_until_settled` waits for that.
+        string. A loop that leaves at ``TurnComplete`` when this is empty cuts off no call. It always leaves: what was
+        pending at one ``TurnComplete`` brings another when it ends, with the reason ``NOTHING_PENDING`` if no turn ends
+        then. Where nobody loops, :meth:`wait_until_settled` waits for that.
 
         ::
 

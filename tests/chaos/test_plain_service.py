@@ -188,21 +188,22 @@ class Service:
 
 
 class Proxy:
-    """Forwards bytes, and breaks each connection after so many of them."""
+    """Forwards bytes, and breaks each connection after so many of them, until it is ``calm``."""
 
     def __init__(self, port: int, chance: random.Random) -> None:
         self.port, self.chance, self.cuts, self.calm = port, chance, 0, False
 
     async def __call__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        left = [float("inf") if self.calm else self.chance.randrange(2_000, 60_000)]
+        left = self.chance.randrange(2_000, 60_000)
         there, out = await asyncio.open_connection("127.0.0.1", self.port)
 
         async def forward(source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+            nonlocal left
             while data := await source.read(4096):
-                target.write(data[: int(min(left[0], len(data)))])
+                target.write(data if self.calm else data[:left])
                 await target.drain()
-                left[0] -= len(data)
-                if left[0] <= 0:
+                left = max(0, left - len(data))
+                if not (left or self.calm):
                     self.cuts += 1
                     return
 

@@ -120,7 +120,7 @@ CHANGES: list[tuple[str, Any, set[str]]] = [
     ("first handle", "asked", {"handle_at_setup"}),
     ("first handle", "always", {"handle_at_setup"}),
     ("first handle", "never", {"handle_at_setup"}),
-    ("handle every", 0.9, {"handle_every"}),
+    ("handle every", 0.7, {"handle_every"}),
     ("handle every", None, {"handle_every"}),
     ("gives handles", False, {"resumption"}),
     ("status", True, {"idle_signal"}),

@@ -7,8 +7,10 @@ from dataclasses import replace
 import pytest
 from support.driver import Driver, plan
 
+from livetools.events import SETTLED, TurnComplete
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.messages import outgoing
+from livetools.protocol.turns.queue import PAUSE, QUIET_SETTLES
 from livetools.setup.plan_types import CallPolicy
 
 BLOCKING = CallPolicy("tool", timeout=None)
@@ -108,3 +110,66 @@ def test_a_move_waits_for_an_open_call_and_not_for_one_in_the_background() -> No
     d = live(BACKGROUND).call(("c1", "tool")).say("On it.").turn_complete()
     assert pending(d) == ["the call tool (c1)"]
     assert d.machine.pending.snapshot().calm
+
+
+SAID = {"serverContent": {"outputTranscription": {"text": "Yes."}}}
+END = {"serverContent": {"turnComplete": True}}
+CALLED = {"toolCall": {"functionCalls": [{"id": "c1", "name": "tool", "args": {}}]}}
+TAKEN_BACK = {"toolCallCancellation": {"ids": ["c1"]}}
+
+
+class Loop:
+    """A loop that leaves at ``TurnComplete`` when nothing is pending."""
+
+    def __init__(self, d: Driver) -> None:
+        self.d, self.at, self.reasons = d, 0, list[str | None]()
+
+    def read(self) -> bool:
+        """Whether it leaves."""
+        new, self.at = self.d.events[self.at :], len(self.d.events)
+        ends = [event.reason for event in new if isinstance(event, TurnComplete)]
+        self.reasons += ends
+        return bool(ends) and not pending(self.d)
+
+
+@pytest.mark.parametrize(
+    ("texts", "steps", "seconds"),
+    [
+        (2, [SAID, END], PAUSE),  # both texts are answered in one turn
+        (1, [CALLED, None, SAID, END], QUIET_SETTLES),  # the turn of the call speaks of the result as well
+        (1, [CALLED, SAID, END, "SILENT"], 0.0),
+        (1, [CALLED, SAID, END, TAKEN_BACK], 0.0),
+    ],
+    ids=["two texts together", "result in the same turn", "silent result", "call taken back"],
+)
+def test_a_loop_leaves_once_what_was_pending_at_the_end_of_a_turn_ends_without_another(
+    texts: int, steps: list[dict[str, object] | str | None], seconds: float
+) -> None:
+    d = live(ASYNC)
+    for _ in range(texts):
+        d.machine.send_text("?", d.now)
+        d.drain()
+    loop = Loop(d)
+    for step in steps:
+        assert not loop.read()
+        if isinstance(step, dict):
+            d.server(step)
+        else:
+            d.settle("c1", scheduling=step).drain()
+    if seconds:
+        d.later(seconds - 0.01)
+        assert not loop.read()
+        d.later(0.02)
+    assert loop.read()
+    assert loop.reasons == [None, SETTLED]
+    d.later(60)
+    assert not loop.read(), "it is told once"
+    assert loop.reasons == [None, SETTLED]
+
+
+def test_a_turn_that_leaves_nothing_pending_ends_once_and_the_next_one_too() -> None:
+    d = live(ASYNC)
+    for _ in range(2):
+        d.machine.send_text("?", d.now)
+        d.drain().server(CALLED).server(SAID).server(END).settle("c1").server(SAID).server(END).later(60)
+    assert [event.reason for event in d.events if isinstance(event, TurnComplete)] == [None] * 4

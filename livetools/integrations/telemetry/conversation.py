@@ -13,6 +13,7 @@ from typing import Any
 from opentelemetry import context, trace
 
 from livetools.events import (
+    SETTLED,
     AudioChunk,
     Call,
     CodeChunk,
@@ -189,7 +190,7 @@ class Conversation:
         self._note(event)
 
     def _on_turn_complete(self, event: TurnComplete) -> None:
-        if event.status == "IN_PROGRESS":  # a filler: the model thinks on
+        if event.status == "IN_PROGRESS" or event.reason == SETTLED:  # the model thinks on; no turn has ended
             return
         if self._turn is None and not self._turn_usage.total_tokens:
             return  # an empty turn

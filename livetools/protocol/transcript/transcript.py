@@ -26,6 +26,7 @@ from typing import Any, TextIO, overload
 from msgspec import Struct
 
 from livetools.events import (
+    SETTLED,
     Call,
     Event,
     InputTranscript,
@@ -211,6 +212,8 @@ class Transcript(Sequence[Content]):
             self._grow(step, len(event.text))
 
     def _on_turn_complete(self, event: TurnComplete) -> None:
+        if event.reason == SETTLED:  # no turn has ended, and the user may speak by now
+            return
         if event.status == "IN_PROGRESS":  # a filler: the model thinks on, and the exchange with it
             self._batch = None
             if self._steps and isinstance(last := self._steps[-1], Utterance):

@@ -434,7 +434,8 @@ function turnComplete(state, reason, status, time) {
         finish(exchange, time);
         exchange.complete = true;
     }
-    if (reason !== null && reason !== "CONNECTION_REPLACED")
+    const told = reason !== null && reason !== "CONNECTION_REPLACED" && reason !== "NOTHING_PENDING";
+    if (told)
         note(state, `the turn ended: ${reason}`, time, "warning");
     return state;
 }

@@ -567,7 +567,8 @@ function turnComplete(state: State, reason: string | null, status: string | null
     finish(exchange, time);
     exchange.complete = true;
   }
-  if (reason !== null && reason !== "CONNECTION_REPLACED") note(state, `the turn ended: ${reason}`, time, "warning");
+  const told = reason !== null && reason !== "CONNECTION_REPLACED" && reason !== "NOTHING_PENDING";
+  if (told) note(state, `the turn ended: ${reason}`, time, "warning");
   return state;
 }
 
