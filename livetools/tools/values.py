@@ -15,6 +15,7 @@ date, time, datetime                ISO 8601
 timedelta                           ISO 8601, in seconds: ``PT90S``
 Decimal, UUID, path, complex        text
 bytes that are UTF-8                text
+other bytes inside a larger value   ``[2 bytes that are not text]``
 image, sound, video, PDF, as bytes  ``[an image: image/png, 70 bytes]``, and a part beside the response
 or as ``PIL.Image``, ``Part`` …
 NaN, infinity, ``NaT``, ``NA``      null; none of them is JSON, and the service closes the session for them
@@ -29,8 +30,8 @@ a circle, more than 60 levels       ``"…"``
 past 200,000 values in all          ``"…"`` for what follows: a few lists that hold each other have no end
 ==================================  ==========================================================================
 
-:class:`Unsayable` is raised for what has no such form: bytes that are neither text nor media, keys that are one in
-JSON, an object with nothing to tell.
+:class:`Unsayable` is raised for what has no such form: a result of bytes that are neither text nor media, keys that are
+one in JSON, an object with nothing to tell.
 """
 
 from __future__ import annotations
@@ -123,7 +124,8 @@ class _State:
         self.left, self.found = ALL, found
 
 
-Above: TypeAlias = tuple[Any, ...]  # a _State, and the ids of the containers around a value
+Above: TypeAlias = tuple[Any, ...]  # a _State, the ids of the containers around a value, and its own
+ALONE = 2  # its length for a value that is the whole result
 
 
 def _clean(value: object, above: Above) -> Json:
@@ -285,14 +287,16 @@ def _seconds(value: datetime.timedelta) -> str:
     return f"{'-' if seconds < 0 else ''}PT{number}S"
 
 
-def _bytes(value: bytes | bytearray | memoryview) -> str:
-    """Bytes that are no media."""
+def _bytes(value: bytes | bytearray | memoryview, above: Above) -> str:
+    """Bytes that are not media. Inside a larger value the rest of it still says something; alone they are an error."""
     data = bytes(value)
     try:
         if b"\0" not in data:
             return data.decode()
     except UnicodeDecodeError:
         pass
+    if len(above) > ALONE:
+        return f"[{len(data)} bytes that are not text]"
     raise Unsayable(
         f"{len(data)} bytes that are neither UTF-8 text nor a known kind of image or sound: return text, or "
         "ToolResult(..., parts=[(data, 'image/png')])"
@@ -474,8 +478,8 @@ _KINDS: tuple[tuple[Any, Callable[[Any, Above], Json]], ...] = (
     (datetime.timedelta, lambda v, _: _seconds(v)),
     (decimal.Decimal, lambda v, _: str(v) if v.is_finite() else None),
     (uuid.UUID | pathlib.PurePath | complex, lambda v, _: text(str(v))),
-    (BYTES, lambda v, _: _bytes(v)),
-    (io.BytesIO, lambda v, _: _bytes(v.getvalue())),
+    (BYTES, _bytes),
+    (io.BytesIO, lambda v, above: _bytes(v.getvalue(), above)),
     (io.StringIO, lambda v, _: text(v.getvalue())),
     (BaseException, _exception),
     (dict, _dict),

@@ -69,10 +69,17 @@ def test_encoded_media_are_a_part_and_a_sentence(data: bytes, kind: str, what: s
 
 @pytest.mark.parametrize("data", [b"\xff\xfe\x80\x81" * 20, bytes(10), b"\xffabc"])
 def test_bytes_that_are_neither_text_nor_media_are_an_error_that_says_so(data: bytes) -> None:
-    for value in (data, [data], {"a": data}):
-        done = outcome(value)
-        assert f"{len(data)} bytes that are neither" in done.response["error"]
-        assert isinstance(done.error, ToolError)
+    done = outcome(data)
+    assert f"{len(data)} bytes that are neither" in done.response["error"]
+    assert isinstance(done.error, ToolError)
+
+
+@pytest.mark.parametrize("data", [b"\xff\xfe\x80\x81", bytes(4), io.BytesIO(b"\xffabc")])
+def test_inside_a_larger_value_such_bytes_do_not_cost_the_rest_of_it(data: object) -> None:
+    assert encode({"name": "a", "raw": data}) == {
+        "output": {"name": "a", "raw": "[4 bytes that are not text]"}
+    }
+    assert encode(["a", [data]]) == {"output": ["a", ["[4 bytes that are not text]"]]}
 
 
 def test_text_that_begins_as_a_bitmap_is_text() -> None:
