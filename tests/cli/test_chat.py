@@ -26,7 +26,7 @@ def test_without_a_key_a_pretend_model_calls_the_functions(run, agent):
     assert lines[2:4] == ["> Weather in Oslo?", '  → get_weather(city="Oslo")']
     assert lines[4].startswith('  ← get_weather: "12 °C, rain"  (')
     assert lines[5:7] == ["pretend model: get_weather says: 12 °C, rain.", "> hello"]
-    assert "I understand nothing" in lines[7]
+    assert "I am a pretend model" in lines[7]
     assert "\x1b" not in result.stdout
 
 

@@ -94,7 +94,7 @@ def asking(guess: Guess) -> str:
 def introduction(declarations: Iterable[Declaration]) -> str:
     """What it says when no function fits."""
     names = [f"{d['name']}({', '.join(schema_of(d).get('properties') or ())})" for d in declarations]
-    text = "I am a pretend model: I understand nothing, I only pick a function by the words of your question."
+    text = "I am a pretend model: I pick a function by your words."
     return f"{text} {f'I have {_listed(names)}.' if names else 'I was given none.'}"
 
 
