@@ -9,7 +9,7 @@ from typing import Any
 import anyio
 
 from livetools.audio import pace
-from livetools.errors import ConfigError, LiveToolsError, ToolError
+from livetools.errors import ConfigError, LiveToolsError, SessionClosed, ToolError
 from livetools.events import (
     ApprovalRequested,
     AudioChunk,
@@ -197,6 +197,9 @@ class _Play:
         except TimeoutError:
             open_still = ", ".join(self.session.pending)
             self.recorder.note(f"not waited for after {self.case.patience:g} s: {open_still}")
+        except SessionClosed as closed:
+            if closed.code != 1000:  # else the agent has said goodbye, and nothing more is to come
+                raise
 
     async def _speak(self, sound: Sequence[bytes], turn: TurnRecord) -> None:
         async for chunk in pace([*sound, *[SILENCE] * AFTER]):

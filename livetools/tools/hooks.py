@@ -90,7 +90,7 @@ class Hooks(Protocol):
         """A hook behind this one has replaced the arguments: ``call`` is ``by`` from now on."""
         return
 
-    def on_input(self, event: InputTranscript) -> Awaitable[None] | None:
+    def on_input(self, event: InputTranscript, /) -> Awaitable[None] | None:
         """The user has typed or said ``event.text``; speech comes in pieces, if ``input_audio_transcription`` is on.
 
         With a second parameter ``session`` it gets the session: it can interrupt the model, make it say something else,
@@ -102,7 +102,7 @@ class Hooks(Protocol):
         """
         return None
 
-    def on_output(self, event: OutputTranscript) -> Awaitable[None] | None:
+    def on_output(self, event: OutputTranscript, /) -> Awaitable[None] | None:
         """The model says ``event.text``, a few words at a time. Otherwise like :meth:`on_input`; not a filter: an
         interruption can only remove audio that has not been played."""
         return None

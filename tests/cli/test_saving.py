@@ -108,7 +108,7 @@ def test_what_cannot_become_a_test_is_told(run, talk, tmp_path):
     empty = tmp_path / "empty.jsonl"
     empty.write_text("", encoding="utf-8")
     assert "no question has been answered" in run("replay", "--as-test", empty).stderr
-    assert "cannot be read" in run("replay", "--as-test", tmp_path / "missing.jsonl").stderr
+    assert "does not exist" in run("replay", "--as-test", tmp_path / "missing.jsonl").stderr
     odd = tmp_path / "odd.jsonl"
     odd.write_text("{}\n", encoding="utf-8")
     assert "not a line of a recording" in run("replay", "--as-test", odd).stderr

@@ -239,7 +239,7 @@ async def test_a_line_that_breaks_ends_the_session_with_an_error(
     kind: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for loop in ("asyncio", "trio"):
-        monkeypatch.setattr(f"livetools.session.on_{loop}.LINGER", 0.05)
+        monkeypatch.setattr(f"livetools.transport.on_{loop}.LINGER", 0.05)
     with raw_server(BROKEN_LINES[kind]) as url, anyio.fail_after(20):
         with pytest.raises(SessionClosed) as told:
             await listen(connect("gemini-3.8-live", base_url=url, reconnect=False))

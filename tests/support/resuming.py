@@ -41,7 +41,7 @@ class World:
 
     def __init__(self, closes: bool = True) -> None:
         self.closes = closes
-        self.d = Driver(plan(ASYNC, answer_lost=True, stall_timeout=60.0), PATIENT)
+        self.d = Driver(plan(ASYNC, answer_lost=True, closes_lost=True, stall_timeout=60.0), PATIENT)
         self.d.live()
         self.seen = len(self.d.frames)
         self.inbox: deque[dict[str, Any]] = deque()  # what was written on this connection and not served
