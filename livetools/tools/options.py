@@ -96,7 +96,12 @@ def resolve(options: Mapping[str, Any], where: str) -> dict[str, Any]:
         raise ToolDefinitionError(f"{where}: {error}") from None
     for name, (right, wanted) in _CHECKS.items():
         if name in resolved and not right(resolved[name]):
-            raise ToolDefinitionError(f"{where}: {name}={resolved[name]!r} should be {wanted}")
+            value = resolved[name]
+            if name in _PARAMETERS and callable(value):
+                raise ToolDefinitionError(
+                    f"{where}: {name}={value!r} has the wrong parameters: it must take {_PARAMETERS[name]}"
+                )
+            raise ToolDefinitionError(f"{where}: {name}={value!r} should be {wanted}")
     return resolved
 
 
@@ -130,6 +135,9 @@ def _positive(value: object) -> bool:
 def _count(value: object) -> bool:
     return value is None or (isinstance(value, int) and not isinstance(value, bool) and value > 0)
 
+
+#: What the callables among the options take.
+_PARAMETERS: Mapping[str, str] = {"undo": "(call, result[, context])", "approval": "(args[, context])"}
 
 _CHECKS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "name": (lambda v: isinstance(v, str), "a string"),

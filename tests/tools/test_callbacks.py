@@ -90,7 +90,7 @@ def test_a_callable_that_cannot_be_called_so_is_refused_when_it_is_decorated(
         """Books."""
 
     with pytest.raises(
-        ToolDefinitionError, match=r"book: undo=.* should be a callable, undo\(call, result\)"
+        ToolDefinitionError, match=r"book: undo=.* has the wrong parameters: it must take \(call, result"
     ):
         tool(undo=wrong)(book)
     with pytest.raises(ToolDefinitionError, match="undo"):
@@ -105,7 +105,7 @@ def test_an_approval_of_the_wrong_arity_is_refused_when_it_is_decorated(wrong: C
         """Books."""
 
     with pytest.raises(
-        ToolDefinitionError, match=r"approval=.* should be True, False or a callable, approval\(args\)"
+        ToolDefinitionError, match=r"approval=.* has the wrong parameters: it must take \(args"
     ):
         tool(approval=wrong)(book)
     for right in (lambda args: True, lambda args, context: True, lambda args, *, context: True, bool, print):
