@@ -121,7 +121,7 @@ class Dispatch:
         if late and self._unasked(now):
             frames += self._input(input.take(calls.blocking()), link, write, now)
         if frames:
-            frames[-1].write = write
+            frames[0].begins = frames[-1].write = write
         return frames
 
     def _unasked(self, now: float) -> bool:

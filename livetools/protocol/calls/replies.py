@@ -61,7 +61,7 @@ class AnswerFrame(Frame):
         self, link: int, answers: list[Answer], format: Callable[[Sequence[Mapping[str, Any]]], bytes]
     ) -> None:
         # what Frame would set: every call makes one of these
-        self.link, self.data, self.receipt, self.write = link, None, None, None
+        self.link, self.data, self.receipt, self.begins, self.write = link, None, None, None, None
         self.answers, self._format = answers, format
         self.dropped: Callable[[], None] | None = None  # called if nothing is left of it
 

@@ -114,16 +114,17 @@ FATES: Mapping[str, Fate] = {
 
 
 class Write:
-    """What is written in one go. The writer says when all of it was handed to a socket, and pings then, if asked.
+    """What is written in one go. The writer says when it begins, and when all of it was handed to a socket, and pings
+    then, if asked.
 
     ``asks``: whether to send a ping behind it, ``at_once`` or within a second; ``pong``: what became of that, ``None``
     where it cannot be told.
     """
 
-    __slots__ = ("asks", "at_once", "handed", "pong")
+    __slots__ = ("asks", "at_once", "begun", "handed", "pong")
 
     def __init__(self) -> None:
-        self.handed = False
+        self.begun = self.handed = False
         self.asks = self.at_once = False
         self.pong: Pong | None = None
 
@@ -167,12 +168,13 @@ class Receipt:
 
 
 class Frame:
-    """What is written to which socket, who waits for that, and the write that ends with it."""
+    """What is written to which socket, who waits for that, and the write that begins or ends with it."""
 
-    __slots__ = ("data", "link", "receipt", "write")
+    __slots__ = ("begins", "data", "link", "receipt", "write")
 
     def __init__(self, link: int, data: bytes | None, receipt: Receipt | None = None) -> None:
         self.link, self.data, self.receipt = link, data, receipt
+        self.begins: Write | None = None
         self.write: Write | None = None
 
     def make(self) -> bytes | None:
@@ -248,9 +250,14 @@ class Entry:
         return self.read
 
     def suspect(self, turned: bool) -> bool:
-        """Whether the connection may have ended for this: it was the model's next, or nothing has come of any."""
+        """Whether the connection may have ended for this: it was the model's next, or nothing has come of any.
+
+        A write that has begun counts: the service can have received all of it, and closed, before the writer runs
+        again to say that it was handed over.
+        """
         reached = self.after_turn is None or self.after_turn.over
-        return self.state is not EntryState.WRITING and (reached or not turned)
+        begun = self.write is not None and (self.write.begun or self.write.handed)
+        return begun and (reached or not turned)
 
     @property
     def safe(self) -> bool:

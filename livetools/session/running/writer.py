@@ -128,6 +128,8 @@ class Writer:
         if transport is None:
             return  # it is gone, and the machine knows what it owes
         data = frame.make()
+        if frame.begins is not None:
+            frame.begins.begun = True
         try:
             if data is not None:
                 if self.log is not None:

@@ -183,6 +183,16 @@ def test_what_is_unread_is_lost_once_and_in_its_order() -> None:
     assert box.lost() == []
 
 
+def test_a_connection_may_have_ended_for_what_was_still_being_written() -> None:
+    # The service can have received it, and closed, before the writer runs again to say that it was handed over.
+    box, write = Outbox(), Write()
+    box.wrote(text := Entry("text"), write)
+    write.begun = True
+    assert text.state is EntryState.WRITING
+    box.lost()
+    assert text.endings == 1
+
+
 class ForCall(Entry):
     """An answer to this call."""
 
