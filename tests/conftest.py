@@ -15,8 +15,11 @@ def anyio_backend(request: pytest.FixtureRequest) -> str:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A module's browser tests come last: while the browser is there, no other event loop runs in its thread.
 
-    A test's name is the same in every process: the workers of a parallel run compare them.
+    A test's name is the same in every process: the workers of a parallel run compare them. A slow test has minutes.
     """
+    for item in items:
+        if item.get_closest_marker("slow") and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(1800))
     modules = {item.path: place for place, item in reversed(list(enumerate(items)))}
     items.sort(key=lambda item: (modules[item.path], "chromium" in getattr(item, "fixturenames", ())))
     moving = [item.nodeid for item in items if " at 0x" in item.nodeid]

@@ -65,6 +65,7 @@ EXCUSES = {
     "crossed": "something of the server's came after the answer was sent: nobody can tell that it was lost",
     "cancelled late": "the server knows when a response arrived, not whether the cancellation had been read by then",
     "mixed": "of several responses to calls that do not block nothing tells which turn is on which",
+    "out of order": "a question stalled, the next one was answered before it, and no turn says which question it is on",
     "said too late": "two questions may be answered in one turn: the model was quiet for too long behind the first",
     "taken back": "where a call ends its turn, one that is taken back may have ended it; the model was slow to go on",
 }
@@ -86,6 +87,7 @@ ID = re.compile(rb'"id":\s*"([^"]+)"')  # of a call, in a frame
 TOOL_TIMEOUT = 6.0
 APPROVAL_TIMEOUT = 3.0
 PARTS = 3  # of what a generator yields
+PROMPTLY = 1.0  # virtual seconds: a model that speaks by then was not quiet
 PATIENCE = 900.0  # virtual seconds after which an exchange that has not ended never will
 
 
@@ -115,6 +117,10 @@ class Chaos:
         self.updates: list[str | None] = []  # agents whom session.update said to be in office
         self.calm = False
         self.taken_back: set[str] = set()  # calls
+        self.stalled: list[str] = []  # questions that got no answer, or no more of it, in time
+        self.empty: dict[
+            str, float
+        ] = {}  # questions that were given nothing, before the model had answered, and when
         self.done: list[str] = []  # texts to which the model has said its answer
         self.wrong: list[tuple[str, str]] = []  # questions, with what they were given instead of their answer
         self.model, self.config, vertex = (
@@ -188,7 +194,10 @@ class Chaos:
             except livetools.NoAnswer:
                 self.replies["none"] += 1
                 self.excuse("no answer")
+                self.stalled.append(text)
             else:
+                if reply.stalled:
+                    self.stalled.append(text)
                 if reply.interrupted or reply.stalled:
                     self.excuse("cut short")
                 elif text in str(reply):  # which may be on another text as well
@@ -197,8 +206,12 @@ class Chaos:
                     self.excuse("taken back")
                 elif mixed:
                     self.excuse("mixed")
+                elif self.overtaken(text, str(reply)):
+                    self.excuse("out of order")
                 elif not any(text in said for said in self.done):
                     self.excuse("said too late")
+                    if not str(reply):
+                        self.empty[text] = anyio.current_time()
                 else:
                     self.wrong.append((text, str(reply)))
         else:
@@ -208,6 +221,12 @@ class Chaos:
         if way > 0.97:
             await session.interrupt()
         await anyio.sleep(self.random.choice((0.0, 0.1, 3.0)))
+
+    def overtaken(self, text: str, reply: str) -> bool:
+        """Whether the model answered this question before one that had stalled, whose answer was taken for its own."""
+        before = itertools.takewhile(lambda done: done != text, self.done)
+        late = {done for done in self.done if done in reply} - set(before)
+        return text in self.done and not late.isdisjoint(self.stalled)
 
     async def speak(self, session: livetools.Session) -> None:
         """An open microphone, off and on. Nobody speaks into it."""
@@ -282,6 +301,9 @@ class Chaos:
             await self.call(turn, chance)
         await turn.say(f"done {turn.text} ")
         self.done.append(turn.text)
+        for text, since in self.empty.items():
+            if text in turn.text and anyio.current_time() < since + PROMPTLY:
+                self.wrong.append((text, "nothing, a moment before it was said"))
         await self.maybe_cut(turn, chance, 0.03)
 
     async def call(self, turn: Turn, chance: random.Random) -> None:

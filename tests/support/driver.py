@@ -41,6 +41,9 @@ class Driver:
         self.heard = 0  # messages of the server's
         self.deaf: set[int] = set()  # links on which nothing arrives, and no ping is answered
         self.slow: set[int] = set()  # links on which the pongs have not come yet
+        self.ponged: dict[
+            int, int
+        ] = {}  # by link: messages that had been heard when the first pong came, if late
 
     # What happens
 
@@ -120,7 +123,7 @@ class Driver:
         return self
 
     def _pong(self, link: int, before: int, lost: bool) -> int | None:
-        return None if lost or link in self.slow else self.heard - before
+        return None if lost or link in self.slow else self.heard - max(before, self.ponged.get(link, 0))
 
     # What was seen
 

@@ -1,4 +1,4 @@
-"""A 3.8 that is resumed while calls are open, beside the machine: whether each question is answered all the same.
+"""A service that is resumed while calls are open, beside the machine: whether each question is answered all the same.
 
 The service still waits for the calls that went down with a connection: it spends the next input on them, unless an
 error answers each of them first, which some close with an empty turn of its own. A handle that is older than that is
@@ -23,7 +23,11 @@ ASYNC = CallPolicy("tool", timeout=None, behavior="NON_BLOCKING", ends_turn=True
 
 
 class World:
-    """One machine, one user, one service; ``closes``: it sends an empty turn for the errors that it reads."""
+    """One machine, one user, one service.
+
+    ``closes``: it sends an empty turn for the errors that it reads. ``expected``: the profile says so, as that of 3.8
+    does; else the pong behind the errors tells that they were read, and comes when the service reads them.
+    """
 
     INPUTS: tuple[Step, ...] = (
         ("ask",),
@@ -39,9 +43,9 @@ class World:
         ("wait",),
     )
 
-    def __init__(self, closes: bool = True) -> None:
-        self.closes = closes
-        self.d = Driver(plan(ASYNC, answer_lost=True, closes_lost=True, stall_timeout=60.0), PATIENT)
+    def __init__(self, closes: bool = True, expected: bool = True) -> None:
+        self.closes, self.expected = closes, expected
+        self.d = Driver(plan(ASYNC, answer_lost=True, closes_lost=expected, stall_timeout=60.0), PATIENT)
         self.d.live()
         self.seen = len(self.d.frames)
         self.inbox: deque[dict[str, Any]] = deque()  # what was written on this connection and not served
@@ -90,6 +94,7 @@ class World:
             turns.model, queue, entries, heard, stale.untried, stale.unseen, stale.closes,
             tuple(tuple(frame) for frame in self.inbox), len(self.unanswered), self.saying, len(self.open),
             len(self.stuck), len(self.saved), len(self.running), self.names, self.turned, min(self.drops, 3),
+            self.d.machine.connection.current in self.d.slow,
         )  # fmt: skip
 
     # The user and his tools
@@ -122,6 +127,9 @@ class World:
         if not self.inbox:
             return
         frame = self.inbox.popleft()
+        if (link := self.d.machine.connection.current) in self.d.slow:
+            self.d.slow.discard(link)
+            self.d.ponged[link] = self.d.heard
         for response in frame.get("toolResponse", {}).get("functionResponses", ()):
             id = response["id"]
             if id in self.open:
@@ -189,7 +197,10 @@ class World:
         self.stuck = set(self.saved)
         self.open.clear()
         self.turned = False
-        self.d.drop().later(0.5).establish()
+        self.d.drop().later(0.5)
+        if not self.expected:
+            self.d.slow.add(self.d.dialled[-1])
+        self.d.establish()
         self.handle()
 
     def wait(self) -> None:

@@ -392,17 +392,21 @@ class Turns:
         known, self._known = self._known, 0
         if not self._queue:
             return
-        first = self._queue.pop(0)
+        first, empty = self._queue.pop(0), was is Model.IDLE and not known
         first.over, self._ended_answer = True, first.answer
-        exchange = self.exchange
-        if was is Model.IDLE and exchange is not None and exchange.turn is first and not exchange.sure:
-            exchange.listen(sure=True)  # it is answered with an empty turn: what it heard was not its own
+        asked = self.exchange if self.exchange is not None and not self.exchange.sure else None
+        if empty and asked and asked.turn is first:
+            asked.listen(sure=True)  # it is answered with an empty turn: what it heard was not its own
         if first.answer and first.wanted and not (first.prompt or first.doubtful):
             return
+        if empty and first.doubtful:  # it was perhaps over already, and this was the end of the next
+            known = 2 + sum(1 for _ in takewhile(lambda turn: turn.doubtful, self._queue))
         # those that it may have answered too
         perhaps = list(takewhile(lambda turn: turn.shares, islice(self._queue, max(0, known - 1))))
         for turn in perhaps:
             turn.doubtful = True
+        if empty and asked and asked.turn in perhaps:
+            asked.listen(sure=False)  # then this was its answer
         if perhaps:
             self._patience = PAUSE if sum(turn.wanted for turn in (first, *perhaps)) > 1 else QUIET_SETTLES
 
@@ -455,6 +459,10 @@ class Turns:
         self._do(TurnEvent.END, now)
         if crossed:
             self._slide(marks)
+        elif self._ended_answer and not self._heard and len(self._unspoken) > 1 and not self.owed:
+            # Nothing was said, and there are more answers: the second may have cut this turn short, and bring its own.
+            self._queue.insert(0, Expected(answer=True))
+            crossed = True
         self._spoken = self.owed and (crossed or self._heard)
         if self._spoken and self._patience == inf:
             self._patience = QUIET_SETTLES

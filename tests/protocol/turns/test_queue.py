@@ -242,6 +242,31 @@ def test_two_answers_with_words_between_them_are_spoken_of_in_turn() -> None:
     assert exchange.done
 
 
+def answered_with_silence() -> tuple[Driver, Exchange]:
+    """A session whose model has ended a turn without a word after the answers to two calls."""
+    d = Driver(plan(ASYNC)).live()
+    exchange, _ = d.machine.ask("?", d.now)
+    d.drain().call(("a", "tool"), ("b", "tool")).turn_complete()
+    return d.settle("a").settle("b").turn_complete(), exchange
+
+
+def test_an_empty_turn_after_two_answers_may_be_about_the_first_alone() -> None:
+    d, exchange = answered_with_silence()
+    assert not exchange.done
+    d.later(QUIET_SETTLES - 0.1).say("both").turn_complete()
+    assert exchange.done
+    assert [event.text for event in exchange.events if isinstance(event, OutputTranscript)] == ["both"]
+
+
+def test_if_nothing_follows_that_the_model_has_nothing_to_say_to_either() -> None:
+    d, exchange = answered_with_silence()
+    d.later(QUIET_SETTLES + 0.1)
+    assert exchange.done
+    assert not exchange.interrupted
+    assert "Stalled" not in d.names
+    assert d.machine.turns.idle
+
+
 def test_text_that_cuts_the_models_reply_is_answered_next() -> None:
     d = Driver(plan()).live()
     d.machine.send_text("first", d.now)
