@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from math import inf
 
@@ -134,7 +134,7 @@ class Exchange:
             self._called.add(run)
             self.events.append(ToolStarted(call))
 
-    def called(self, runs: set[int]) -> bool:
+    def called(self, runs: Collection[int]) -> bool:
         """Whether one of these calls was made in what it listens to."""
         return self.listens and not self._called.isdisjoint(runs)
 

@@ -53,7 +53,8 @@ class Turns:
         self._known = 0  # of the queue, the turns that were expected when the turn under way began
         self._standing: set[int] = set()  # runs that the model stands still for
         self._halting = self._halted = False  # one of those will end its turn by itself, or has
-        self._unspoken: set[int] = set()  # runs whose answers are still to be spoken of
+        # runs whose answers are still to be spoken of; true: of a call that had ended its turn
+        self._unspoken: dict[int, bool] = {}
         self._heard = False  # the model said something since the last answer
         self._ended_answer = False  # the turn that ended last was expected to speak of an answer
         self._cutting = False  # an answer was sent that may itself cut the model off
@@ -256,7 +257,7 @@ class Turns:
             turn = self._mark(ends_turn and not self.status_signal, now)
             self._cutting = self._cutting or (scheduling == "INTERRUPT" and self.model is Model.SPEAKING)
             self._heard = False
-            self._unspoken.add(run)
+            self._unspoken[run] = ends_turn
         if last:
             self.closed(run, now)
         else:
@@ -265,7 +266,7 @@ class Turns:
 
     def taken_back(self, run: int, now: float) -> None:
         """The server has cancelled this call: it does not speak of an answer to it."""
-        self._unspoken.discard(run)
+        self._unspoken.pop(run, None)
         self._standing.discard(run)
         if not (self._unspoken or self._standing):
             self._halting = False
@@ -459,7 +460,7 @@ class Turns:
         self._do(TurnEvent.END, now)
         if crossed:
             self._slide(marks)
-        elif self._ended_answer and not self._heard and len(self._unspoken) > 1 and not self.owed:
+        elif self._ended_answer and not self._heard and sum(self._unspoken.values()) > 1 and not self.owed:
             # Nothing was said, and there are more answers: the second may have cut this turn short, and bring its own.
             self._queue.insert(0, Expected(answer=True))
             crossed = True

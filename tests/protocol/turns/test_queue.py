@@ -267,6 +267,16 @@ def test_if_nothing_follows_that_the_model_has_nothing_to_say_to_either() -> Non
     assert d.machine.turns.idle
 
 
+def test_a_turn_without_a_word_after_the_answers_it_stood_still_for_is_over() -> None:
+    d = Driver(plan(BLOCKING)).live()
+    d.machine.send_text("one", d.now)
+    exchange, _ = d.machine.ask("two", d.now)
+    d.drain().call(("a", "tool"), ("b", "tool")).settle("a").settle("b").turn_complete()
+    d.say("to two").turn_complete()
+    assert exchange.done
+    assert [event.text for event in exchange.events if isinstance(event, OutputTranscript)] == ["to two"]
+
+
 def test_text_that_cuts_the_models_reply_is_answered_next() -> None:
     d = Driver(plan()).live()
     d.machine.send_text("first", d.now)
