@@ -26,7 +26,7 @@ from livetools.protocol.calls.actions import Outcome
 from livetools.session.assembly import specs_of
 from livetools.session.handlers.first_step import FirstStep
 from livetools.session.handlers.handlers import Desk, Handlers
-from livetools.session.handlers.workers import Workers
+from livetools.session.handlers.tasks import Tasks
 from livetools.session.misnamed import unexpected
 from livetools.session.running import closing
 from livetools.session.running.clock import SystemClock
@@ -102,11 +102,11 @@ def attach(
         reconnect=False,
     )
 
-    def workers(desk: Desk, group: TaskGroup, host: Host) -> Workers:
+    def tasks(desk: Desk, group: TaskGroup, host: Host) -> Tasks:
         handlers = Handlers(desk, response_key, tuple(hooks))
-        return Workers(group, handlers, deps)
+        return Tasks(group, handlers, deps)
 
-    return Attached(sdk_session, plan, workers)
+    return Attached(sdk_session, plan, tasks)
 
 
 class _AttachedDriver(Driver[AttachedMachine]):
@@ -118,7 +118,7 @@ class _AttachedDriver(Driver[AttachedMachine]):
     async def run(self, group: TaskGroup, ready: Callable[[], None]) -> None:
         self.begin(group)
         try:
-            await group.start(self._transport.run)
+            self._transport.open(group)
             ready()
             await self._over.wait()
             await self.wind_down()
@@ -158,9 +158,9 @@ class Attached:
     """
 
     def __init__(
-        self, sdk_session: SDKSession, plan: Plan, make_workers: Callable[[Desk, TaskGroup, Host], Workers]
+        self, sdk_session: SDKSession, plan: Plan, make_tasks: Callable[[Desk, TaskGroup, Host], Tasks]
     ) -> None:
-        self._session, self._plan, self._make_workers = sdk_session, plan, make_workers
+        self._session, self._plan, self._make_tasks = sdk_session, plan, make_tasks
         self._host = Host("attached livetools session")
         self._turn: AsyncIterator[Any] | None = None  # a receive() of the SDK's
         self._reading = False
@@ -176,7 +176,7 @@ class Attached:
         self._slice = TimeSlice()
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-            driver.workers = self._make_workers(driver, group, self._host)
+            driver.tasks = self._make_tasks(driver, group, self._host)
             await driver.run(group, ready)
 
         _attached[id(self._session)] = self

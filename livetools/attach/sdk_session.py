@@ -7,10 +7,11 @@ import sys
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextvars import copy_context
 from functools import partial
+from math import inf
 from typing import Any, Protocol
 
 import anyio
-from anyio.abc import TaskStatus
+from anyio.abc import TaskGroup
 from pydantic_core import from_json
 
 from livetools.log import get_logger
@@ -19,12 +20,11 @@ from livetools.protocol.input.outbox import Frame
 from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.frames import FunctionCall
 from livetools.protocol.messages.outgoing import JSONObject, answers_turn
-from livetools.session.handlers.eager import EagerCoroutine
-from livetools.session.handlers.handlers import is_of_the_user
+from livetools.session.running.host import Starter
 from livetools.session.running.writer import Writer, WriterOwner
 from livetools.setup.configuration import plain
 from livetools.transport.contract import Gone
-from livetools.transport.loop.wake import make_wake, this_task, was_cancelled
+from livetools.transport.loop.wake import make_wake
 
 log = get_logger("livetools.session")
 
@@ -39,8 +39,8 @@ class SDKSession(Protocol):
 
 
 class SDKTransport:
-    """Writes through the SDK's session; its user reads. One message at a time, in the name of the task that runs
-    :meth:`run`: most are sent before they have to wait, and that task goes on with the others.
+    """Writes through the SDK's session; its user reads. One message at a time, each in a task of its own: most are sent
+    before they have to wait.
 
     A message that was taken is sent, whoever is cancelled; only after :meth:`leave` it is cut off in the end. What
     the SDK raises is logged: of a connection that is gone it tells the reader. ``as_content``: answers are a turn of
@@ -50,37 +50,26 @@ class SDKTransport:
     def __init__(self, session: SDKSession, as_content: bool = False) -> None:
         self._session, self._as_content = session, as_content
         self._context = copy_context()
-        self._task: asyncio.Task[Any] | None = None  # that runs
-        self._sending: EagerCoroutine | None = None  # what waits
-        self._cancelled = 0  # how often somebody had cancelled the task when that began
-        self._shield = anyio.CancelScope(shield=True)  # around it, once the task goes on with it
-        self._ends: float | None = None  # when it is cut off, by the time of the loop
-        self._over = False
-        self._news, self._sent = make_wake(), make_wake()
+        self._starter: Starter | None = None  # until something is cut off
+        self._sending = False
+        self._shield: anyio.CancelScope | None = None  # around what is being sent
+        self._ends = inf  # when that is cut off, by the time of the loop
+        self._sent = make_wake()
 
-    async def run(self, *, task_status: TaskStatus[None]) -> None:
-        """Go on with what has to wait."""
-        self._task = this_task()
-        task_status.started()
-        try:
-            while not self._over:
-                sending = await self._next()
-                with anyio.CancelScope(shield=True) as self._shield:
-                    self._bound()
-                    await self._go_on(sending)
-        finally:
-            self._over = True
-            self._rest()
+    def open(self, group: TaskGroup) -> None:
+        """Send from now on, in tasks that this group waits for."""
+        self._starter = Starter(group)
 
     def leave(self, seconds: float) -> None:
         """What waits is given so long, and is then cut off; nothing is sent after that."""
         self._ends = anyio.current_time() + seconds
-        self._bound()
+        if self._shield is not None:
+            self._shield.deadline = self._ends
 
     @property
     def writable(self) -> bool:
         """See :class:`~.transport.Putting`."""
-        return self._sending is None
+        return not self._sending
 
     def put(self, frame: bytes) -> bool:
         """See :class:`~.transport.Putting`. A text: answers are objects, and go to :meth:`answer`."""
@@ -112,64 +101,33 @@ class SDKTransport:
             await self._idle()
 
     def _begin(self, send: Callable[..., Coroutine[Any, Any, None]], **what: Any) -> bool:
-        task = self._task
-        if task is None or self._over:
+        if self._starter is None:
             return False
         try:
-            sending = EagerCoroutine(send(**what), self._context)
+            sending = send(**what)
         except Exception as error:
             _failed(error)
-            return True
-        if not sending.begin(task):
-            self._sending, self._cancelled = sending, task.cancelling()
-            self._news.set()
+        else:
+            self._sending = True
+            self._starter.start(partial(self._send, sending), self._context.copy())
         return True
 
-    async def _idle(self) -> None:
-        while self._sending is not None:
-            await self._sent.wait()
-
-    async def _next(self) -> EagerCoroutine:
-        """What waits, once something does."""
-        while (sending := self._sending) is None:
-            try:
-                await self._news.wait()
-            except asyncio.CancelledError as error:
-                self._interrupted(error)
-        return sending
-
-    def _interrupted(self, error: asyncio.CancelledError) -> None:
-        """The task was cancelled before it came to what waits, or nothing does."""
-        stray = is_of_the_user(error)
-        if self._sending is None:
-            if not stray or was_cancelled(self._task):
-                raise error
-        elif stray:
-            self._sending.cancel(error)  # by what was taken itself, whose time was up; it outlives the group
-
-    async def _go_on(self, sending: EagerCoroutine) -> None:
+    async def _send(self, sending: Coroutine[Any, Any, None]) -> None:
         try:
-            await sending
-        except asyncio.CancelledError as error:
-            if self._shield.cancel_called:
-                self._over = True
+            with anyio.CancelScope(shield=True, deadline=self._ends) as self._shield:
+                await sending
+            if self._shield.cancelled_caught:
+                self._starter = None  # nothing more is sent
                 log.warning("what the model is owed was not sent: the SDK's session did not take it in time")
-                raise
-            if self._task is not None and self._task.cancelling() > self._cancelled:
-                raise
-            _failed(error)
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:  # it may cancel itself: its time was up
             _failed(error)
         finally:
-            self._rest()
+            self._sending = False
+            self._sent.set()
 
-    def _rest(self) -> None:
-        self._sending = None
-        self._sent.set()
-
-    def _bound(self) -> None:
-        if self._ends is not None:
-            self._shield.deadline = self._ends
+    async def _idle(self) -> None:
+        while self._sending:
+            await self._sent.wait()
 
 
 def _failed(error: BaseException) -> None:

@@ -16,7 +16,7 @@ from livetools.protocol.machine import NO_DIAL, Machine
 from livetools.protocol.messages import outgoing
 from livetools.protocol.transcript.transcript import Transcript
 from livetools.session.handlers.handlers import Handlers
-from livetools.session.handlers.workers import Workers
+from livetools.session.handlers.tasks import Tasks
 from livetools.session.listening.guardrails import Guardrails
 from livetools.session.listening.listeners import Listeners
 from livetools.session.running.clock import Clock, SystemClock
@@ -149,7 +149,7 @@ class Assembly:
         driver = SessionDriver(machine, self.clock, [self.transcript.event, self.listeners.event])
         driver.change = self.update
         handlers = Handlers(driver, self.plan.response_key, self.hooks)
-        driver.workers = Workers(group, handlers, self.deps, session)
+        driver.tasks = Tasks(group, handlers, self.deps, session)
         driver.sockets = Sockets(group, self.dialer, self.endpoint, driver)
         return driver
 

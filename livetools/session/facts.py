@@ -149,7 +149,7 @@ class SessionFacts:
         driver = self._running()
         return {
             **driver.machine.stats(),
-            **driver.workers.stats(),
+            **driver.tasks.stats(),
             "events_dropped": driver.inbox.dropped,
             "history_dropped": self.transcript.dropped,
         }
@@ -157,7 +157,7 @@ class SessionFacts:
     def _inside(self, driver: SessionDriver) -> bool:
         """Whether code asks that the end of the session waits for: a tool's, or a hook's."""
         guardrails = self._assembly.guardrails
-        return driver.workers.inside() or (guardrails is not None and guardrails.inside())
+        return driver.tasks.inside() or (guardrails is not None and guardrails.inside())
 
     def _running(self) -> SessionDriver:
         if self._driver is None:

@@ -16,6 +16,7 @@ import anyio.to_thread
 from livetools.events import Call, Event, HandleUpdate
 from livetools.log import get_logger
 from livetools.setup.secrecy import place
+from livetools.transport.loop.wake import make_wake
 
 from .framelog import detail
 
@@ -152,7 +153,7 @@ class Keeper:
     def __init__(self, store: HandleStore) -> None:
         self._store = store
         self._newest: str | None = None
-        self._changed = anyio.Event()
+        self._changed = make_wake()
 
     def tap(self, event: Event) -> None:
         """Take note."""
@@ -164,7 +165,6 @@ class Keeper:
         """Save, as long as the session runs."""
         while True:
             await self._changed.wait()
-            self._changed = anyio.Event()
             await self.save()
 
     async def save(self) -> None:

@@ -17,7 +17,6 @@ from websockets.protocol import OPEN
 
 from livetools.protocol.input.outbox import Pong
 from livetools.transport.loop.timeslice import SLICE, TimeSlice, passes
-from livetools.transport.loop.wake import act_as, act_no_longer
 
 from .adapter import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
 from .contract import Gone
@@ -78,29 +77,25 @@ class PushConnection(Receiving, ClientConnection):
         """Give away what has come, but not for longer than others can wait."""
         inflow = self.inflow
         until = time.monotonic() + SLICE
-        acting = act_as(inflow.reader)
-        try:
-            while inflow.cutter is not None and self._reads():
-                try:
-                    item = inflow.cutter.next()
-                except Unlawful as error:
-                    self.protocol.fail(error.code, error.reason)
-                    self._pass_on(b"")
-                    break
-                if item is None:
-                    break
-                if type(item) is bytes:
-                    self.message(item)
-                elif item[0] != FIN | PONG or not inflow.pongs.answer(item[2:]):
-                    self._pass_on(item)
-                if inflow.feed is None and inflow.full:
-                    return self._pause()
-                if not inflow.cutter.left:  # there is nothing to pause for, however late it is
-                    break
-                if time.monotonic() > until:
-                    return self._pause()
-        finally:
-            act_no_longer(acting)
+        while inflow.cutter is not None and self._reads():
+            try:
+                item = inflow.cutter.next()
+            except Unlawful as error:
+                self.protocol.fail(error.code, error.reason)
+                self._pass_on(b"")
+                break
+            if item is None:
+                break
+            if type(item) is bytes:
+                self.message(item)
+            elif item[0] != FIN | PONG or not inflow.pongs.answer(item[2:]):
+                self._pass_on(item)
+            if inflow.feed is None and inflow.full:
+                return self._pause()
+            if not inflow.cutter.left:  # there is nothing to pause for, however late it is
+                break
+            if time.monotonic() > until:
+                return self._pause()
         if inflow.ending is not None:
             ending, inflow.ending = inflow.ending, None
             self._end(*ending)
@@ -211,7 +206,7 @@ class PushConnection(Receiving, ClientConnection):
 class AsyncioInflow(Inflow):
     """The messages of one connection on their way to the listener, or to a queue until there is one."""
 
-    __slots__ = ("cutter", "ending", "error", "feed", "head", "passes", "paused", "reader")
+    __slots__ = ("cutter", "ending", "error", "feed", "head", "passes", "paused")
 
     def __init__(self) -> None:
         super().__init__()
@@ -224,7 +219,6 @@ class AsyncioInflow(Inflow):
         )
         self.error: Exception | None = None  # raised by the listener
         self.passes = passes()
-        self.reader: asyncio.Task[Any] | None = None  # that listens
 
     @property
     def full(self) -> bool:
@@ -274,7 +268,7 @@ class AsyncioAdapter(Adapter[PushConnection]):
                 self._pongs.taken += 1
                 feed(inflow.waiting.popleft())
                 await slice.share()
-            inflow.feed, inflow.reader = feed, asyncio.current_task()
+            inflow.feed = feed
             if inflow.paused:
                 self._connection.advance()
             while not inflow.over and inflow.error is None:
@@ -285,7 +279,7 @@ class AsyncioAdapter(Adapter[PushConnection]):
             self._connection.transport.abort()
             raise
         finally:
-            inflow.feed = inflow.reader = None
+            inflow.feed = None
         return await self._gone()
 
     async def _write(self, message: bytes, at_once: bool | None) -> Pong | None:

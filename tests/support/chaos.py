@@ -65,7 +65,7 @@ EXCUSES = {
     "crossed": "something of the server's came after the answer was sent: nobody can tell that it was lost",
     "cancelled late": "the server knows when a response arrived, not whether the cancellation had been read by then",
     "mixed": "of several responses to calls that do not block nothing tells which turn is on which",
-    "out of order": "a question stalled, the next one was answered before it, and no turn says which question it is on",
+    "stalled before": "a question stalled, and its turn came late: no turn says which question it is on",
     "said too late": "two questions may be answered in one turn: the model was quiet for too long behind the first",
     "taken back": "where a call ends its turn, one that is taken back may have ended it; the model was slow to go on",
 }
@@ -117,7 +117,9 @@ class Chaos:
         self.updates: list[str | None] = []  # agents whom session.update said to be in office
         self.calm = False
         self.taken_back: set[str] = set()  # calls
-        self.stalled: list[str] = []  # questions that got no answer, or no more of it, in time
+        self.stalled = (
+            False  # a question got no answer, or no more of it, in time, and none its own answer since
+        )
         self.empty: dict[
             str, float
         ] = {}  # questions that were given nothing, before the model had answered, and when
@@ -194,20 +196,20 @@ class Chaos:
             except livetools.NoAnswer:
                 self.replies["none"] += 1
                 self.excuse("no answer")
-                self.stalled.append(text)
+                self.stalled = True
             else:
-                if reply.stalled:
-                    self.stalled.append(text)
+                self.stalled = self.stalled or reply.stalled
                 if reply.interrupted or reply.stalled:
                     self.excuse("cut short")
                 elif text in str(reply):  # which may be on another text as well
                     self.replies["right"] += 1
+                    self.stalled = False
                 elif self.taken_back.intersection(call.id for call in reply.calls):
                     self.excuse("taken back")
                 elif mixed:
                     self.excuse("mixed")
-                elif self.overtaken(text, str(reply)):
-                    self.excuse("out of order")
+                elif self.stalled:
+                    self.excuse("stalled before")
                 elif not any(text in said for said in self.done):
                     self.excuse("said too late")
                     if not str(reply):
@@ -221,12 +223,6 @@ class Chaos:
         if way > 0.97:
             await session.interrupt()
         await anyio.sleep(self.random.choice((0.0, 0.1, 3.0)))
-
-    def overtaken(self, text: str, reply: str) -> bool:
-        """Whether the model answered this question before one that had stalled, whose answer was taken for its own."""
-        before = itertools.takewhile(lambda done: done != text, self.done)
-        late = {done for done in self.done if done in reply} - set(before)
-        return text in self.done and not late.isdisjoint(self.stalled)
 
     async def speak(self, session: livetools.Session) -> None:
         """An open microphone, off and on. Nobody speaks into it."""

@@ -30,6 +30,7 @@ from livetools.tools.values import words
 from livetools.transport.loop.wake import on_trio, this_task, was_cancelled
 
 from .from_thread import WayBack
+from .leavable import Leavable
 from .threads import DaemonThreads, result_of
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def cancelled() -> Outcome:
 
 
 class Desk(Protocol):
-    """Where the workers report: each is an input of the machine (or of the dispatcher alone), and what follows."""
+    """Where the handlers report: each is an input of the machine (or of the dispatcher alone), and what follows."""
 
     async def settled(self, run: int, outcome: Outcome) -> None: ...
     async def progress(self, run: int, value: object, yielded: Outcome | None) -> None: ...
@@ -62,7 +63,7 @@ class Desk(Protocol):
 
 class Job:
     """A call that is being run. ``context``: for a handler that takes one; ``streams``: yields go out one by one;
-    ``since``: it was given to a worker, by ``time.perf_counter``; ``variables``: the context variables of hooks that
+    ``since``: it was started, by ``time.perf_counter``; ``variables``: the context variables of hooks that
     have let it run already, before its approval.
     """
 
@@ -70,6 +71,7 @@ class Job:
     future: Future[Any] | None = None  # while a thread or an executor has it
     stopped = False
     variables: Context | None = None
+    runs: Leavable | None = None  # while it runs
     way_back: WayBack | None = None  # of the thread that has it
     began = False  # the handler ran, if only for a moment
 

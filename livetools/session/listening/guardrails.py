@@ -17,11 +17,11 @@ import anyio
 
 from livetools.events import Event, InputTranscript, OutputTranscript, TextChunk
 from livetools.log import get_logger
-from livetools.session.handlers.eager import EagerCoroutine
 from livetools.session.handlers.handlers import excuse, log_return
+from livetools.session.handlers.leavable import Leavable
 from livetools.session.running import closing
 from livetools.tools import Hooks
-from livetools.transport.loop.wake import make_wake
+from livetools.transport.loop.wake import Latch, make_wake
 
 if TYPE_CHECKING:
     from livetools.tools import SessionLike
@@ -61,10 +61,10 @@ class Guardrails:
             "on_output": [hook for hook in hooks if overrides(hook, "on_output")],
         }
         self._waiting: deque[tuple[Name, InputTranscript | OutputTranscript]] = deque(maxlen=MAX_WAITING)
-        self._running: EagerCoroutine | None = None  # the async hook that runs, or has run
+        self._running: Leavable | None = None  # the async hook that runs, or has run
         self._closed = False
         self._wake = make_wake()
-        self._idle = anyio.Event()
+        self._idle = Latch()
         self._idle.set()
 
     def __bool__(self) -> bool:
@@ -89,13 +89,13 @@ class Guardrails:
         if len(self._waiting) == MAX_WAITING:
             log.warning("%s is behind by %d transcripts: the oldest is dropped", name, MAX_WAITING)
         self._waiting.append((name, transcript))
-        if self._idle.is_set():
-            self._idle = anyio.Event()
+        if self._idle.is_set:
+            self._idle = Latch()
         self._wake.set()
 
     def inside(self) -> bool:
         """Whether a hook asks that runs now: the session's end waits for it."""
-        return HOOK.get() is self and not self._idle.is_set()
+        return HOOK.get() is self and not self._idle.is_set
 
     async def run(self) -> None:
         """Call the hooks, as long as the session runs."""
@@ -124,7 +124,7 @@ class Guardrails:
         try:
             told = method(transcript, self._session) if takes_session(method) else method(transcript)
             if inspect.isawaitable(told):
-                self._running = EagerCoroutine(self._end_of(hook, name, told), copy_context())
+                self._running = Leavable(self._end_of(hook, name, told), copy_context())
                 if self._closed:
                     self._running.leave_soon()
                 await self._running

@@ -19,7 +19,7 @@ import anyio
 import anyio.lowlevel
 from anyio.abc import TaskGroup
 
-from livetools.transport.loop.wake import act_as, act_no_longer, on_trio, this_task
+from livetools.transport.loop.wake import on_trio
 
 from .clock import Clock, SystemClock
 
@@ -29,7 +29,7 @@ ROUNDS = 20  # of the loop instead, by another clock than the system's
 
 
 class Alarm(Protocol):
-    """Calls back at a time of the clock, in the loop, as a task of the session's.
+    """Calls back at a time of the clock, in the loop.
 
     By ``deadline``; never, where that is ``inf``. ``due``: the time for which it was set, or that at which it was set,
     if this is later, until it has called back.
@@ -64,7 +64,7 @@ def make_alarm(
 class _Handle:
     def __init__(self, clock: Clock, ring: Callable[[], None]) -> None:
         self._clock, self._ring = clock, ring
-        self._loop, self._task = asyncio.get_running_loop(), this_task()
+        self._loop = asyncio.get_running_loop()
         self.deadline = self.due = inf
         self._timer: asyncio.TimerHandle | None = None
 
@@ -90,11 +90,7 @@ class _Handle:
 
     def _call_back(self) -> None:
         self.deadline, self.due, self._timer = inf, inf, None
-        acting = act_as(self._task)
-        try:
-            self._ring()
-        finally:
-            act_no_longer(acting)
+        self._ring()
 
 
 class _Sleeper:

@@ -1,6 +1,6 @@
 """Drives a machine: feeds it inputs, performs its actions, keeps its time. Used by a session and by ``attach``.
 
-Whoever gives the machine an input (a worker with a result, a verb of the user's) also performs what follows, and
+Whoever gives the machine an input (a handler with a result, a verb of the user's) also performs what follows, and
 writes the frames: no task and no lock lie on the path of a call. Readers and alarms never wait for a socket; what
 they cause to be written, and cannot be written at once, is left to a task of the writer's.
 """
@@ -19,7 +19,7 @@ from livetools.protocol.calls.actions import Action, AskApproval, Outcome, Start
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.input.outbox import Frame
 from livetools.session.handlers.loop_sampler import sample_loop
-from livetools.session.handlers.workers import Workers
+from livetools.session.handlers.tasks import Tasks
 from livetools.setup.plan_types import Plan
 from livetools.transport.contract import Sending
 from livetools.transport.loop.timeslice import TimeSlice
@@ -55,13 +55,13 @@ M = TypeVar("M", bound=Driven)
 
 
 class Driver(ABC, Generic[M]):
-    """Drives one machine. Made in the loop; ``workers`` is set before :meth:`begin`.
+    """Drives one machine. Made in the loop; ``tasks`` is set before :meth:`begin`.
 
     Every input is followed by :meth:`step`, which writes what can be written at once; :meth:`follow` waits until the
     rest is written, :meth:`background` leaves the rest to a task.
     """
 
-    workers: Workers
+    tasks: Tasks
     alarm: Alarm
 
     def __init__(self, machine: M, clock: Clock) -> None:
@@ -75,19 +75,19 @@ class Driver(ABC, Generic[M]):
     def begin(self, group: TaskGroup) -> None:
         """Keep the machine's time, with the help of ``group`` where that takes a task."""
         self._group = group
-        self.alarm = make_alarm(self.clock, self._ring, group, self.workers.in_threads)
+        self.alarm = make_alarm(self.clock, self._ring, group, self.tasks.in_threads)
         self._leave_sampler = sample_loop()
 
     async def wind_down(self) -> None:
         """After the machine's end: until its handlers have ended, or are not waited for any longer."""
-        await self.workers.wind_down(self._give_up)
+        await self.tasks.wind_down(self._give_up)
 
     def end(self) -> None:
         """Nothing is started any more."""
         self._group = None
         self._leave_sampler()
         self.alarm.close()
-        self.workers.close()
+        self.tasks.close()
 
     # What the machine wants
 
@@ -103,7 +103,7 @@ class Driver(ABC, Generic[M]):
                 while actions:  # a handler that ends in its first step may bring more
                     action = actions.popleft()
                     if type(action) is Start:  # what nearly every action is
-                        self.workers.start(action.run, action.call, action.tool)
+                        self.tasks.start(action.run, action.call, action.tool)
                     else:
                         self.perform(action)
                 self._again = False
@@ -143,13 +143,13 @@ class Driver(ABC, Generic[M]):
         """Do what the machine wants done at once."""
         match action:
             case Stop(run):
-                self.workers.stop(run)
+                self.tasks.stop(run)
             case AskApproval(run, call, tool):
-                self.workers.ask_approval(run, call, tool)
+                self.tasks.ask_approval(run, call, tool)
             case StopAsking(run, _, over):
-                self.workers.stop_asking(run, over)
+                self.tasks.stop_asking(run, over)
             case Undo(run, call, tool, result):
-                self.workers.undo(run, call, tool, result)
+                self.tasks.undo(run, call, tool, result)
 
     @abstractmethod
     def hand_off(self, run: int, outcome: Outcome) -> Outcome:
@@ -182,7 +182,7 @@ class Driver(ABC, Generic[M]):
         self.machine.give_up()
         self.step()
 
-    # What the workers tell
+    # What the handlers tell
 
     async def settled(self, run: int, outcome: Outcome) -> None:
         """A handler ended."""

@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, TypeAlias
+import sys
+from collections.abc import Awaitable, Callable, Coroutine
+from contextvars import Context
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
 from anyio.abc import TaskGroup
@@ -30,6 +32,59 @@ if TYPE_CHECKING:
     import trio
 
 Main: TypeAlias = Callable[[TaskGroup, Callable[[], None]], Awaitable[None]]
+
+
+class Starter:
+    """Starts tasks for the user's code, each in a context of its own.
+
+    The group waits for them at its end. Whoever started them tells them to end.
+
+    On asyncio a task takes its first step at once, from Python 3.12 on; on trio it is one of the group's.
+    """
+
+    def __init__(self, group: TaskGroup) -> None:
+        self._group = group
+        self._running: set[asyncio.Task[None]] = set()
+        self._loop = None if on_trio() else asyncio.get_running_loop()
+        if self._loop is not None:
+            group.start_soon(self._outlast)
+
+    def start(self, run: Callable[[], Coroutine[Any, Any, None]], context: Context) -> None:
+        """Run this in a task. What it raises ends the group."""
+        if self._loop is None:
+            context.run(self._group.start_soon, run)
+            return
+        task = _task(run(), self._loop, context)
+        if task.done():
+            self._ended(task)
+        else:
+            self._running.add(task)
+            task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        if not task.cancelled() and (error := task.exception()) is not None:
+            self._group.start_soon(_raise, error)
+
+    async def _outlast(self) -> None:
+        try:
+            await anyio.sleep_forever()
+        finally:
+            with anyio.CancelScope(shield=True):
+                while self._running:
+                    await asyncio.wait(self._running)
+
+
+def _task(
+    coroutine: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop, context: Context
+) -> asyncio.Task[None]:
+    if sys.version_info >= (3, 12):
+        return asyncio.Task(coroutine, loop=loop, context=context, eager_start=True)
+    return asyncio.Task(coroutine, loop=loop, context=context)
+
+
+async def _raise(error: BaseException) -> None:
+    raise error
 
 
 class Host:
@@ -69,7 +124,6 @@ class Host:
             nursery = await self._nursery.__aenter__()
             nursery.start_soon(self._run, main, name=self._name)
         else:
-            self.here = asyncio._get_running_loop  # every event is asked for here: it is C, and never raises
             self._task = asyncio.create_task(self._run(main), name=self._name)
         try:
             await self._ready.wait()

@@ -34,7 +34,7 @@ log = get_logger("livetools.session")
 
 
 class SessionDriver(Driver[Machine]):
-    """Serves one session from its first dial to its end. ``workers``, ``sockets`` and ``change`` are set before
+    """Serves one session from its first dial to its end. ``tasks``, ``sockets`` and ``change`` are set before
     :meth:`run`.
 
     ``taps`` see every event before the user does. ``over``, and then ``error``: how it ended.
@@ -63,7 +63,7 @@ class SessionDriver(Driver[Machine]):
 
         self.taps.append(started)
         self.begin(group)
-        self.loop_lag = watch_loop(group, self.workers.in_loop)
+        self.loop_lag = watch_loop(group, self.tasks.in_loop)
         try:
             self.machine.connect(self.clock.now())
             self.background()
@@ -74,7 +74,7 @@ class SessionDriver(Driver[Machine]):
                 await self.sockets.gone()
         finally:
             self._abandon()
-            self.loop_lag.leave(self.workers.in_loop)
+            self.loop_lag.leave(self.tasks.in_loop)
             self.end()
 
     def _abandon(self) -> None:
@@ -195,7 +195,7 @@ class SessionDriver(Driver[Machine]):
         """True if the caller would wait for something that waits for the caller: its own tool's answer, the slot that
         its tool holds, or the end of its activity.
         """
-        machine, calls, run = self.machine, self.machine.calls, self.workers.serving()
+        machine, calls, run = self.machine, self.machine.calls, self.tasks.serving()
         if machine.input.held_back(receipt):
             return True
         if run is None:
@@ -212,7 +212,7 @@ class SessionDriver(Driver[Machine]):
 
     def woken(self, wake: Wake) -> Awaitable[None]:
         """Wait for ``wake``. Inside a tool a call that begins to wait for a slot sets it too: it may be that tool's."""
-        return wake.wait() if self.workers.serving() is None else self._woken(wake)
+        return wake.wait() if self.tasks.serving() is None else self._woken(wake)
 
     async def _woken(self, wake: Wake) -> None:
         queued = self.machine.calls.queued
@@ -225,7 +225,7 @@ class SessionDriver(Driver[Machine]):
     def check_answerable(self, calls: Container[int] = ()) -> None:
         """Raise ``ConcurrencyError`` where an answer waits for the handler or the approval that asks here: the model
         itself does, or one of these calls, which the answer includes."""
-        run = self.workers.serving()
+        run = self.tasks.serving()
         call = None if run is None else self.machine.calls.held_up_by(run, calls)
         if run is not None and call is not None:
             raise ConcurrencyError(_why_unanswerable(self.machine.calls.records[run], call))

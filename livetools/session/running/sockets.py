@@ -46,7 +46,9 @@ class Sockets:
     def __init__(self, group: TaskGroup, dialer: Dialer, endpoint: Endpoint, wire: Wire) -> None:
         self._group, self._dialer, self._endpoint, self._wire = group, dialer, endpoint, wire
         self.standing: dict[int, Transport] = {}
-        self._scopes: dict[int, anyio.CancelScope] = {}  # of those, and of what is being dialled
+        # of those, and of what is being dialled; None: its task has not begun
+        self._scopes: dict[int, anyio.CancelScope | None] = {}
+        self._given_up: set[int] = set()  # dials
         self.progress = Progress()  # of the last dial
         self._changed = make_wake()
         self._told = False  # that nobody notices when the line falls silent
@@ -56,15 +58,17 @@ class Sockets:
 
     def dial(self, link: int) -> None:
         """Open a connection."""
-        scope = self._scopes[link] = anyio.CancelScope()
-        self._group.start_soon(self._run, link, scope)
+        self._scopes[link] = None  # a callback of the loop may dial, and only a task can make a scope
+        self._group.start_soon(self._run, link)
 
     def hang_up(self, link: int) -> None:
         """Close a connection, or give up its dial."""
         if (transport := self.standing.get(link)) is not None:
             self._group.start_soon(transport.aclose)
-        elif (scope := self._scopes.get(link)) is not None:
-            scope.cancel()
+        elif link in self._scopes:
+            self._given_up.add(link)
+            if (scope := self._scopes[link]) is not None:
+                scope.cancel()
 
     def hurry(self, link: int) -> None:
         """Send the ping that a connection has put off, if it can."""
@@ -82,10 +86,13 @@ class Sockets:
         while self._scopes:
             await self._changed.wait()
 
-    async def _run(self, link: int, scope: anyio.CancelScope) -> None:
+    async def _run(self, link: int) -> None:
         close = Close(by_us=True)  # where the dial was given up
         try:
-            with scope:
+            with anyio.CancelScope() as scope:
+                self._scopes[link] = scope
+                if link in self._given_up:
+                    scope.cancel()
                 close = await self._converse(link)
         finally:
             self._forget(link)
@@ -93,6 +100,7 @@ class Sockets:
 
     def _forget(self, link: int) -> None:
         self.standing.pop(link, None)
+        self._given_up.discard(link)
         if self._scopes.pop(link, None) is not None:
             self._changed.set()
 

@@ -10,7 +10,7 @@ import asyncio
 import sys
 import threading
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import trio
@@ -68,24 +68,6 @@ def open_nurseries() -> bool:
 def was_cancelled(task: asyncio.Task[object] | None) -> bool:
     """Whether somebody cancelled this task by ``Task.cancel``, and it went on (asyncio alone has that)."""
     return task is not None and task.cancelling() > 0
-
-
-def act_as(task: asyncio.Task[Any] | None) -> asyncio.Task[Any] | None:
-    """What a callback of asyncio's loop does from here on belongs to ``task``, as if that had been woken for it.
-
-    Until :func:`act_no_longer`, with the task that is returned: ``None``, where a task runs already, on trio, or for
-    ``None``. The task must be one that waits. Not a context manager: every read passes it.
-    """
-    if task is None or asyncio.current_task() is not None:
-        return None
-    asyncio.tasks._enter_task(task.get_loop(), task)  # documented: "Extending asyncio"
-    return task
-
-
-def act_no_longer(task: asyncio.Task[Any] | None) -> None:
-    """The end of what :func:`act_as` has begun."""
-    if task is not None:
-        asyncio.tasks._leave_task(task.get_loop(), task)
 
 
 class Latch:

@@ -12,7 +12,6 @@ import pytest
 from livetools.session.running.alarm import REST, make_alarm
 from livetools.session.running.clock import Clock, SystemClock
 from livetools.testing import FakeClock
-from livetools.transport.loop.wake import this_task
 
 pytestmark = pytest.mark.anyio
 
@@ -75,21 +74,6 @@ async def test_one_that_is_closed_rings_no_more(clock: Clock) -> None:
         with anyio.CancelScope(shield=True):
             await anyio.sleep(0.03)
     assert not rung
-
-
-async def test_what_it_calls_runs_as_the_task_that_made_it(clock: Clock, anyio_backend: str) -> None:
-    tasks = []
-    async with anyio.create_task_group() as group:
-        alarm = make_alarm(clock, lambda: tasks.append(this_task()), group)
-        alarm.set(clock.now())
-        with anyio.fail_after(5):
-            while not tasks:
-                await anyio.sleep(0.001)
-        alarm.close()
-        group.cancel_scope.cancel()
-    assert len(tasks) == 1
-    if anyio_backend == "asyncio" and type(clock) is SystemClock:
-        assert tasks == [this_task()]
 
 
 async def test_a_clock_that_stands_still_is_waited_for() -> None:

@@ -10,13 +10,10 @@ import pytest
 
 from livetools.transport.loop.wake import (
     Latch,
-    act_as,
-    act_no_longer,
     make_wake,
     on_trio,
     poster,
     this_loop,
-    this_task,
 )
 
 pytestmark = pytest.mark.anyio
@@ -125,24 +122,3 @@ async def test_the_loop_that_runs_is_told_from_another() -> None:
     thread.start()
     thread.join()
     assert elsewhere == [None]
-
-
-async def test_a_callback_acts_for_a_task_that_waits() -> None:
-    mine = this_task()
-    if mine is None:
-        return  # trio has no callbacks
-    seen: list[object] = []
-
-    def callback() -> None:
-        seen.append(this_task())
-        acting = act_as(mine)
-        seen.append(this_task())
-        act_no_longer(acting)
-        seen.append(this_task())
-
-    mine.get_loop().call_soon(callback)
-    await anyio.sleep(0.001)
-    assert seen == [None, mine, None]
-    assert act_as(mine) is None  # a task runs already
-    act_no_longer(None)
-    assert this_task() is mine

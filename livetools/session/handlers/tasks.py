@@ -1,17 +1,15 @@
-"""Reusable worker tasks: starting a task for every call would cost more than the rest of the call.
+"""Runs each call in a task of its own, and so what is asked, undone and told beside it.
 
-A worker waits on a plain future (a ``trio.Event``), runs a handler, reports its outcome, and waits again. On asyncio
-the first step of a handler is taken at once, in the name of a worker that waits; one that never waits itself is done
-then, and no task was woken for it. Each call has its own copy of the context variables of the task that opened the
-session. A worker is not used again after a cancellation.
+The first step of a handler is taken at once where the loop has eager tasks (asyncio, from Python 3.12 on): one that
+never waits itself is done then. Each call has its own copy of the context variables of the task that opened the
+session.
 """
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from concurrent.futures import Future
 from contextvars import Context, ContextVar, copy_context
 from functools import partial
@@ -25,23 +23,22 @@ from livetools.log import get_logger
 from livetools.protocol.calls import refusals
 from livetools.session.framelog import detail
 from livetools.session.running import closing
+from livetools.session.running.host import Starter
 from livetools.setup.secrecy import place
 from livetools.tools import SessionLike, Tool, ToolContext
 from livetools.tools.results import error_outcome, tool_error
-from livetools.transport.loop.wake import Wake, make_wake, this_task, was_cancelled
+from livetools.transport.loop.wake import Wake, make_wake
 
-from .eager import EagerCoroutine
 from .handlers import Desk, Handlers, Job, cancelled, is_of_the_user, note
+from .leavable import Leavable
 
 log = get_logger("livetools.calls")
-
-MAX_IDLE_WORKERS = 64  # workers that wait for a call, as many as run at once; more are let go
 
 GENERATORS = frozenset(
     {"generator", "async_generator"}
 )  # kinds of handlers whose yields may go out one by one
 
-SERVING: ContextVar[Job | _Asking | EagerCoroutine | None] = ContextVar("livetools_serving", default=None)
+SERVING: ContextVar[Job | _Asking | Leavable | None] = ContextVar("livetools_serving", default=None)
 
 
 class _Asking:
@@ -64,18 +61,7 @@ class _Waiting:
         self.variables: Context | None = None
 
 
-class _Worker:
-    __slots__ = ("begun", "job", "runs", "scope", "task", "wake")
-
-    def __init__(self, job: Job, scope: anyio.CancelScope, wake: Wake) -> None:
-        self.job: Job | None = job
-        self.scope, self.wake = scope, wake
-        self.task: asyncio.Task[Any] | None = None  # in whose name first steps are taken
-        self.begun: EagerCoroutine | None = None  # a first step was taken; perhaps only its report waits
-        self.runs: EagerCoroutine | None = None  # what its task awaits
-
-
-class Workers:
+class Tasks:
     """Runs the handlers of one session, in its task group. Its methods start something, and return.
 
     Made in the loop, in the context of the task that opened the session.
@@ -84,15 +70,14 @@ class Workers:
     def __init__(
         self, group: TaskGroup, handlers: Handlers, deps: object = None, session: SessionLike | None = None
     ) -> None:
-        self._group, self._handlers, self._desk = group, handlers, handlers.desk
+        self._start, self._handlers, self._desk = Starter(group).start, handlers, handlers.desk
         self._deps, self._session = deps, session
         self._context: Context = copy_context()
-        self._busy: dict[int, _Worker] = {}
-        self._workers: set[_Worker] = set()  # that have not ended
-        self._idle: list[_Worker] = []
+        self._busy: dict[int, Job] = {}  # handlers that run
         self._asking: dict[int, _Asking] = {}  # approvals that run
         self._waiting: dict[int, _Waiting] = {}
-        self._errands: set[EagerCoroutine] = set()
+        self._errands: set[Leavable] = set()
+        self._running: set[Leavable] = set()  # all that runs
         self._stopping: set[Job] = set()  # whose hooks are told that they were stopped
         self._ended: Wake | None = None  # set when a handler or an errand ends, once somebody waits for that
         self._closed = False
@@ -110,12 +95,11 @@ class Workers:
 
     def in_loop(self) -> list[str]:
         """The names of the handlers that run in the loop itself."""
-        jobs = [worker.job for worker in self._busy.values()]
-        return [job.call.name for job in jobs if job is not None and job.future is None]
+        return [job.call.name for job in self._busy.values() if job.future is None]
 
     def in_threads(self) -> bool:
         """Whether a handler runs in a thread, or in an executor."""
-        return any(worker.job is not None and worker.job.future is not None for worker in self._busy.values())
+        return any(job.future is not None for job in self._busy.values())
 
     def serving(self) -> int | None:
         """The run whose handler or ``approval`` asks, from its own task or thread or one that it has started; ``None``:
@@ -125,8 +109,7 @@ class Workers:
             return serving.run if self._asking.get(serving.run) is serving else None
         if not isinstance(serving, Job):
             return None
-        worker = self._busy.get(serving.run)
-        return serving.run if worker is not None and worker.job is serving else None
+        return serving.run if self._busy.get(serving.run) is serving else None
 
     def inside(self) -> bool:
         """Whether a handler, an ``approval``, an ``undo`` or a hook of a call asks: the session's end waits for it."""
@@ -139,30 +122,18 @@ class Workers:
         job = Job(run, call, tool, context, streams, time.perf_counter())
         if (waited := self._waiting.pop(run, None)) is not None:
             job.variables = waited.variables
-        while self._idle and was_cancelled(self._idle[-1].task):  # by what has kept its task: it ends
-            self._idle.pop()
-        if not self._idle:
-            worker = self._busy[run] = _Worker(job, anyio.CancelScope(), make_wake())
-            self._context.run(self._group.start_soon, _apart, partial(self._work, worker))
-            return
-        worker = self._busy[run] = self._idle.pop()
-        worker.job = job
-        if worker.task is not None:
-            serving = EagerCoroutine(self._serve(worker, job), self._variables(job))
-            if serving.begin(worker.task):
-                self._rests(worker)
-                return
-            worker.begun = serving
-        worker.wake.set()
+        self._busy[run] = job
+        variables = job.variables or self._context  # those that its hooks have set, or of the opener
+        self._start(partial(self._call, job), variables.copy())
 
     def stop(self, run: int) -> None:
         """Stop a handler: cancel it in the loop, tell its context in a thread. It still reports its outcome."""
-        worker = self._busy.get(run)
-        job = None if worker is None else worker.job
-        if worker is None or job is None:
+        job = self._busy.get(run)
+        if job is None:
             return
         if job.stop():
-            worker.scope.cancel()
+            if job.runs is not None:
+                job.runs.cancel()
         elif job.future is not None:
             self._errand(self._abandon, job.future)
 
@@ -194,10 +165,7 @@ class Workers:
         """
         with anyio.move_on_after(closing.HANDLERS_END):
             return await self._handlers_ended()
-        names = (
-            ", ".join(sorted({w.job.call.name for w in self._busy.values() if w.job and _counts(w)}))
-            or "an undo"
-        )
+        names = ", ".join(sorted({job.call.name for job in self._busy.values() if _counts(job)})) or "an undo"
         log.warning(
             "%s: it still runs %g s after the session has ended, and is not waited for any longer",
             names,
@@ -220,80 +188,40 @@ class Workers:
         await self._ended.wait()
 
     def close(self) -> None:
-        """Let the threads go, and soon what goes on though it is cancelled: the caller cancels everything now."""
+        """Let the threads go, and end all that runs."""
         self._handlers.shutdown()
         self._closed = True
-        for running in (*self._errands, *(worker.runs for worker in self._workers)):
-            if running is not None:
-                running.leave_soon()
-
-    def _variables(self, job: Job) -> Context:
-        """The context variables of a call: those of the task that opened the session, and what its hooks have set."""
-        return (job.variables or self._context).copy()
+        for running in tuple(self._running):
+            running.end()
 
     def _context_of(self, run: int, call: Call, tool: Tool) -> ToolContext[Any]:
         report = _Report(self._desk, run)
         return tool.context(call=call, deps=self._deps, session=self._session, report=report)
 
-    async def _serve(self, worker: _Worker, job: Job) -> None:
-        """One call, in a context of its own."""
+    async def _call(self, job: Job) -> None:
+        """Run a handler, and report how it ended."""
         SERVING.set(job)
+        job.runs = Leavable(self._serve(job))
+        await self._run(job.runs)
+        if (
+            self._busy.get(job.run) is job and not self._closed
+        ):  # nothing can be awaited in what was cancelled
+            await self._run(Leavable(self._settle(job)))
+
+    async def _serve(self, job: Job) -> None:
         job.done = await self._handlers.execute(job)
-        if not (job.stopped and worker.scope.cancel_called):  # else nothing can be awaited inside the scope
-            worker.job = None
+        if job.runs is not None and not job.runs.cancelled:
             await self._settle(job)
 
-    async def _work(self, worker: _Worker) -> None:
-        """One call after another, until one leaves a cancellation."""
-        self._workers.add(worker)
-        try:
-            with worker.scope:
-                worker.task = this_task()
-                while True:
-                    await (await self._next(worker))
-                    if not self._rests(worker):
-                        break
-            if worker.job is not None:
-                context = self._context.copy()
-                context.run(SERVING.set, worker.job)
-                worker.runs = self._eager(self._settle(worker.job), context)
-                await worker.runs
-        finally:
-            self._workers.remove(worker)
-            if worker in self._idle:
-                self._idle.remove(worker)
-
-    def _rests(self, worker: _Worker) -> bool:
-        """Whether this worker may have another job, and waits for it. One that was cancelled ends, though its call took
-        that back: what it waits on is cancelled."""
-        ends = worker.scope.cancel_called or was_cancelled(worker.task) or worker.wake.cancelled
-        rests = not ends and len(self._idle) < MAX_IDLE_WORKERS
-        if rests:
-            self._idle.append(worker)
-        return rests
-
-    async def _next(self, worker: _Worker) -> EagerCoroutine:
-        """The next call that is to be served, or gone on with."""
-        try:
-            while worker.begun is None and worker.job is None:
-                await worker.wake.wait()
-        except BaseException as error:  # a cancellation, after the first step of a call and before the second
-            if worker.begun is None:
-                raise
-            worker.begun.cancel(error)
-        begun, worker.begun = worker.begun, None
-        if begun is None:
-            assert worker.job is not None
-            begun = self._eager(self._serve(worker, worker.job), self._variables(worker.job))
-        worker.runs = begun
-        return begun
-
-    def _eager(self, coroutine: Coroutine[Any, Any, None], context: Context) -> EagerCoroutine:
-        """What runs next. After the end it is cancelled at once, as all that ran then."""
-        made = EagerCoroutine(coroutine, context)
+    async def _run(self, leavable: Leavable) -> None:
+        """Run code of the user's; after the end it is ended at once, as all that ran then."""
         if self._closed:
-            made.leave_soon()
-        return made
+            leavable.end()
+        self._running.add(leavable)
+        try:
+            await leavable.run()
+        finally:
+            self._running.discard(leavable)
 
     async def _settle(self, job: Job) -> None:
         done = job.done or cancelled()
@@ -317,18 +245,18 @@ class Workers:
             SERVING.set(errand)
             await function(*args)
 
-        errand = self._eager(called(), self._context.copy())
+        errand = Leavable(called())
 
         async def run() -> None:
             try:
-                await errand
+                await self._run(errand)
             finally:
                 self._errands.discard(errand)
                 if self._ended is not None:
                     self._ended.set()
 
         self._errands.add(errand)
-        self._context.run(self._group.start_soon, _apart, run)
+        self._start(run, self._context.copy())
 
     async def _abandon(self, future: Future[Any]) -> None:
         """Give its place to another thread. As an errand: all calls that are stopped together are stopped first."""
@@ -403,21 +331,9 @@ class Workers:
             log.error("the undo of %s (%s) failed: %s", call.name, call.id, where, exc_info=detail(error))
 
 
-async def _apart(run: Callable[[], Awaitable[None]]) -> None:
-    """Run code of the user's in a task of the session's. A cancellation of that task which is not the session's (the
-    code cancelled it and did not wait, or somebody has kept it) ends that task and nothing else."""
-    try:
-        await run()
-        await anyio.lowlevel.cancel_shielded_checkpoint()  # where one that is pending is raised
-    except anyio.get_cancelled_exc_class() as error:
-        if not is_of_the_user(error):
-            raise
-
-
-def _counts(worker: _Worker) -> bool:
-    """Whether the end of a session waits for what this worker does: it runs in the loop, or can be undone."""
-    job = worker.job
-    return job is not None and (job.future is None or job.tool.options["undo"] is not None)
+def _counts(job: Job) -> bool:
+    """Whether the end of a session waits for this handler: it runs in the loop, or can be undone."""
+    return job.future is None or job.tool.options["undo"] is not None
 
 
 class _Report:

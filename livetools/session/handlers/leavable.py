@@ -1,0 +1,82 @@
+"""Awaits a coroutine of the user's, and leaves it where it stands if it goes on though it is cancelled.
+
+At a session's end every coroutine of the user's is cancelled. One that goes on all the same (a handler, an approval, an
+undo, a hook that swallows each cancellation) would keep the session from being left.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Callable, Coroutine, Generator
+from contextvars import Context
+from math import inf
+from typing import Any
+
+import anyio
+
+from livetools.session.running import closing
+from livetools.transport.loop.wake import open_nurseries
+
+
+class Leavable:
+    """A coroutine that is run once, can be cancelled, and may be left. ``context``: what it runs in, unless in that of
+    its task.
+    """
+
+    __slots__ = ("_context", "_coroutine", "_leave_at", "_scope", "cancelled")
+
+    def __init__(self, coroutine: Coroutine[Any, Any, None], context: Context | None = None) -> None:
+        self._coroutine, self._context = coroutine, context
+        self._scope: anyio.CancelScope | None = None  # while it runs
+        self._leave_at = inf  # by time.monotonic
+        self.cancelled = False  # read-only from outside
+
+    async def run(self) -> None:
+        """Run it to its end. One that was cancelled before begins all the same, and is cancelled where it waits."""
+        with anyio.CancelScope() as self._scope:
+            if self.cancelled:
+                self._scope.cancel()
+            await self
+
+    def cancel(self) -> None:
+        """Cancel it: each time that it waits, until it ends."""
+        self.cancelled = True
+        if self._scope is not None:
+            self._scope.cancel()
+
+    def end(self) -> None:
+        """Cancel it, and if it goes on all the same leave it where it stands, after ``CANCELLED_END`` seconds."""
+        self.leave_soon()
+        self.cancel()
+
+    def leave_soon(self) -> None:
+        """Its task is about to be cancelled: as :meth:`end`."""
+        self._leave_at = time.monotonic() + closing.CANCELLED_END
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        step: tuple[Callable[[Any], Any], object] = self._coroutine.send, None
+        while True:
+            try:
+                waits = step[0](step[1]) if self._context is None else self._context.run(step[0], step[1])
+            except StopIteration:
+                return
+            try:
+                step = self._coroutine.send, (yield waits)
+            except BaseException as error:
+                step = self._coroutine.throw, error
+            if self._leave_at < inf and time.monotonic() >= self._leave_at:
+                yield from self._leave()
+
+    def _leave(self) -> Generator[Any, Any, None]:
+        """If this task is cancelled, leave the coroutine where it stands, and raise the cancellation.
+
+        Not inside a nursery of its own: trio wakes this very task when that ends.
+        """
+        if anyio.current_effective_deadline() > -inf or open_nurseries():
+            return
+        with contextlib.suppress(Exception):  # it goes on in spite of this as well
+            close = self._coroutine.close
+            close() if self._context is None else self._context.run(close)
+        while True:
+            yield from anyio.lowlevel.checkpoint().__await__()
