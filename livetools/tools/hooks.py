@@ -66,6 +66,14 @@ class Hooks(Protocol):
         """
         return None
 
+    def on_allowed(self, call: Call) -> Awaitable[None] | None:
+        """The tool's ``approval`` function let the call run without asking a person; ``call`` has the arguments used.
+
+        Called as the tool starts. Calls of tools without such a function do not pass here, nor do calls that a person
+        approves.
+        """
+        return None
+
     def on_error(self, call: Call, error: Exception) -> Awaitable[None] | None:
         """The tool raised, took too long, or its arguments were invalid."""
         return None
