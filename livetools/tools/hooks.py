@@ -67,11 +67,7 @@ class Hooks(Protocol):
         return None
 
     def on_allowed(self, call: Call) -> Awaitable[None] | None:
-        """The tool's ``approval`` function let the call run without asking a person; ``call`` has the arguments used.
-
-        Called as the tool starts. Calls of tools without such a function do not pass here, nor do calls that a person
-        approves.
-        """
+        """The tool's ``approval`` function let the call run, so no person is asked. Called as the tool starts."""
         return None
 
     def on_error(self, call: Call, error: Exception) -> Awaitable[None] | None:
@@ -84,14 +80,12 @@ class Hooks(Protocol):
 
     def on_session(self, session: SessionLike) -> Observer | None:
         """The session is about to connect. The observer that is returned follows it to its end; handlers see context
-        variables that are set here. Called only for a session's own hooks.
-        """
+        variables that are set here. Called only for a session's own hooks."""
         return None
 
     def elsewhere(self, call: Call, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The tool runs on its own executor, perhaps in another process, which inherits no context variables: give a
-        function to run instead of ``function``, with its arguments (picklable, if the executor pickles).
-        """
+        """Return a function to run instead of ``function`` on the tool's own executor, perhaps in another process, which
+        inherits no context variables. It must be picklable if the executor pickles."""
         return function
 
     def replaced(self, call: Call, by: Call) -> None:
@@ -105,8 +99,7 @@ class Hooks(Protocol):
         or end the conversation. The model does not wait for this hook and may already speak. Called only for a
         session's own hooks, not for a toolset's or those of ``attach``.
 
-        If it raises, or returns anything but ``None``, the model's turn is interrupted and the rest of it is
-        dropped (3.1 cannot be interrupted: it goes on, and its output is dropped).
+        If it raises, or returns anything but ``None``, the model is interrupted and the rest of its turn is dropped.
         """
         return None
 
