@@ -34,9 +34,7 @@ class Hooks(Protocol):
     """Base class for code that runs around every call. Override the methods you need.
 
     Hooks run in the order of ``hooks=``, and may be sync or async. A check that fails lets nothing pass; what the
-    other hooks raise is logged.
-
-    ::
+    other hooks raise is logged::
 
         class Check(Hooks):
             def before(self, call):
@@ -80,17 +78,17 @@ class Hooks(Protocol):
 
     def on_session(self, session: SessionLike) -> Observer | None:
         """The session is about to connect. The observer that is returned follows it to its end; handlers see context
-        variables that are set here. Called only for a session's own hooks."""
+        variables that are set here. Called only for a session's own hooks.
+        """
         return None
 
     def elsewhere(self, call: Call, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a function to run instead of ``function`` on the tool's own executor, perhaps in another process, which
-        inherits no context variables. It must be picklable if the executor pickles."""
+        """Return what the tool's own executor runs instead of ``function``. An executor of processes needs something
+        picklable, and its processes inherit no context variables."""
         return function
 
     def replaced(self, call: Call, by: Call) -> None:
         """A hook behind this one has replaced the arguments: ``call`` is ``by`` from now on."""
-        return
 
     def on_input(self, event: InputTranscript, /) -> Awaitable[None] | None:
         """The user has typed or said ``event.text``; speech comes in pieces, if ``input_audio_transcription`` is on.
