@@ -89,6 +89,7 @@ class Hooks(Protocol):
 
     def replaced(self, call: Call, by: Call) -> None:
         """A hook behind this one has replaced the arguments: ``call`` is ``by`` from now on."""
+        return
 
     def on_input(self, event: InputTranscript, /) -> Awaitable[None] | None:
         """The user has typed or said ``event.text``; speech comes in pieces, if ``input_audio_transcription`` is on.
