@@ -287,6 +287,12 @@ def test_what_was_said_and_called_can_be_held_again(tmp_path):
     assert "How is the weather?')  # spoken" in (tmp_path / "test_spoken.py").read_text()
     assert "await past1.wait()" in (tmp_path / "test_in_the_background.py").read_text()
     assert "turn.drop()" in (tmp_path / "test_lost.py").read_text()
+    assert """assert '{"output": "slept"}' in turn.text""" in (tmp_path / "test_lost.py").read_text()
+    assert (
+        """assert '{"output": "2 cups"}' in turn.text"""
+        in (tmp_path / "test_in_the_background.py").read_text()
+    )
+    assert "== [{'output': 0}, {'output': 1}, {'output': 2}]" in (tmp_path / "test_counted.py").read_text()
 
     elsewhere = tmp_path.with_name("elsewhere")  # the agent and its tests, as another checkout has them
     tmp_path.rename(elsewhere)
