@@ -298,15 +298,9 @@ def test_what_was_said_and_called_can_be_held_again(tmp_path):
     tmp_path.rename(elsewhere)
     assert run_pytest(elsewhere / "test_plain.py").returncode == 0
     assert str(tmp_path) not in (elsewhere / "test_plain.py").read_text(encoding="utf-8")
-    changes = {
-        'return "12 °C, rain"': 'return "13 °C, rain"',
-        'raise ToolError("the clock stands still")': 'return "12:30"',
-        "def get_weather(city: str)": "def get_weather(town: str)",
-    }
-    for before, after in changes.items():
-        (elsewhere / "agent.py").write_text(AGENT.replace(before, after), encoding="utf-8")
-        result = run_pytest(elsewhere / "test_plain.py")
-        assert result.returncode == 1, after
+    changed = AGENT.replace('return "12 °C, rain"', 'return "13 °C, rain"')  # more: test_exported_changes.py
+    (elsewhere / "agent.py").write_text(changed, encoding="utf-8")
+    assert run_pytest(elsewhere / "test_plain.py").returncode == 1
 
 
 @pytest.mark.parametrize(
