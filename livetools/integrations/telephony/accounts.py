@@ -64,7 +64,7 @@ class Account:
     ::
 
         class Ours(Account):
-            async def hang_up(self, start: Mapping[str, object]) -> None:
+            async def hang_up(self, start):
                 print("hang up", start["call"])
 
         print(isinstance(Ours(), Account))

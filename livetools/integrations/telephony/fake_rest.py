@@ -41,8 +41,11 @@ class FakeRest(httpx.AsyncBaseTransport):
 
     ::
 
-        account = TwilioAccount("AC1", "the token", transport=FakeRest(secret="the token"))
-        print(account)
+        from livetools.integrations.telephony import TwilioAccount
+
+        rest = FakeRest(secret="the token")
+        await TwilioAccount("AC1", "the token", transport=rest).hang_up({"callSid": "CA1"})
+        print(rest.requests)
     """
 
     def __init__(self, *, secret: str | None = None) -> None:
