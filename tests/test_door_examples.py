@@ -216,7 +216,9 @@ ELSEWHERE = {
     "session": "HandleStore FileHandleStore Transport Dialer Clock MemoryTransport Transcript",
     "audio": "Detector activity_from talk",
     "integrations.starlette": "relay",
-    "integrations.telephony": "twilio telnyx plivo serve Provider Start Media Key Mark Stop",
+    "integrations.telephony": "twilio telnyx plivo serve Provider Start Media Key Mark Stop Account AccountError "
+    "TwilioAccount TelnyxAccount PlivoAccount dial PhoneCall current_call transfer_to",
+    "integrations.telephony.testing": "FakeRest RestRequest",
     "integrations.mcp": "toolset",
     "integrations.opentelemetry": "tracing",
     "integrations.redis": "RedisHandleStore",

@@ -346,11 +346,11 @@ async def test_a_session_whose_page_stays_away_ends_after_its_time_and_not_befor
     async with browser(app) as first:
         token = (await first.until("ready"))["token"]
         first.send({"type": "text", "text": "Oslo"})
-        await first.until("TurnComplete")
+        last = (await first.until("TurnComplete"))["seq"]
         first.leave()
         await anyio.wait_all_tasks_blocked()
         clock.advance(29)
-        async with resumed(app, token) as second:
+        async with resumed(app, token, last) as second:  # the turn that it waits for below is the next one
             assert (await second.receive())["resumed"]
             clock.advance(3600)
             second.send({"type": "text", "text": "Oslo"})

@@ -85,7 +85,8 @@ class Dev:
         message.press("Enter")
 
     def wait(self, text: str) -> None:
-        self.page.get_by_text(text).first.wait_for()
+        """Until it is drawn. A screen reader is told before: the region that announces is outside of `main`."""
+        self.page.locator("main").get_by_text(text).first.wait_for()
 
     def until(self, expression: str) -> None:
         """Wait for a truth. (Playwright's own way to do so asks for `unsafe-eval`.)"""
