@@ -27,6 +27,8 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 #: Programs of other libraries, shown beside ours: they are read, not run.
 OTHERS = {"ADK", "pydantic-ai", "LiveKit", "pipecat"}
+#: Programs that use both: ``tests/test_neighbours.py`` runs each where both are installed.
+BOTH = {f"{library} and livetools" for library in OTHERS}
 #: They have tests of their own.
 ELSEWHERE = {"ephemeral-tokens.md", "relay-protocol.md"}
 FENCE = re.compile(
@@ -79,7 +81,7 @@ def test_its_programs_run_one_after_another_and_print_what_it_says(
     for block in PAGES[name]:
         if block.title.startswith("test_"):
             passes(tmp_path / block.title)
-        elif block.language == "python" and block.title not in OTHERS:
+        elif block.language == "python" and block.title not in OTHERS | BOTH:
             capsys.readouterr()
             run(block.text, name, names)
         elif block.title == "Output":
@@ -134,7 +136,7 @@ def test_only_programs_of_other_libraries_are_not_run():
     for library in titles & OTHERS:
         ours = [b for _, b in BLOCKS if b.title == library and "livetools" in b.text]
         assert not ours
-    assert titles >= OTHERS
+    assert titles >= OTHERS | BOTH
 
 
 @pytest.mark.parametrize("block", of("sh"))
