@@ -1,8 +1,8 @@
 """What a provider of phone calls is: who reads and writes the messages of one call's websocket.
 
 A message that comes says one of five things (:class:`Start`, :class:`Media`, :class:`Key`, :class:`Mark`,
-:class:`Stop`), or nothing for us. Three things go out: sound, a mark behind it, and that what waits is to be dropped.
-A provider translates between these and its own messages; the bridge checks all that it says of a stranger.
+:class:`Stop`), or nothing for us. Four things go out: sound, a mark behind it, keys, and that what waits is to be
+dropped. A provider translates between these and its own messages; the bridge checks all that it says of a stranger.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ log = get_logger("livetools.telephony")
 Json: TypeAlias = Any  # whatever JSON can say
 #: One message of the provider's websocket: its text, or its bytes.
 Message: TypeAlias = str | bytes
+
+#: The start frame of a call, with the fields of its ``start`` object beside it.
+StartFrame: TypeAlias = Mapping[str, Any]
 
 #: Characters or bytes of a message; what is longer is not read. A frame of 20 ms of sound has about 400.
 LONGEST = 1024 * 1024
@@ -157,6 +160,12 @@ class Provider:
         """The message after which the provider says, when all that was sent before has been played (:class:`Mark`).
 
         ``None``, as it is here: the provider has none. What was heard is then reckoned by the clock.
+        """
+
+    def keys(self, keys: str) -> Message | None:
+        """The message that presses ``keys``, of ``0-9*#A-D`` and ``w`` (half a second of pause), at the other end.
+
+        ``None``, as it is here: the provider has none. Their tones (DTMF) are then played as sound.
         """
 
     def clear(self) -> Message | None:

@@ -20,6 +20,15 @@ log = get_logger("livetools.telephony")
 
 #: The encodings of Twilio and Plivo, which are MIME types.
 _MIME = {"audio/x-mulaw": "PCMU", "audio/x-alaw": "PCMA", "audio/x-l16": "L16"}
+#: Headers in which Telnyx shows the token of a stream; the first is the documented one
+#: (developers.telnyx.com/api-reference/websockets, read on 2026-11-29).
+_TELNYX_TOKENS = (
+    "x-telnyx-streaming-auth-token",
+    "authorization",
+    "x-telnyx-auth-token",
+    "telnyx-auth-token",
+    "stream-auth-token",
+)
 #: Bridges of which the log says that anybody may call.
 _open_to_all: set[str] = set()
 
@@ -127,7 +136,7 @@ class Telnyx(Events):
 
     def check(self, headers: Mapping[str, str]) -> None:
         """See :class:`Provider`. A header that is wrong may be another's; the frame decides then."""
-        for name in ("authorization", "x-telnyx-auth-token", "telnyx-auth-token", "stream-auth-token"):
+        for name in _TELNYX_TOKENS:
             self._show(headers.get(name, ""))
 
     def begin(self, frame: Mapping[str, Json], whole: Mapping[str, Json]) -> Start:
@@ -216,6 +225,13 @@ class Plivo(Events):
     def mark(self, name: str) -> str:
         """See :class:`Provider`. A checkpoint that is cleared does not come back."""
         return json.dumps({"event": "checkpoint", "streamId": self.stream, "name": name})
+
+    def keys(self, keys: str) -> str | None:
+        """See :class:`Provider` (``sendDTMF``: plivo.com/docs/voice/audio-streaming, read on 2026-11-29).
+
+        Its documentation names no pause, so keys with one are played as tones.
+        """
+        return None if "w" in keys else json.dumps({"event": "sendDTMF", "dtmf": keys})
 
     def clear(self) -> str:
         """See :class:`Provider`."""

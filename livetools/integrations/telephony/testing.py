@@ -33,9 +33,20 @@ from livetools.audio.pcm import INPUT_RATE, Resampler
 from livetools.errors import ConfigError
 
 from .codec import Codec, codec_of
-from .contract import Json, Mark, Media, Message
+from .contract import Json, Key, Mark, Media, Message
+from .fake_rest import FakeRest, RestRequest
+from .tones import keys_in
 
-__all__ = ["Caller", "Clear", "Phone", "PlivoPhone", "TelnyxPhone", "TwilioPhone"]
+__all__ = [
+    "Caller",
+    "Clear",
+    "FakeRest",
+    "Phone",
+    "PlivoPhone",
+    "RestRequest",
+    "TelnyxPhone",
+    "TwilioPhone",
+]
 
 App: TypeAlias = Callable[..., Awaitable[None]]
 
@@ -83,7 +94,7 @@ class Phone:
     def end(self) -> Message | None:
         """The caller hangs up. ``None``: the websocket is closed, and that is all."""
 
-    def read(self, message: Message) -> Media | Mark | Clear | None:
+    def read(self, message: Message) -> Media | Mark | Key | Clear | None:
         """What the app has sent."""
         raise NotImplementedError
 
@@ -132,7 +143,7 @@ class TwilioPhone(Phone):
         """See :class:`Phone`."""
         return self._frame("stop", stop={})
 
-    def read(self, message: Message) -> Media | Mark | Clear | None:
+    def read(self, message: Message) -> Media | Mark | Key | Clear | None:
         """See :class:`Phone`."""
         frame = json.loads(message)
         match frame["event"]:
@@ -240,7 +251,7 @@ class PlivoPhone(Phone):
         """See :class:`Phone`."""
         return self._frame("playedStream", name=name)
 
-    def read(self, message: Message) -> Media | Mark | Clear | None:
+    def read(self, message: Message) -> Media | Mark | Key | Clear | None:
         """See :class:`Phone`. Sound of another kind than the stream's is refused, as Plivo refuses it."""
         frame = json.loads(message)
         match frame["event"]:
@@ -252,6 +263,8 @@ class PlivoPhone(Phone):
                 return Media(base64.b64decode(frame["media"]["payload"], validate=True))
             case "checkpoint":
                 return Mark(frame["name"])
+            case "sendDTMF":
+                return Key(frame["dtmf"])
             case "clearAudio":
                 return Clear()
         return None
@@ -292,6 +305,7 @@ class Caller:
         self._app, self._path = app, path
         self._phone = _PHONES[provider]() if isinstance(provider, str) else provider
         self._codec: Codec = codec_of(self._phone.encoding, self._phone.rate)
+        self._keys = ""
         self._told = 0  # bytes of `heard` that `hear` has returned
         self._news = anyio.Event()
         self._over = anyio.Event()
@@ -302,8 +316,35 @@ class Caller:
         """Hz of ``heard``, and of what :meth:`hear` returns."""
         return self._phone.rate
 
+    @property
+    def pressed(self) -> str:
+        """The keys that the app has pressed: those of the provider's own messages, and the tones in ``heard``."""
+        return self._keys + keys_in(self.heard, self.rate)
+
     async def __aenter__(self) -> Caller:
         """Open the websocket and begin the call. Raises ``ConnectionError`` where the app does not accept it."""
+        try:
+            await self._open()
+        except BaseException as error:
+            await self._leave(type(error), error, error.__traceback__)
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Hang up, and wait for the app."""
+        if kind is None:
+            try:
+                await self.hang_up()
+            except (
+                BaseException
+            ) as cut:  # the app has raised meanwhile, which ``_leave`` raises; or we are cancelled
+                await self._leave(type(cut), cut, cut.__traceback__)
+                raise
+        await self._leave(kind, error, trace)
+
+    async def _open(self) -> None:
         self._to_app, self._app_receives = anyio.create_memory_object_stream[dict[str, Any]](math.inf)
         self._app_sends, self._from_app = anyio.create_memory_object_stream[dict[str, Any]](math.inf)
         for stream in (self._to_app, self._app_receives, self._app_sends, self._from_app):
@@ -313,22 +354,18 @@ class Caller:
         self._group.start_soon(self._run)
         first = await self._from_app.receive()
         if first["type"] != "websocket.accept":
-            self._over.set()
-            await self._stack.aclose()
             raise ConnectionError(
                 f"the app closed the websocket without accepting it: {first.get('code', 1000)}"
             )
         self._group.start_soon(self._listen)
         for message in self._phone.begin():
             self._send(message)
-        return self
 
-    async def __aexit__(
+    async def _leave(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Hang up, and wait for the app."""
-        if kind is None:
-            await self.hang_up()
+        """End everything. Raises what the app has raised, or what went wrong before."""
+        self._over.set()
         self._group.cancel_scope.cancel()
         try:
             await self._stack.__aexit__(kind, error, trace)
@@ -424,13 +461,15 @@ class Caller:
         self._over.set()
         self._wake()
 
-    def _take(self, said: Media | Mark | Clear | None) -> None:
+    def _take(self, said: Media | Mark | Key | Clear | None) -> None:
         match said:
             case Media(sound):
                 self.heard += self._codec.decode(sound)
             case Mark(name):
                 if (message := self._phone.played(name)) is not None:
                     self._send(message)
+            case Key(keys):
+                self._keys += keys
             case Clear():
                 self.cleared += 1
 
