@@ -96,6 +96,10 @@ def program(neighbour: Neighbour) -> str:
     return str(found)
 
 
+#: In the place of how many tests have passed: so far the program that uses both was run, and they were not.
+PROGRAM = "program"
+
+
 def rows() -> dict[str, list[str]]:
     """The table of what was tried: the cells behind its first one, by library."""
     lines = [line for line in TABLE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
@@ -121,7 +125,7 @@ def test_what_was_tried_beside_each_library_is_told() -> None:
     for version, *shared, passed, day in tried.values():
         assert len(shared) == len(SHARED)
         assert all(part[0].isdigit() for part in (version, *shared))
-        assert int(passed.replace(",", "")) > 1_000
+        assert passed == PROGRAM or int(passed.replace(",", "")) > 1_000
         assert re.fullmatch(r"20\d\d-\d\d-\d\d", day)
 
 
