@@ -66,7 +66,7 @@ def page_app(
     door: Door | None = None,
     follow: Follow | None = None,
 ) -> Starlette:
-    """The app. ``open_session`` makes a session a page; a page that is gone keeps it for ``linger`` seconds.
+    """The app. ``open_session`` makes a session a page; a page that has left keeps it for ``linger`` seconds.
 
     ``door``: who may come (this machine alone, if absent). ``follow`` runs as long as the app does.
     """
@@ -148,7 +148,7 @@ class Page:
         )
 
     async def session(self, request: Request) -> Response:
-        """What the model of the page's session was told: its setup, and the functions that it may call now."""
+        """What the model of the page's session has received: its setup, and the functions that it may call now."""
         history = self._history(request)
         session = None if history is None else self._sessions.get(history)
         if session is None:

@@ -93,7 +93,7 @@ def forget_typed() -> None:
 
 
 def history_file() -> Path:
-    """The file that keeps what was typed, readable by its owner alone. It is made where it is not there."""
+    """The file that keeps what was typed, readable by its owner alone. It is created if it does not exist."""
     state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
     file = state / HISTORY
     file.parent.mkdir(parents=True, exist_ok=True)

@@ -39,7 +39,7 @@ from .saving import FORCE, SAVE, saved
 from .terminal import forget_typed
 from .view import View, short
 
-HEADPHONES = "Speak. With headphones, for it stops when it hears a voice, its own too. Ctrl-C ends."
+HEADPHONES = "Speak. Use headphones: the model stops when it hears a voice, also its own. Ctrl-C ends."
 
 
 def voice(
