@@ -26,7 +26,7 @@ from livetools.testing import Pretend
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 #: Programs of other libraries, shown beside ours: they are read, not run.
-OTHERS = {"ADK", "pydantic-ai", "LiveKit", "pipecat"}
+OTHERS = {"google-genai", "ADK", "pydantic-ai", "LiveKit", "pipecat", "strands"}
 #: They have tests of their own.
 ELSEWHERE = {"ephemeral-tokens.md", "relay-protocol.md"}
 FENCE = re.compile(
