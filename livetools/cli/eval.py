@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -58,7 +60,8 @@ def eval(
         results: list[Result] = []
         try:
             with offline(endpoint.rest) if endpoint.rest is not None else nullcontext():
-                anyio.run(_play, found, endpoint, repeat, results)
+                with _told_at_once():
+                    anyio.run(_play, found, endpoint, repeat, results)
         finally:
             if report is not None:
                 report.write_text(page(results, file.name), encoding="utf-8")
@@ -69,6 +72,21 @@ def eval(
     typer.echo(f"{passed} passed, {failed} failed{f'; {skipped} expectations skipped' if skipped else ''}")
     if failed:
         raise typer.Exit(1)
+
+
+@contextmanager
+def _told_at_once() -> Iterator[None]:
+    """Say at Ctrl-C who has ended the run, before its sessions are closed."""
+
+    def interrupted(*_: object) -> None:
+        typer.echo("Ctrl-C: you interrupted the run.", err=True)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, interrupted)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _check_writable(report: Path) -> None:

@@ -88,6 +88,7 @@ def web(
 
 
 def _listening(host: str, port: int) -> socket.socket:
+    socket.getaddrinfo(host, port)  # a host that there is not is told as such
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     return socket.create_server((host, port), family=family)
 
