@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import typer
 
@@ -34,9 +34,13 @@ class Choices:
     manual: bool = False  # the user marks what is speech; an agent keeps its own detection of it
 
 
+#: Opens a session each time it is called; parameters of ``connect`` may be given as keywords.
+Opener: TypeAlias = Callable[..., Session]
+
+
 def sessions(
     target: str | None, choices: Choices, options: Mapping[str, Any], *, transcribe: bool = False
-) -> Callable[[], Session]:
+) -> Opener:
     """What opens a session of ``target`` each time it is called; ``options`` are the endpoint's, for ``connect``.
 
     An agent keeps its config, and its model if it names one; ``--instructions``, ``--voice`` and ``--language`` replace
@@ -44,9 +48,14 @@ def sessions(
     ``transcribe``: what the user says is asked for in words. Raises ``ConfigError`` as ``load`` does, and
     ``typer.BadParameter`` for options that an agent does not leave open.
     """
+    return opener(loaded_now(target), target, choices, options, transcribe=transcribe)
+
+
+def loaded_now(target: str | None) -> Loaded:
+    """What is in ``target``; nothing, without one. Raises ``ConfigError`` as ``load`` does."""
     loaded = Loaded() if target is None else load(target)
     loaded.tell()
-    return opener(loaded, target, choices, options, transcribe=transcribe)
+    return loaded
 
 
 def opener(
@@ -56,23 +65,30 @@ def opener(
     options: Mapping[str, Any],
     *,
     transcribe: bool = False,
-) -> Callable[[], Session]:
-    """As :func:`sessions`, of a target that was loaded."""
+    changes: Choices | None = None,
+) -> Opener:
+    """As :func:`sessions`, of a target that was loaded.
+
+    ``changes`` are of one session: they come before ``choices``, and its model before that of an agent.
+    """
+    changes = changes or Choices()
     config = {} if loaded.agent is not None else config_of(choices)
     agent = None if loaded.agent is None else with_model(loaded.agent, choices.model, target)
     if agent is not None:
         _refuse(choices, target)
+        agent = agent if changes.model is None else with_other_model(agent, changes.model)
 
-    def open_session() -> Session:
+    def open_session(**more: Any) -> Session:  # connect's keyword arguments, of several types
         if agent is not None:
-            session = open_agent(agent, **options)
+            session = open_agent(agent, **options, **more)
         else:
-            session = connect(choices.model or DEFAULT_MODEL, tools=loaded.tools, config=config, **options)
+            model = changes.model or choices.model or DEFAULT_MODEL
+            session = connect(model, tools=loaded.tools, config=config, **options, **more)
         return adjust(
             session,
-            instructions=choices.instructions,
-            voice=choices.voice,
-            language=choices.language,
+            instructions=changes.instructions or choices.instructions,
+            voice=changes.voice or choices.voice,
+            language=changes.language or choices.language,
             transcribe=transcribe,
         )
 
@@ -95,6 +111,14 @@ def with_model(agent: AgentLike, model: str | None, target: str | None) -> Agent
     if model is not None:
         _has_its_own("model", target)
     return agent
+
+
+def with_other_model(agent: AgentLike, model: str) -> AgentLike:
+    """The agent with ``model`` in place of its own. Raises ``ConfigError`` for one that is a function."""
+    if not isinstance(agent, partial) or agent.func is not connect:
+        raise ConfigError("the agent is a function, which chooses its model itself: change it in the file")
+    keywords = {name: value for name, value in agent.keywords.items() if name != "model"}
+    return partial(connect, model, *agent.args[1:], **keywords)
 
 
 def _has_its_own(name: str, target: str | None, option: str = "") -> NoReturn:

@@ -109,7 +109,7 @@ def _agent(target: str) -> AgentLike:
 
 
 async def _play_on(found: EvalFile, endpoint: Endpoint, repeat: int, results: list[Result]) -> bool:
-    """Play all of it; false if Ctrl-C has ended it, which is told before the sessions are closed."""
+    """Play all of it; false if Ctrl-C has ended it, which is reported before the sessions are closed."""
     interrupted = False
 
     async def told() -> None:

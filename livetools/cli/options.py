@@ -31,7 +31,7 @@ CONFIG = typer.Option(
 
 
 def _checked_url(url: str | None) -> str | None:
-    """The URL. Raises ``typer.BadParameter`` where it is none, before anything is dialled."""
+    """The URL. Raises ``typer.BadParameter`` for anything else, before anything is dialled."""
     if url is not None:
         try:
             websocket_url(url)

@@ -194,7 +194,7 @@ def _source(
 def _output(answer: Path | None, device: str | None) -> AbstractContextManager[Output]:
     if answer is not None:
         with usable("--out"):
-            answer.open("ab").close()  # a path that cannot be written is told before anything is said
+            answer.open("ab").close()  # a path that cannot be written fails before anything is said
         return FileSpeaker(answer)
     with usable("--speaker") if device is not None else contextlib.nullcontext():
         return Speaker(device=_device(device))
