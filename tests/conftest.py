@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+
+import anyio
 import pytest
 from support.browser import chromium, spoken  # noqa: F401  # fixtures
 
@@ -10,6 +14,26 @@ from support.browser import chromium, spoken  # noqa: F401  # fixtures
 def anyio_backend(request: pytest.FixtureRequest) -> str:
     """Every ``anyio`` test runs on both event loops."""
     return str(request.param)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+    """An ``anyio`` test that hangs is cancelled in its loop, shortly before ``pytest-timeout`` would interrupt it.
+
+    On trio an interrupted thread waits for a loop that nobody ends any more, and the whole run hangs.
+    """
+    function = pyfuncitem.obj
+    if pyfuncitem.get_closest_marker("anyio") is None or not inspect.iscoroutinefunction(function):
+        return
+    marker = pyfuncitem.get_closest_marker("timeout")
+    limit = float(marker.args[0] if marker is not None else pyfuncitem.config.getini("timeout"))
+
+    @functools.wraps(function)
+    async def within(*args: object, **kwargs: object) -> None:
+        with anyio.fail_after(0.9 * limit):
+            await function(*args, **kwargs)
+
+    pyfuncitem.obj = within
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -256,6 +256,10 @@ class Relay:
         for conversation in ending:
             await conversation.over.wait()
 
+    def is_open(self, key: str) -> bool:
+        """Whether the session of this key (:func:`session_key`) is open here; one that lingers is."""
+        return key in self._open
+
     async def _meet(self, websocket: WebSocket) -> None:
         if fault := refusal(websocket, self._origins, guarded=self._authorize is not None):
             log.warning("refused a websocket: %s", fault)

@@ -60,7 +60,7 @@ async def server():
 
 async def ended(server: FakeLiveServer) -> None:
     """The model's end of the first session is gone."""
-    with anyio.fail_after(5):
+    with anyio.fail_after(30):
         while server.sessions[0].connection is not None:
             await anyio.sleep(0.001)
 
@@ -259,7 +259,7 @@ async def test_a_page_that_never_spoke_does_not_linger(server):
     for _ in range(3):
         async with browser(app) as page:
             await page.until("ready")
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             while app.drain.held:
                 await anyio.sleep(0.001)
 
@@ -789,7 +789,7 @@ def test_pages_that_come_and_go_are_told_each_event_once(backend: str, reads: li
 
 
 async def heard(socket: websockets.ClientConnection, kind: str) -> None:
-    with anyio.fail_after(10):
+    with anyio.fail_after(30):
         while not isinstance(message := await socket.recv(), str) or json.loads(message)["type"] != kind:
             pass
 

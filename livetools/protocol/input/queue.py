@@ -345,6 +345,8 @@ class InputQueue:
                 kept.append(item)
             else:
                 self._tell(InputDropped(1, FATAL))
+                if item.receipt is not None:
+                    item.receipt.sent()  # the service had it, even if each connection ended in the middle of the write
                 for call in item.results:
                     self._tell(ToolLost(call, "dropped"))
         return kept

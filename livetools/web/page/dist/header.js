@@ -14,6 +14,7 @@ export class Header {
     page = "closed";
     reason = "";
     title = document.title;
+    recorded = "";
     constructor(actions) {
         byId("renew").addEventListener("click", () => actions.renew());
         const menu = byId("export");
@@ -49,6 +50,14 @@ export class Header {
         this.page = state;
         this.reason = reason;
     }
+    /** The model of the session. */
+    model(name) {
+        setText(byId("model"), name);
+    }
+    /** A recording is shown in place of a session; `""`: none. */
+    recording(name) {
+        this.recorded = name;
+    }
     update(state) {
         const badge = byId("line");
         const [line, words, why] = this.standing(state);
@@ -69,6 +78,8 @@ export class Header {
     }
     /** The state that the dot shows, its words, and the reason. The session may end, or lose its model, before this page does. */
     standing(state) {
+        if (this.recorded !== "")
+            return ["ended", "recording", this.recorded];
         if (isGone(state.line))
             return [state.line, LINES.ended, state.lineNote];
         if (this.page !== "ready")

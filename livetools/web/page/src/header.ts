@@ -4,6 +4,7 @@ import type { State as LineState } from "../../dist/client.js";
 import { byId, setAttribute, setText } from "./dom.js";
 import { duration } from "./format.js";
 import { isGone, runs, waitsForPerson, type State } from "./state.js";
+import type { Offered } from "./setup.js";
 import type { Declared } from "./tools.js";
 
 /** What is known before a session stands. */
@@ -13,6 +14,10 @@ export interface Facts {
   model: string;
   tools: Declared[];
   pretend: boolean;
+  /** Whether a recording is shown first; whether sessions are kept; what can be chosen for one (`null`: nothing). */
+  replay: boolean;
+  history: boolean;
+  choices: Offered | null;
 }
 
 export interface HeaderActions {
@@ -33,6 +38,7 @@ export class Header {
   private page: LineState = "closed";
   private reason = "";
   private title = document.title;
+  private recorded = "";
 
   constructor(actions: HeaderActions) {
     byId("renew").addEventListener("click", () => actions.renew());
@@ -70,6 +76,16 @@ export class Header {
     this.reason = reason;
   }
 
+  /** The model of the session. */
+  model(name: string): void {
+    setText(byId("model"), name);
+  }
+
+  /** A recording is shown in place of a session; `""`: none. */
+  recording(name: string): void {
+    this.recorded = name;
+  }
+
   update(state: State): void {
     const badge = byId("line");
     const [line, words, why] = this.standing(state);
@@ -90,6 +106,7 @@ export class Header {
 
   /** The state that the dot shows, its words, and the reason. The session may end, or lose its model, before this page does. */
   private standing(state: State): [string, string, string] {
+    if (this.recorded !== "") return ["ended", "recording", this.recorded];
     if (isGone(state.line)) return [state.line, LINES.ended, state.lineNote];
     if (this.page !== "ready") return [this.page, LINES[this.page], this.reason];
     if (state.line === "reconnecting") return ["reconnecting", "reconnecting…", state.lineNote];
