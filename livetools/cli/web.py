@@ -73,7 +73,8 @@ def web(
 
     from .door import Door
     from .page import About, page_app
-    from .session_files import SessionFiles, default_folder
+    from .session_files import SessionFiles
+    from .state_folder import state_folder
 
     if reload and target is None:
         refuse("--reload: there is no file to follow; name it, as in livetools web agent.py --reload")
@@ -89,7 +90,7 @@ def web(
             door=door,
             follow=follow,
             vary=_vary(found, target, choices, endpoint),
-            files=SessionFiles(default_folder()) if history else None,
+            files=SessionFiles(state_folder() / "web-sessions") if history else None,
         )
         with _listening(host, port) as listener:
             if endpoint.notice:

@@ -63,14 +63,15 @@ agent = functools.partial(
 class Dev:
     """A tab with the page, as a person sees it."""
 
-    def __init__(self, page: Any, address: str) -> None:
+    def __init__(self, page: Any, address: str, *, connected: bool = True) -> None:
         self.page = page
         self.complaints: list[str] = []
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("console", lambda line: self.complaints.append(line.text) if line.type == "error" else None)
         self.address = f"http://{address}/"
         page.goto(self.address)
-        self.connected()
+        if connected:
+            self.connected()
 
     def connected(self) -> None:
         """Until the session stands."""

@@ -130,6 +130,7 @@ class Page {
         if (button.getAttribute("aria-expanded") === "false")
             button.click();
         button.scrollIntoView({ block: "start" });
+        this.timeline.stay();
         button.focus();
         flash(button.parentElement);
     }
@@ -137,6 +138,7 @@ class Page {
     point(run) {
         const card = document.getElementById(`said-${run.key}`);
         card?.scrollIntoView({ block: "nearest" });
+        this.conversation.stay();
         flash(card);
     }
     /** Begin a session, or go on with the one that this tab had; `facts` is what is known before it stands. */

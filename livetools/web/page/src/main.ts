@@ -138,6 +138,7 @@ class Page {
     }
     if (button.getAttribute("aria-expanded") === "false") button.click();
     button.scrollIntoView({ block: "start" });
+    this.timeline.stay();
     button.focus();
     flash(button.parentElement);
   }
@@ -146,6 +147,7 @@ class Page {
   private point(run: Run): void {
     const card = document.getElementById(`said-${run.key}`);
     card?.scrollIntoView({ block: "nearest" });
+    this.conversation.stay();
     flash(card);
   }
 
