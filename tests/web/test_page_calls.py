@@ -234,3 +234,11 @@ def test_a_file_that_is_no_recording_is_named_with_its_line(open_page, address, 
     dev.page.locator("#recording-file").set_input_files(file)
     dev.wait("line 1: not a line of a recording")
     shown(dev, MANY)
+
+
+def test_a_recording_shows_its_own_model_and_tools(open_page, address):
+    dev = open_page(address)
+    shown(dev, MANY)
+    assert dev.page.inner_text("#model") == "gemini-3.8-live"
+    assert "no tools" in dev.page.inner_text("#tools")
+    assert dev.page.locator("#pretend").is_hidden()

@@ -1,7 +1,7 @@
 // The page: one client, one state, and the views that follow it.
 import { LiveClient, LiveError } from "../../dist/client.js";
 import { Announcer } from "./announcer.js";
-import { archivedFrames, stateOf } from "./archive.js";
+import { archivedFrames, setupOf, stateOf } from "./archive.js";
 import { Composer } from "./composer.js";
 import { ExchangeView, SendingView } from "./conversation.js";
 import { byId, List } from "./dom.js";
@@ -241,7 +241,11 @@ class Page {
             this.opening = this.open();
         };
         this.replay = new Replay(recording, this.state.keys, () => this.draw(), closed);
+        const { setup, tools } = setupOf(recording);
         this.header.recording(recording.name);
+        this.header.model((setup.model ?? "").replace(/^.*\//, ""));
+        this.tools.tell(tools);
+        this.setup.show(setup, {});
         this.composer.enable("ended");
         this.tabs.show("conversation");
         this.draw();
