@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Python keeps what it has compiled, also where the environment says otherwise: the tests start hundreds of interpreters.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: test lint types tests mutants slow demo web docs docs-serve docs-pages screenshots bench bench-compare bench-server \
+.PHONY: test lint types tests mutants slow neighbours lowest peers demo web docs docs-serve docs-pages screenshots bench bench-compare bench-server \
 	clean
 
 test: lint types tests
@@ -38,14 +38,24 @@ types: $(VENV)/.installed
 	$(BIN)/mypy
 
 tests: $(VENV)/.installed
-	$(BIN)/python -m pytest -n auto -m 'not slow and not peers' $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow and not peers' $(ARGS)
 
 # Some minutes each: every table broken in every small way, which the searches must notice; and the slow tests.
 mutants: $(VENV)/.installed
 	$(BIN)/python tests/mutations.py
 
 slow: $(VENV)/.installed
-	$(BIN)/python -m pytest -n auto -m slow $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m slow $(ARGS)
+
+# Environments of their own, with other people's packages. Needs a network; LIVETOOLS_PEERS keeps them for the next run.
+neighbours: $(VENV)/.installed
+	$(BIN)/python -m pytest -m peers tests/test_neighbours.py $(ARGS)
+
+lowest: $(VENV)/.installed
+	$(BIN)/python -m pytest -m peers tests/test_lowest_versions.py $(ARGS)
+
+peers: $(VENV)/.installed
+	$(BIN)/python -m pytest -m peers tests/testing/test_peers.py tests/examples/test_ray_serve.py $(ARGS)
 
 demo: $(VENV)/.demo
 	$(BIN)/livetools chat examples/text_agent.py

@@ -153,9 +153,7 @@ def _found(module: ModuleType, place: str) -> dict[str, object]:
     agents = {name: value for name, value in _own(module).items() if is_agent(value)}
     if len(agents) > 1:
         first = next(iter(agents))
-        raise ConfigError(
-            f"{place} has several agents ({', '.join(agents)}): name one, as in {place}:{first}"
-        )
+        raise UsageError(f"{place} has several agents ({', '.join(agents)}): name one, as in {place}:{first}")
     if agents:
         return {**agents}
     for name in USUAL:

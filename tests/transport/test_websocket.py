@@ -364,7 +364,9 @@ async def test_without_a_pong_nothing_is_behind_it_and_pings_do_not_pile_up(
             assert [behind() for behind in asked if behind is not None] == [None] * 100
             assert len(pings) == 1
     gc.collect()
-    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+    # the test's own server may still be sending when we have left
+    told = [record for record in caplog.records if not record.name.startswith("websockets.server")]
+    assert not [record for record in told if record.levelno >= logging.WARNING]
 
 
 async def test_a_line_that_has_ended_is_asked_nothing() -> None:
