@@ -14,7 +14,6 @@ import contextlib
 import json
 import os
 import re
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -71,17 +70,6 @@ class Listed:
     id: str
     used: float
     about: About | None
-
-
-def default_folder() -> Path:
-    """Where sessions are kept: the user's folder for the state of programs."""
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Application Support"
-    else:
-        base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    return base / "livetools" / "web-sessions"
 
 
 class SessionFiles:
