@@ -3,8 +3,8 @@
 ==========================================  =====================================================================
 ``GET /sessions.json``                      the list, newest first
 ``GET /sessions/ID``                        what was said in one: the relay's messages and the frames
-``POST /sessions/ID/open``                  a token with which a page goes on with it
-``POST /sessions/ID/join``                  the page's own session, in which nothing was said, goes on below it
+``POST /sessions/ID/open``                  a token with which a page continues it
+``POST /sessions/ID/join``                  the page's own session, in which nothing was said, continues below it
 ``DELETE /sessions/ID``                     ends and deletes it
 ``GET /past``                               what was said before the page's own session began
 ``POST /recording``, ``GET /replay``        what was said in a recording: the one that is sent, that of ``--replay``
@@ -118,7 +118,7 @@ class SessionRoutes:
         return PlainTextResponse(f"this session cannot be read: {what}", 422)
 
     async def open(self, request: Request) -> Response:
-        """A token for a page to go on with; ``null``: the service cannot, and a new session may :meth:`join` it."""
+        """A token to continue it with; ``null``: the service cannot, and a new session may :meth:`join` it."""
         id = request.path_params["id"]
         history = self._histories.find(id)
         if self._is_open(id):
@@ -135,7 +135,7 @@ class SessionRoutes:
         return JSONResponse({"token": token if resumable else None})
 
     async def join(self, request: Request) -> Response:
-        """Let the page's own session go on below what was said in this one."""
+        """Let the page's own session continue below the conversation of this one."""
         own, id = _own(request), request.path_params["id"]
         if own is None or self._histories.find(own) is None or self._is_open(id):
             return UNKNOWN_SESSION

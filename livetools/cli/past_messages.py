@@ -2,7 +2,7 @@
 
 A recording has the frames between the session and the service. The page reads messages of the relay, so each frame is
 translated: what the model said into the events of a session, what was typed into ``user_text``, an answer to a call
-into ``ToolFinished``. What never went over the wire is not there: approvals, progress that a tool told the page only,
+into ``ToolFinished``. What never went over the wire is missing: approvals, progress that a tool told the page only,
 and which exception it was that a tool raised.
 """
 
@@ -63,7 +63,7 @@ class _Reader:
     close: tuple[bool, int, str] | None = None  # by us, code, reason: of the connection that ended last
     calls: dict[str, _OpenCall] = field(default_factory=dict)  # by id, or by name where the service gave none
     speech: tuple[float, float] | None = None  # first and last sound of the user since the model last spoke
-    heard: bool = False  # the service told of that speech itself
+    heard: bool = False  # the service reported that speech itself
 
     def read(self, frame: Frame) -> None:
         self.at = max(self.at, frame.time)
@@ -201,7 +201,7 @@ class _Reader:
                 open.lost = True
                 self._tell(ToolLost(open.call, "text"))
 
-    # -- what is told
+    # -- what is reported
 
     def _tell(self, event: Event, at: float | None = None) -> None:
         message = encode_event(event, len(self.messages) + 1, self.at if at is None else at, debug=True)

@@ -107,7 +107,7 @@ def forget_typed() -> None:
 
 
 def history_file() -> Path:
-    """The file that keeps what was typed, readable by its owner alone. It is made where it is not there."""
+    """The file that keeps what was typed, readable by its owner alone. It is created if it does not exist."""
     file = state_folder() / HISTORY
     file.parent.mkdir(parents=True, exist_ok=True)
     file.touch(mode=0o600)

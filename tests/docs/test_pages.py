@@ -26,9 +26,9 @@ from livetools.testing import Pretend
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 #: Programs of other libraries, shown beside ours: they are read, not run.
-OTHERS = {"ADK", "pydantic-ai", "LiveKit", "pipecat"}
+OTHERS = {"google-genai", "ADK", "pydantic-ai", "LiveKit", "pipecat", "strands"}
 #: Programs that use both: ``tests/test_neighbours.py`` runs each where both are installed.
-BOTH = {f"{library} and livetools" for library in OTHERS}
+BOTH = {f"{library} and livetools" for library in ("ADK", "pydantic-ai", "LiveKit", "pipecat")}
 #: They have tests of their own.
 ELSEWHERE = {"ephemeral-tokens.md", "relay-protocol.md"}
 FENCE = re.compile(
