@@ -74,6 +74,15 @@ class FrameHistory:
         for _, direction, connection, data in own:
             self._keep(last, direction, connection + self._connections, data)
 
+    def begin(self) -> None:
+        """A session begins; what an earlier one of this conversation had is before it."""
+        if len(self._frames) > len(self.before):
+            before = self.frames()
+            self._frames.clear()
+            self.follow(before)
+            if self.file is not None:
+                self.file.pause()  # its connections are counted on when it is opened again
+
     async def load(self) -> str | None:
         """The newest handle, where sessions are kept on disk."""
         return None if self.file is None else self.file.handle

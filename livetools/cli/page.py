@@ -150,6 +150,7 @@ class Page:
         session = _opened(open_session, history)
         if history is not None:
             self._sessions[history] = session
+            history.begin()
             tap(session, history)
             if history.file is not None:
                 history.file.about.model = session.model.rpartition("/")[2]

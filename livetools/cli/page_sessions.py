@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable
@@ -108,7 +109,13 @@ class SessionRoutes:
         try:
             return await run_in_threadpool(lambda: conversation(files.frames(id)))
         except (ValueError, OSError) as error:
-            return _unreadable(error)
+            return self._unreadable(error)
+
+    def _unreadable(self, error: Exception) -> Response:
+        files = self._histories.files
+        what = error.strerror if isinstance(error, OSError) else str(error)
+        what = f"{what}".replace(f"{files.folder}{os.sep}" if files is not None else "", "")
+        return PlainTextResponse(f"this session cannot be read: {what}", 422)
 
     async def open(self, request: Request) -> Response:
         """A token to continue it with; ``null``: the service cannot, and a new session may :meth:`join` it."""
@@ -124,7 +131,7 @@ class SessionRoutes:
         except LookupError:
             return UNKNOWN_SESSION
         except (ValueError, OSError) as error:
-            return _unreadable(error)
+            return self._unreadable(error)
         return JSONResponse({"token": token if resumable else None})
 
     async def join(self, request: Request) -> Response:
@@ -137,7 +144,7 @@ class SessionRoutes:
         except LookupError:
             return UNKNOWN_SESSION
         except (ValueError, OSError) as error:
-            return _unreadable(error)
+            return self._unreadable(error)
         return JSONResponse({})
 
     async def delete(self, request: Request) -> Response:
@@ -213,8 +220,3 @@ def _own(request: Request) -> str | None:
     """The id of the session whose token is in the request's header."""
     token = request.headers.get(TOKEN)
     return session_key(token, None) if token else None
-
-
-def _unreadable(error: Exception) -> Response:
-    what = error.strerror if isinstance(error, OSError) else str(error).rpartition("/")[2]
-    return PlainTextResponse(f"this session cannot be read: {what}", 422)

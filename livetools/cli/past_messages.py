@@ -83,19 +83,19 @@ class _Reader:
     def finished(self) -> list[str]:
         """All messages; the last is the end of the session, if the recording has it."""
         if self.close is not None:
-            by_us, code, reason = self.close
-            failed = not by_us and code != 1000
-            self._add(
-                {
-                    "type": "ended",
-                    "error": "ConnectionLost" if failed else None,
-                    "message": f"closed with {code}: {reason}".removesuffix(": ")
-                    if failed
-                    else "the session is over",
-                    "retryable": False,
-                }
-            )
+            self._over(*self.close)
         return self.messages
+
+    def _over(self, by_us: bool, code: int, reason: str) -> None:
+        failed = not by_us and code != 1000
+        self._add(
+            {
+                "type": "ended",
+                "error": "ConnectionLost" if failed else None,
+                "message": _closed_with(code, reason) if failed else "the session is over",
+                "retryable": False,
+            }
+        )
 
     # -- what the client sent
 
@@ -123,8 +123,11 @@ class _Reader:
         if self.connections == 1:
             return self._tell(SessionStarted())
         if self.close is not None and not self.moving:
-            _, code, reason = self.close
-            self._tell(Reconnecting(1, 0.0, f"closed with {code}: {reason}".removesuffix(": ")))
+            by_us, code, reason = self.close
+            if by_us:  # it was over, and has been reopened
+                self._over(by_us, code, reason)
+            else:
+                self._tell(Reconnecting(1, 0.0, _closed_with(code, reason)))
         self.close, self.moving = None, False
         return self._tell(Reconnected(bool(_object(setup, "sessionResumption").get("handle"))))
 
@@ -222,6 +225,10 @@ def _without_media(message: Message) -> tuple[Message, bool]:
         return message, False
     content = {**message["serverContent"], "modelTurn": {**turn, "parts": rest}}
     return {**message, "serverContent": content}, True
+
+
+def _closed_with(code: int, reason: str) -> str:
+    return f"closed with {code}: {reason}" if reason else f"closed with {code}"
 
 
 def _value(response: Message) -> object:
