@@ -1,7 +1,7 @@
 """From one rate to a multiple or a fraction of it, with a delay of two milliseconds.
 
 soxr filters in blocks: from 8 to 16 kHz it gives a sample 29 to 115 ms after it was given it, from 24 to 8 kHz 43 to
-73 ms (1.0, quality HQ, pieces of 20 ms; measured 2026-11-28). On a telephone that is heard. This filter is shorter, and
+73 ms (1.0, quality HQ, pieces of 20 ms; measured 2026-11-28). A caller notices. This filter is shorter, and
 gives all it can at once.
 """
 

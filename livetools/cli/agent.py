@@ -45,7 +45,7 @@ def sessions(
 
     An agent keeps its config, and its model if it names one; ``--instructions``, ``--voice`` and ``--language`` replace
     its own.
-    ``transcribe``: what the user says is asked for in words. Raises ``ConfigError`` as ``load`` does, and
+    ``transcribe``: ask for a transcript of what the user says. Raises ``ConfigError`` as ``load`` does, and
     ``typer.BadParameter`` for options that an agent does not leave open.
     """
     return opener(loaded_now(target), target, choices, options, transcribe=transcribe)

@@ -81,7 +81,7 @@ def page_app(
     vary: Vary | None = None,
     files: SessionFiles | None = None,
 ) -> Starlette:
-    """The app. ``open_session`` makes a session a page; a page that is gone keeps it for ``linger`` seconds.
+    """The app. ``open_session`` makes a session a page; a page that has left keeps it for ``linger`` seconds.
 
     ``door``: who may come (this machine alone, if absent). ``follow`` runs as long as the app does. ``vary`` makes what
     opens sessions with the page's choices; without it the page offers none. ``files``: where sessions are kept.
@@ -150,6 +150,7 @@ class Page:
         session = _opened(open_session, history)
         if history is not None:
             self._sessions[history] = session
+            history.begin()
             tap(session, history)
             if history.file is not None:
                 history.file.about.model = session.model.rpartition("/")[2]
@@ -181,7 +182,7 @@ class Page:
         )
 
     async def session(self, request: Request) -> Response:
-        """What the model of the page's session was told: its setup, and the functions that it may call now."""
+        """What the model of the page's session has received: its setup, and the functions that it may call now."""
         history = self._history(request)
         session = None if history is None else self._sessions.get(history)
         if session is None or history is None:

@@ -1,4 +1,4 @@
-"""``livetools serve``: the fake Live server on a port, with a table of what goes on."""
+"""``livetools serve``: the fake Live server on a port, with a table of its connections and calls."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def serve(
     ] = False,
     profile: Annotated[
         str | None,
-        typer.Option(help="Behave as this model, whatever the client asks for.", show_default=False),
+        typer.Option(help="Behave as this model, even if the client asks for another.", show_default=False),
     ] = None,
     rules: Annotated[
         Path | None,
@@ -100,7 +100,7 @@ def serve(
 
 
 def _known(profile: str | None) -> None:
-    """Raise ``ValueError`` for a profile that is of no model family: it would behave as none does."""
+    """Raise ``ValueError`` for a profile of an unknown model family: no model behaves like that."""
     if profile is not None and not find(profile).known:
         raise ValueError(f"no model family has the name {profile!r}; there are {', '.join(families())}")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,8 +12,10 @@ from typing import TYPE_CHECKING, Protocol, TextIO
 if TYPE_CHECKING:
     from prompt_toolkit.history import History
 
-#: The file that keeps what was typed, below the folder for such files.
-HISTORY = Path("livetools") / "chat_history"
+from .state_folder import state_folder
+
+#: The file that keeps what was typed.
+HISTORY = "chat_history"
 
 
 class Lines(Protocol):
@@ -106,9 +107,8 @@ def forget_typed() -> None:
 
 
 def history_file() -> Path:
-    """The file that keeps what was typed, readable by its owner alone. It is made where it is not there."""
-    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    file = state / HISTORY
+    """The file that keeps what was typed, readable by its owner alone. It is created if it does not exist."""
+    file = state_folder() / HISTORY
     file.parent.mkdir(parents=True, exist_ok=True)
     file.touch(mode=0o600)
     return file

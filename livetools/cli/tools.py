@@ -15,7 +15,7 @@ from .loading import load
 from .options import DEFAULT_MODEL, MODEL, TARGET
 from .view import printable
 
-NOWHERE = "ws://127.0.0.1"  # on this machine no key is asked for, and nothing is dialled
+NOWHERE = "ws://127.0.0.1"  # this machine: no key is needed, and nothing is dialled
 
 
 def tools(

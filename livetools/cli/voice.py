@@ -45,7 +45,7 @@ from .saving import FORCE, SAVE, saved
 from .view import View, harmless, short
 from .waiting import refuse, usable
 
-HEADPHONES = "Speak. With headphones, for it stops when it hears a voice, its own too. Ctrl-C ends."
+HEADPHONES = "Speak. Use headphones: the model stops when it hears a voice, also its own. Ctrl-C ends."
 PRESS = "Press the space bar, speak, and press it again. Ctrl-C ends."
 
 

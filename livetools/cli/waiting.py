@@ -16,7 +16,7 @@ from livetools.errors import ConfigError
 
 
 class UsageError(ConfigError):
-    """The command was called wrongly, with a target or a file that is not there: exit status 2."""
+    """The command was called wrongly, with a target or a file that does not exist: exit status 2."""
 
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM]

@@ -35,7 +35,7 @@ Json = Mapping[str, Any]  # an object of MCP as it is on the wire, in camelCase
 class Client(Protocol):
     """What is needed of ``mcp.ClientSession``, ``mcp.Client`` and ``fastmcp.Client``.
 
-    The three differ in what these take and give, hence no narrower types.
+    The three differ in what these take and give, so no narrower type is possible.
     """
 
     @property

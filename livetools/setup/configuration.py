@@ -65,7 +65,7 @@ _NAMED = frozenset({"properties", "defs"})  # names of the user's own over schem
 
 
 def plain(value: object, key: str = "") -> Json:
-    """``value`` as the wire writes it; ``key`` is the camelCase name that it stands under.
+    """``value`` as the wire writes it; ``key`` is its camelCase name.
 
     Pydantic models dump themselves; bytes become base64 (standard alphabet), enums their value, int64
     strings. ``None`` in an object is left out. Raises :class:`ConfigError` for what JSON cannot say.
@@ -125,7 +125,7 @@ def read(config: object) -> dict[str, object]:
     """The fields that ``config`` sets, by their camelCase names; the values as they were given.
 
     ``config`` is a ``LiveConnectConfig``, its dict in either casing, or ``None``. A field set to ``None`` by
-    hand is there, as ``None``: it says no to a default. Raises :class:`ConfigError` for an unknown or a
+    hand is kept, as ``None``: it removes a default. Raises :class:`ConfigError` for an unknown or a
     doubled name.
     """
     if config is None:

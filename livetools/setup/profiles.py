@@ -4,7 +4,7 @@ A profile is asked in one file, :mod:`livetools.setup.plan`; the fake server pla
 other side. A verdict says what the service does with a thing that is sent to it:
 
 - ``"honoured"``: it takes it and acts on it.
-- ``"ignored"``: it takes it, and nothing comes of it.
+- ``"ignored"``: it accepts it, without any effect.
 - ``"refused"``: it closes the connection, in the setup or later.
 
 What nobody has measured is permitted: the defaults of :class:`ModelProfile` are the profile of an unknown

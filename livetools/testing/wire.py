@@ -119,7 +119,7 @@ def _too_deep() -> Refused:
 
 
 def _depth(value: object) -> int:
-    """How many objects and lists stand in each other, found level by level: what is deep must not recurse."""
+    """How deep objects and lists are nested, found level by level: recursion would overflow on a deep one."""
     depth, level = 0, [value]
     while level := [each for each in level if isinstance(each, dict | list)]:
         depth += 1

@@ -84,7 +84,7 @@ async def test_lint_tells_what_the_schema_lost() -> None:
     ) as client:
         (tool,) = await mcp.toolset(client)
     assert tool.declaration()["parameters"]["properties"]["tag"]["type"] == "STRING"
-    assert [line for line in tool.lint() if "tag" in line and "not cannot be said" in line]
+    assert [line for line in tool.lint() if "tag" in line and "not cannot be declared" in line]
 
 
 async def test_a_tool_without_a_description_is_told_by_its_title_or_by_lint() -> None:

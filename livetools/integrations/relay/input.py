@@ -20,7 +20,7 @@ from .messages import INPUT_RATE, Approve, Command, ErrorCode, Ping, Text, read_
 
 
 class Rejected(Exception):
-    """A message of a page was not accepted; the text says why. The conversation goes on.
+    """A message of a page was not accepted; the text says why. The conversation continues.
 
     ``ref`` is the name that the page gave to the message, if it did.
     """
@@ -50,7 +50,7 @@ class Input:
         self._texts: deque[Text | None] = deque()  # None: what was typed before it is cut off
         self._sent = anyio.Event()  # a text was, or could not be
         self.spoke = False  # a page has said, shown or decided something
-        self.parking = False  # no text is taken any more: the page sends it again elsewhere
+        self.parking = False  # text is refused now: the page sends it again elsewhere
         self._typed = anyio.Event()
         self._activity: AsyncExitStack | None = None
 

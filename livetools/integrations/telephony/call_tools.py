@@ -34,7 +34,7 @@ def transfer_to(places: Mapping[str, str]) -> Tool:
     ``"+4722225555"``, or ``sip:`` address.
 
     The model chooses a name, and never sees a number. What it has said is heard to its end before the caller is
-    transferred; if the provider refuses, the model is told, and the call goes on. The bridge needs ``account=``.
+    transferred; if the provider refuses, the model reads that, and the call continues. The bridge needs ``account=``.
     Raises ``ConfigError`` if there is no place, or one that is neither a number nor an address.
 
     ::
@@ -52,7 +52,7 @@ def transfer_to(places: Mapping[str, str]) -> Tool:
             await current_call().transfer(numbers[to])
         except AccountError as error:
             log.warning("a call was not transferred: %s", error)
-            raise ToolError("The caller could not be transferred. The call goes on here.") from None
+            raise ToolError("The caller could not be transferred. The call continues here.") from None
         return "The caller was transferred."
 
     transfer_call.__annotations__["to"] = Literal[tuple(numbers)]

@@ -94,7 +94,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The stream has ended: the caller hung up, or the call goes on elsewhere. That the websocket was closed says the
+    """The stream has ended: the caller hung up, or the call continues elsewhere. That the websocket was closed says the
     same.
 
     ::

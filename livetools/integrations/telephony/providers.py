@@ -248,10 +248,10 @@ def _parsed(text: str) -> Mapping[str, Json] | None:
 
 
 def _token(value: str | None, bridge: str) -> str | None:
-    """The token that a call must show. That there is none is logged once."""
+    """The token that a call must show. If it is missing, this is logged once."""
     if value is None and bridge not in _open_to_all:
         _open_to_all.add(bridge)
-        log.warning("%s(auth_token=None): whoever finds the address of this websocket may call", bridge)
+        log.warning("%s(auth_token=None): anybody who finds the address of this websocket can call", bridge)
     return checked_secret(value, "auth_token")
 
 
@@ -262,7 +262,7 @@ def _ids(frame: Mapping[str, Json], stream: str, call: str) -> str:
 
 
 def _tokens(connected: Mapping[str, Json], depth: int = 1) -> Iterable[str]:
-    """Whatever the ``connected`` frame calls a token, at its top or one level down."""
+    """Any field of the ``connected`` frame that is called a token, at its top or one level down."""
     for name, value in connected.items():
         if isinstance(value, Mapping) and depth:
             yield from _tokens(value, depth - 1)

@@ -9,7 +9,7 @@
         await caller.press("1")
         await caller.hang_up()
 
-With the fixture ``live_server`` the model is a script, so what is said aloud is a tone: the test decides what it means.
+With the fixture ``live_server`` the model is a script, so speech is a tone, and the test decides what it means.
 """
 
 from __future__ import annotations
@@ -397,10 +397,10 @@ class Caller:
         await anyio.lowlevel.checkpoint()
 
     async def hear(self, quiet: float = 0.3) -> bytes:
-        """What is said to the caller from the last :meth:`hear` on, until there is nothing more for ``quiet`` seconds,
+        """What the caller hears since the last :meth:`hear`, until there is silence for ``quiet`` seconds,
         or the call ends: 16-bit mono PCM of ``rate`` Hz.
 
-        Raises ``TimeoutError`` if nothing is said within 10 s.
+        Raises ``TimeoutError`` if there is no sound within 10 s.
         """
         with anyio.move_on_after(PATIENCE) as patience:
             while len(self.heard) == self._told and not self._over.is_set():

@@ -51,4 +51,4 @@ async def speak(session: Conversation, turn: Turn, text: str, audio: bytes | Non
     session.service.start_task(say)
     await ended.wait()
     if turn.over:
-        raise TurnCancelled("the client has interrupted this turn, or its connection is gone")
+        raise TurnCancelled("the client has interrupted this turn, or its connection is lost")

@@ -181,7 +181,7 @@ async def test_a_transfer_that_is_refused_is_told_to_the_model_and_the_call_goes
             await caller.hear()
             await caller.speak()
             assert await caller.hear()
-    assert got[0]["error"] == "The caller could not be transferred. The call goes on here."
+    assert got[0]["error"] == "The caller could not be transferred. The call continues here."
     assert "HTTP 401" in caplog.text
     assert NUMBER not in caplog.text
 
