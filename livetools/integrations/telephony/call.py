@@ -240,7 +240,7 @@ class Call:
             await self._news.wait()
 
     async def _write(self, messages: Iterable[Message | None]) -> None:
-        """Send these. They are made while nobody else sends: what makes them reads the state of the line."""
+        """Send these. They are made under the lock of sending, because making them reads the connection's state."""
         try:
             async with self._writing:
                 for message in messages:
