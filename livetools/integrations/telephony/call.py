@@ -114,7 +114,7 @@ def _place(provider: type[Provider], most: int | None) -> Iterator[None]:
 
 
 class Line:
-    """What is between a phone and a session: the sound of both sides, and what is done with it."""
+    """Connects a phone and a session: passes the sound of both sides, and handles what interrupts it."""
 
     def __init__(self, provider: Provider, codec: Codec, start: Start, options: Options) -> None:
         rate, clock = provider.rate, options.clock
