@@ -73,8 +73,8 @@ TURNS = {
     "that are none": "that are not",
     "afresh": "new, or again",
 }
-#: Turns that are still in the comments of the core and of the page. Everything else has none of them.
-TURNS_OUTSIDE_THE_CORE = {
+#: Turns that are still in the comments of the page. Everything else has none of them.
+TURNS_OUTSIDE_THE_PAGE = {
     "stands": "is, is set, is written, is open",
     "(?:is|are|was|were) told": "learns, receives, is reported",
     "told of": "reported",
@@ -93,7 +93,6 @@ TURNS_OUTSIDE_THE_CORE = {
     "(?:is|are) given up": "is abandoned, is no longer waited for",
     "cannot be said": "cannot be declared",
 }
-CORE = ("protocol", "session", "transport", "web")
 #: Names of classes and modules, and the terms of the field.
 NAMES = {
     "pen": "writer",
@@ -113,8 +112,6 @@ NAMES = {
     "book": "call_registry",
     "journal": "log",
 }
-#: Generated: their words are those of the core's docstrings and comments.
-MADE_FROM_THE_CORE = {ROOT / "docs" / "inside" / name for name in ("index.md", "tables.md", "changes.md")}
 SKIPPED = {"node_modules", "dist", "site"}
 WORDS = {tokenize.COMMENT, tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
 #: What may be between two words of a turn: the end of a line, and what a comment or a quoted string has there.
@@ -161,8 +158,8 @@ def found(turns: Mapping[str, str], paths: Iterable[Path]) -> Iterator[str]:
                 yield f"{relpath(path, ROOT)}:{line}: {said!r}: better {better!r}"
 
 
-def is_outside_the_core(path: Path) -> bool:
-    return path not in MADE_FROM_THE_CORE and not any(path.is_relative_to(PACKAGE / room) for room in CORE)
+def is_outside_the_page(path: Path) -> bool:
+    return not path.is_relative_to(PACKAGE / "web")
 
 
 def snake(name: str) -> str:
@@ -173,8 +170,8 @@ def test_no_text_has_a_turn_that_readers_stumbled_over():
     assert [*found(TURNS, texts())] == []
 
 
-def test_outside_the_core_the_words_are_plain():
-    assert [*found(TURNS_OUTSIDE_THE_CORE, filter(is_outside_the_core, texts()))] == []
+def test_outside_the_page_the_words_are_plain():
+    assert [*found(TURNS_OUTSIDE_THE_PAGE, filter(is_outside_the_page, texts()))] == []
 
 
 def test_no_class_and_no_module_has_a_name_that_needs_an_explanation():
@@ -215,4 +212,4 @@ def test_code_and_longer_words_are_no_turn(tmp_path):
     path.write_text(
         'takes = away = stands = whoever = 1\nstands_alone = "understands; one-stands"  # withstands\n'
     )
-    assert [*found({**TURNS, **TURNS_OUTSIDE_THE_CORE}, [path])] == []
+    assert [*found({**TURNS, **TURNS_OUTSIDE_THE_PAGE}, [path])] == []

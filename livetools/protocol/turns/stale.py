@@ -10,7 +10,7 @@ from __future__ import annotations
 
 
 class Stale:
-    """What the session that stands may still wait for.
+    """What the open session may still wait for.
 
     ``untried``: it was resumed, and the model has done nothing yet. ``unseen``: the newest handle may restore a
     session that waits for a call which nobody has answered, for nobody has read it here.
@@ -34,7 +34,7 @@ class Stale:
         return self.untried and self._errors
 
     def began(self, restored: bool, errors: bool) -> None:
-        """A session stands, resumed or new; with ``errors`` for lost calls, that are written first."""
+        """A session is open, resumed or new; with ``errors`` for lost calls, that are written first."""
         self.untried, self.unseen, self._errors = restored, restored and self.unseen, errors
 
     def closed(self) -> None:

@@ -111,7 +111,7 @@ class DaemonThreads(Executor):
                 self._idle += 1
 
 
-async def result_of(future: Future[Any]) -> Any:  # whatever the submitted function returned
+async def result_of(future: Future[Any]) -> Any:  # the result of the submitted function
     """The future's result, or what it raised. Cancelling leaves the work to itself.
 
     A future that is done already calls back in this very thread: the poster knows.

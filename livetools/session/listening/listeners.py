@@ -86,7 +86,7 @@ class Listeners:
                 self.add(Listener(guard, observer.event, typed=observer.typed, end=observer.ended))
 
     def event(self, event: Event) -> None:
-        """Something has happened; the user is told next."""
+        """Something has happened; the user gets the event next."""
         for listener in self._all:
             listener.guard.call(listener.event, event)
 
