@@ -134,9 +134,12 @@ class Page:
         self.take(open_session, vary)
 
     @property
-    def sessions(self) -> list[Session]:
-        """Those that were opened and are still known."""
-        return list(self._sessions.values())
+    def sessions(self) -> list[tuple[Session, bool]]:
+        """Those that were opened and are still known, each with whether its instructions are the agent's own."""
+        return [
+            (session, "instructions" not in self.choices.of(history))
+            for history, session in self._sessions.items()
+        ]
 
     def take(self, open_session: Opener, vary: Vary | None = None) -> None:
         """Open sessions with this from now on. Raises what it raises; then the one before stays."""

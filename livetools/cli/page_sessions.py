@@ -174,7 +174,7 @@ class SessionRoutes:
             if len(body) > MAX_RECORDING:
                 return PlainTextResponse(f"the recording has more than {MAX_RECORDING // 2**20} MiB", 413)
         try:
-            return await run_in_threadpool(lambda: conversation(read_recording(bytes(body))))
+            return await run_in_threadpool(lambda: conversation(read_recording(bytes(body)), media=True))
         except ValueError as error:
             return PlainTextResponse(str(error), 422)
 
@@ -182,7 +182,7 @@ class SessionRoutes:
         """What was said in the recording of ``--replay``."""
         if self._replay is None:
             return UNKNOWN_SESSION
-        return await run_in_threadpool(conversation, self._replay.frames, self._replay.name)
+        return await run_in_threadpool(conversation, self._replay.frames, self._replay.name, media=True)
 
 
 def read_recording(data: bytes) -> list[Frame]:
@@ -199,15 +199,17 @@ def read_recording(data: bytes) -> list[Frame]:
     return frames
 
 
-def conversation(frames: Iterable[Frame], name: str = "", *, knows: bool = False) -> Response:
-    """What the page needs to show these frames as a conversation."""
+def conversation(
+    frames: Iterable[Frame], name: str = "", *, knows: bool = False, media: bool = False
+) -> Response:
+    """What the page needs to show these frames as a conversation; with ``media``, to let it be heard as well."""
     frames = list(frames)
     slim = [
         {
             "time": frame.time,
             "direction": frame.direction,
             "connection": frame.connection,
-            "frame": without_media(frame.message),
+            "frame": frame.message if media else without_media(frame.message),
         }
         for frame in frames
     ]

@@ -169,11 +169,11 @@ async def _follow(target: str, choices: Choices, endpoint: Endpoint, page: Page)
                 opener(found, target, choices, endpoint.options, transcribe=True),
                 _vary(found, target, choices, endpoint),
             )
-            for session in page.sessions:
+            for session, has_own in page.sessions:
                 with contextlib.suppress(
                     SessionClosed, LocalProtocolError
                 ):  # it is over, and only remembered
-                    await update(found, session)
+                    await update(found, session, instructions=has_own and choices.instructions is None)
             typer.echo(f"{names}: reloaded")
         except LiveToolsError as error:
             typer.echo(f"{names}: {error}", err=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from pathlib import Path
 from typing import Any
@@ -242,3 +243,41 @@ def test_a_recording_shows_its_own_model_and_tools(open_page, address):
     assert dev.page.inner_text("#model") == "gemini-3.8-live"
     assert "no tools" in dev.page.inner_text("#tools")
     assert dev.page.locator("#pretend").is_hidden()
+
+
+def test_a_recording_with_sound_is_heard_at_its_own_speed_and_silent_when_it_is_stopped(
+    open_page, address, tmp_path
+):
+    loud = base64.b64encode(b"\x00\x20" * 24000 * 3).decode()  # three seconds
+    part = {"inlineData": {"mimeType": "audio/pcm;rate=24000", "data": loud}}
+    frames = [
+        (0.0, "client", {"setup": {"model": "models/m"}}),
+        (0.1, "client", {"realtimeInput": {"text": "sing"}}),
+        (0.2, "server", {"serverContent": {"modelTurn": {"parts": [part]}}}),
+        (0.3, "server", {"serverContent": {"outputTranscription": {"text": "La la la."}}}),
+        (60.0, "server", {"serverContent": {"turnComplete": True}}),
+    ]
+    file = tmp_path / "song.jsonl"
+    file.write_text(
+        "".join(
+            json.dumps({"time": at, "direction": who, "connection": 1, "frame": frame}) + "\n"
+            for at, who, frame in frames
+        )
+    )
+    dev = open_page(address)
+    shown(dev, MANY)
+    dev.page.locator("#recording-file").set_input_files(file)
+    dev.wait("La la la.")
+    heard = "Number(document.getElementById('level-out').ariaValueNow)"
+    assert dev.page.evaluate(heard) == 0
+    dev.button("Play").click()
+    dev.until(f"{heard} > 10")
+    dev.button("Pause").click()
+    dev.until(f"{heard} === 0")
+    dev.page.get_by_label("Speed").select_option("4")
+    dev.page.get_by_role("slider", name="Place in the recording").fill("0")
+    dev.button("Play").click()
+    dev.wait("La la la.")
+    assert dev.page.evaluate(heard) == 0
+    dev.button("Close").click()
+    dev.connected()

@@ -175,6 +175,8 @@ class Page {
         this.release = this.live.holdToTalk(this.composer.talk);
         this.composer.calm("");
         this.composer.trouble("");
+        if (this.replay !== null)
+            this.state.keys = Math.max(this.state.keys, this.replay.state.keys); // none is given twice
         this.replay?.close();
         this.replay = null;
         this.header.recording("");
@@ -437,7 +439,7 @@ class Page {
     }
     tick() {
         const levels = this.live.levels();
-        this.composer.levels(levels);
+        this.composer.levels(this.replay === null ? levels : { ...levels, output: this.replay.level });
         if (this.live.sending)
             this.speech.hear(levels.input, performance.now() / 1000);
         this.replay?.tick(performance.now() / 1000);

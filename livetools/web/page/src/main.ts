@@ -182,6 +182,7 @@ class Page {
     this.release = this.live.holdToTalk(this.composer.talk);
     this.composer.calm("");
     this.composer.trouble("");
+    if (this.replay !== null) this.state.keys = Math.max(this.state.keys, this.replay.state.keys); // none is given twice
     this.replay?.close();
     this.replay = null;
     this.header.recording("");
@@ -435,7 +436,7 @@ class Page {
 
   private tick(): void {
     const levels = this.live.levels();
-    this.composer.levels(levels);
+    this.composer.levels(this.replay === null ? levels : { ...levels, output: this.replay.level });
     if (this.live.sending) this.speech.hear(levels.input, performance.now() / 1000);
     this.replay?.tick(performance.now() / 1000);
     if (isBusy(this.state)) this.draw();
