@@ -10,10 +10,10 @@ export PYTHONDONTWRITEBYTECODE :=
 
 test: lint types tests
 
-# uv installs in seconds where it is there; pip does the same elsewhere.
+# uv installs in seconds where it is there; pip does the same elsewhere, and where uv does not trust the certificates.
 UV := $(shell command -v uv 2>/dev/null)
-install = $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet \
-	--disable-pip-version-check) -e '.[$(1)]'
+pip = $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(1)]'
+install = $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python -e '.[$(1)]' ||) $(pip)
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)

@@ -40,10 +40,10 @@ class SDKSession(Protocol):
 
 class SDKTransport:
     """Writes through the SDK's session; its user reads. One message at a time, in the name of the task that runs
-    :meth:`run`: most are sent before they have to wait, and that task goes on with the others.
+    :meth:`run`: most are sent before they have to wait, and that task continues with the others.
 
-    A message that was taken is sent, whoever is cancelled; only after :meth:`leave` it is cut off in the end. What
-    the SDK raises is logged: of a connection that is gone it tells the reader. ``as_content``: answers are a turn of
+    A message that was accepted is sent, even if its sender is cancelled; after :meth:`leave` it may be cut off. What
+    the SDK raises is logged; the reader learns that a connection is lost. ``as_content``: answers are a turn of
     the user's.
     """
 
@@ -53,13 +53,13 @@ class SDKTransport:
         self._task: asyncio.Task[Any] | None = None  # that runs
         self._sending: EagerCoroutine | None = None  # what waits
         self._cancelled = 0  # how often somebody had cancelled the task when that began
-        self._shield = anyio.CancelScope(shield=True)  # around it, once the task goes on with it
+        self._shield = anyio.CancelScope(shield=True)  # around it, once the task continues with it
         self._ends: float | None = None  # when it is cut off, by the time of the loop
         self._over = False
         self._news, self._sent = make_wake(), make_wake()
 
     async def run(self, *, task_status: TaskStatus[None]) -> None:
-        """Go on with what has to wait."""
+        """Send the messages that had to wait."""
         self._task = this_task()
         task_status.started()
         try:
@@ -234,9 +234,9 @@ def _pieces(pieces: Sequence[Any] | None) -> list[Any]:
 def close_code(error: BaseException) -> int | None:
     """The code with which the connection was closed, if the SDK says that with this error.
 
-    It raises an ``APIError`` also for a message that it does not know, with HTTP's code or none: the connection stands.
+    It raises an ``APIError`` also for an unknown message, with HTTP's code or none: then nothing was closed.
     """
-    errors = sys.modules.get("google.genai.errors")  # whoever raises one has imported it
+    errors = sys.modules.get("google.genai.errors")  # code that raises one has imported it
     if errors is None or not isinstance(error, errors.APIError):
         return None
     return error.code if isinstance(error.code, int) and error.code >= 1000 else None

@@ -32,7 +32,7 @@ def record(session: Session, path: Path, *, clock: Clock | None = None) -> Recor
 
     It ends with the session, or earlier: ``with record(...):``, ``async with record(...):``, ``recorder.close()``. The
     file can be read at any time. If it can no longer be written (a full disk), that is logged, and the conversation
-    goes on. Raises ``ConfigError`` without soxr, which input at other rates than 24 kHz needs, and ``OSError`` as
+    continues. Raises ``ConfigError`` without soxr, which input at other rates than 24 kHz needs, and ``OSError`` as
     ``open`` does.
 
     ::

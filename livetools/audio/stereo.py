@@ -27,7 +27,7 @@ _SETTLED = 2.0
 class StereoFile:
     """A stereo WAV under way: ``left`` and ``right`` take sound, ``settle`` writes what will not change any more.
 
-    The file can be read at any time. If it can no longer be written, that is logged, and it takes no more. Raises
+    The file can be read at any time. If it can no longer be written, that is logged, and later sound is ignored. Raises
     ``OSError`` as ``open`` does.
     """
 
@@ -98,7 +98,7 @@ class Side:
         self._resample: Resampler | None = None
 
     def put(self, pcm: bytes, rate: int, at: float) -> None:
-        """Sound that is heard from ``at`` on."""
+        """Sound that plays from ``at`` on."""
         if at > self.until or self._resample is None or self._resample.source != rate:
             self._flush()
             gap = round(at * self._rate) - self._begin - len(self._sound) // SAMPLE
@@ -108,7 +108,7 @@ class Side:
         self.until = at + seconds_of(pcm, rate)
 
     def cut(self, at: float) -> None:
-        """Nothing that plays after ``at`` is heard."""
+        """Cut off what would play after ``at``."""
         if at >= self.until:
             return
         self._flush()

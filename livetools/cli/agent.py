@@ -17,7 +17,8 @@ from livetools.session.connect import connect
 from livetools.session.session import Session
 
 from .loading import Loaded, load
-from .options import DEFAULT_MODEL, thinking_config
+from .options import DEFAULT_MODEL, manual_config, thinking_config
+from .waiting import UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +31,7 @@ class Choices:
     language: str | None = None
     thinking: str | None = None
     config: Path | None = None
+    manual: bool = False  # the user marks what is speech; an agent keeps its own detection of it
 
 
 #: Opens a session each time it is called; parameters of ``connect`` may be given as keywords.
@@ -43,7 +45,7 @@ def sessions(
 
     An agent keeps its config, and its model if it names one; ``--instructions``, ``--voice`` and ``--language`` replace
     its own.
-    ``transcribe``: what the user says is asked for in words. Raises ``ConfigError`` as ``load`` does, and
+    ``transcribe``: ask for a transcript of what the user says. Raises ``ConfigError`` as ``load`` does, and
     ``typer.BadParameter`` for options that an agent does not leave open.
     """
     return opener(loaded_now(target), target, choices, options, transcribe=transcribe)
@@ -138,10 +140,15 @@ def config_of(choices: Choices) -> dict[str, Any]:
         try:
             config = tomllib.loads(choices.config.read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{choices.config} is not TOML: {error}") from None
+            raise UsageError(f"{choices.config} is not TOML: {error}") from None
     thinking = thinking_config(choices.thinking)
     if thinking and config.keys() & {"thinking_config", "thinkingConfig"}:
         raise ConfigError(
             f"--thinking and thinking_config in {choices.config} are both set: pass only one of them"
         )
-    return {**config, **thinking}
+    manual = (
+        {}
+        if config.keys() & {"realtime_input_config", "realtimeInputConfig"}
+        else manual_config(choices.manual)
+    )
+    return {**config, **thinking, **manual}

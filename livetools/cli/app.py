@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shutil
 from typing import Annotated, Any
 
 import typer
@@ -27,6 +28,11 @@ from .web import web
 
 class Commands(TyperGroup):
     """Prints each error as one clear line on standard error, and exits with status 1, or 2 for a wrong call."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """As typer's, with help that fits terminals of less than 50 columns too."""
+        extra.setdefault("terminal_width", max(20, min(80, shutil.get_terminal_size().columns) - 2))
+        return super().make_context(info_name, args, parent, **extra)
 
     def invoke(self, ctx: Any) -> Any:  # click's context and result, which typer does not export
         show_warnings()

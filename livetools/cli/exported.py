@@ -179,7 +179,7 @@ def _deciding(subject: Subject, script: Script) -> str:
 
 
 def _past(script: Script) -> list[int]:
-    """The numbers of the questions after whose answer the script goes on; after the last all is ``over``."""
+    """The numbers of the questions after whose answer the script continues. The last one is followed by ``over``."""
     return [n for n, question in enumerate(script.questions[:-1], 1) if question.goes_on]
 
 

@@ -61,7 +61,7 @@ class FrameHistory:
         self.follow(before)
 
     def follow(self, before: Sequence[Frame]) -> None:
-        """Go on from these frames. Only for a history that has none yet, or whose user has said nothing."""
+        """Continue from these frames. Only for a history that has none yet, or whose user has said nothing."""
         own = [(kept.time, kept.direction, kept.connection, kept.data) for kept in self._frames]
         self._frames.clear()
         self._size = self._slim = 0
@@ -74,6 +74,15 @@ class FrameHistory:
         for _, direction, connection, data in own:
             self._keep(last, direction, connection + self._connections, data)
 
+    def begin(self) -> None:
+        """A session begins; what an earlier one of this conversation had is before it."""
+        if len(self._frames) > len(self.before):
+            before = self.frames()
+            self._frames.clear()
+            self.follow(before)
+            if self.file is not None:
+                self.file.pause()  # its connections are counted on when it is opened again
+
     async def load(self) -> str | None:
         """The newest handle, where sessions are kept on disk."""
         return None if self.file is None else self.file.handle
@@ -85,7 +94,7 @@ class FrameHistory:
 
     @property
     def resumed(self) -> bool:
-        """Whether the service was asked to go on with what was said before."""
+        """Whether the service was asked to continue an earlier conversation."""
         setups = (frame.message.get("setup") for frame in self.frames()[len(self.before) :])
         last = [setup for setup in setups if isinstance(setup, dict)][-1:]
         return any((setup.get("sessionResumption") or {}).get("handle") for setup in last)
@@ -193,9 +202,9 @@ class FrameHistories:
         return self._histories.get(name)
 
     def reopen(self, name: str, other: str) -> bool:
-        """Give the session ``name``, which is over, the name ``other``, under which a page goes on with it.
+        """Give the session ``name``, which is over, the name ``other``, under which a page continues it.
 
-        False, and nothing is changed, if there is no handle to go on with. Raises ``LookupError`` if there is no such
+        False, without a change, if there is no handle to continue with. Raises ``LookupError`` if there is no such
         session, ``ValueError`` and ``OSError`` if its frames cannot be read.
         """
         if self.files is None or not self.files.has(name):
@@ -213,7 +222,7 @@ class FrameHistories:
         return True
 
     def join(self, name: str, other: str) -> None:
-        """Let the session ``other``, in which nothing was said yet, go on below what was said in ``name``.
+        """Let the session ``other``, in which nothing was said yet, continue below the conversation of ``name``.
 
         Raises as :meth:`reopen` does.
         """
@@ -243,7 +252,7 @@ class FrameHistories:
         while len(self._histories) > self._max_sessions:
             _, oldest = self._histories.popitem(last=False)
             if oldest.file is not None:
-                oldest.file.pause()  # its session may go on
+                oldest.file.pause()  # its session may continue
 
     def _file(self, name: str) -> SessionFile | None:
         if self.files is None:

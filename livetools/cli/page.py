@@ -81,7 +81,7 @@ def page_app(
     vary: Vary | None = None,
     files: SessionFiles | None = None,
 ) -> Starlette:
-    """The app. ``open_session`` makes a session a page; a page that is gone keeps it for ``linger`` seconds.
+    """The app. ``open_session`` makes a session a page; a page that has left keeps it for ``linger`` seconds.
 
     ``door``: who may come (this machine alone, if absent). ``follow`` runs as long as the app does. ``vary`` makes what
     opens sessions with the page's choices; without it the page offers none. ``files``: where sessions are kept.
@@ -134,9 +134,12 @@ class Page:
         self.take(open_session, vary)
 
     @property
-    def sessions(self) -> list[Session]:
-        """Those that were opened and are still known."""
-        return list(self._sessions.values())
+    def sessions(self) -> list[tuple[Session, bool]]:
+        """Those that were opened and are still known, each with whether its instructions are the agent's own."""
+        return [
+            (session, "instructions" not in self.choices.of(history))
+            for history, session in self._sessions.items()
+        ]
 
     def take(self, open_session: Opener, vary: Vary | None = None) -> None:
         """Open sessions with this from now on. Raises what it raises; then the one before stays."""
@@ -150,6 +153,7 @@ class Page:
         session = _opened(open_session, history)
         if history is not None:
             self._sessions[history] = session
+            history.begin()
             tap(session, history)
             if history.file is not None:
                 history.file.about.model = session.model.rpartition("/")[2]
@@ -181,7 +185,7 @@ class Page:
         )
 
     async def session(self, request: Request) -> Response:
-        """What the model of the page's session was told: its setup, and the functions that it may call now."""
+        """What the model of the page's session has received: its setup, and the functions that it may call now."""
         history = self._history(request)
         session = None if history is None else self._sessions.get(history)
         if session is None or history is None:

@@ -1,6 +1,6 @@
 """Model, voice, language and instructions that are chosen on the page: each choice is of the sessions that it begins.
 
-A page says what it wants with ``POST /choices``, which tries it and gives it a key. The key stands in the URL of the
+A page says what it wants with ``POST /choices``, which tries it and gives it a key. The key is in the URL of the
 page's websocket, so each tab has its own choices. An instruction would be too long for a URL.
 """
 
@@ -102,7 +102,7 @@ class PageChoices:
 
 
 def changed(choices: Choices, chosen: Mapping[str, str]) -> Choices:
-    """The choices, with those of a page in the place of the same ones."""
+    """The choices, where a page's own replace those of the same name."""
     return replace(
         choices,
         model=chosen.get("model", choices.model),

@@ -3,8 +3,8 @@
 ==========================================  =====================================================================
 ``GET /sessions.json``                      the list, newest first
 ``GET /sessions/ID``                        what was said in one: the relay's messages and the frames
-``POST /sessions/ID/open``                  a token with which a page goes on with it
-``POST /sessions/ID/join``                  the page's own session, in which nothing was said, goes on below it
+``POST /sessions/ID/open``                  a token with which a page continues it
+``POST /sessions/ID/join``                  the page's own session, in which nothing was said, continues below it
 ``DELETE /sessions/ID``                     ends and deletes it
 ``GET /past``                               what was said before the page's own session began
 ``POST /recording``, ``GET /replay``        what was said in a recording: the one that is sent, that of ``--replay``
@@ -14,6 +14,7 @@
 from __future__ import annotations
 
 import json
+import os
 import secrets
 import tempfile
 from collections.abc import Awaitable, Callable, Iterable
@@ -108,10 +109,16 @@ class SessionRoutes:
         try:
             return await run_in_threadpool(lambda: conversation(files.frames(id)))
         except (ValueError, OSError) as error:
-            return _unreadable(error)
+            return self._unreadable(error)
+
+    def _unreadable(self, error: Exception) -> Response:
+        files = self._histories.files
+        what = error.strerror if isinstance(error, OSError) else str(error)
+        what = f"{what}".replace(f"{files.folder}{os.sep}" if files is not None else "", "")
+        return PlainTextResponse(f"this session cannot be read: {what}", 422)
 
     async def open(self, request: Request) -> Response:
-        """A token for a page to go on with; ``null``: the service cannot, and a new session may :meth:`join` it."""
+        """A token to continue it with; ``null``: the service cannot, and a new session may :meth:`join` it."""
         id = request.path_params["id"]
         history = self._histories.find(id)
         if self._is_open(id):
@@ -124,11 +131,11 @@ class SessionRoutes:
         except LookupError:
             return UNKNOWN_SESSION
         except (ValueError, OSError) as error:
-            return _unreadable(error)
+            return self._unreadable(error)
         return JSONResponse({"token": token if resumable else None})
 
     async def join(self, request: Request) -> Response:
-        """Let the page's own session go on below what was said in this one."""
+        """Let the page's own session continue below the conversation of this one."""
         own, id = _own(request), request.path_params["id"]
         if own is None or self._histories.find(own) is None or self._is_open(id):
             return UNKNOWN_SESSION
@@ -137,7 +144,7 @@ class SessionRoutes:
         except LookupError:
             return UNKNOWN_SESSION
         except (ValueError, OSError) as error:
-            return _unreadable(error)
+            return self._unreadable(error)
         return JSONResponse({})
 
     async def delete(self, request: Request) -> Response:
@@ -167,7 +174,7 @@ class SessionRoutes:
             if len(body) > MAX_RECORDING:
                 return PlainTextResponse(f"the recording has more than {MAX_RECORDING // 2**20} MiB", 413)
         try:
-            return await run_in_threadpool(lambda: conversation(read_recording(bytes(body))))
+            return await run_in_threadpool(lambda: conversation(read_recording(bytes(body)), media=True))
         except ValueError as error:
             return PlainTextResponse(str(error), 422)
 
@@ -175,7 +182,7 @@ class SessionRoutes:
         """What was said in the recording of ``--replay``."""
         if self._replay is None:
             return UNKNOWN_SESSION
-        return await run_in_threadpool(conversation, self._replay.frames, self._replay.name)
+        return await run_in_threadpool(conversation, self._replay.frames, self._replay.name, media=True)
 
 
 def read_recording(data: bytes) -> list[Frame]:
@@ -192,15 +199,17 @@ def read_recording(data: bytes) -> list[Frame]:
     return frames
 
 
-def conversation(frames: Iterable[Frame], name: str = "", *, knows: bool = False) -> Response:
-    """What the page needs to show these frames as a conversation."""
+def conversation(
+    frames: Iterable[Frame], name: str = "", *, knows: bool = False, media: bool = False
+) -> Response:
+    """What the page needs to show these frames as a conversation; with ``media``, to let it be heard as well."""
     frames = list(frames)
     slim = [
         {
             "time": frame.time,
             "direction": frame.direction,
             "connection": frame.connection,
-            "frame": without_media(frame.message),
+            "frame": frame.message if media else without_media(frame.message),
         }
         for frame in frames
     ]
@@ -213,8 +222,3 @@ def _own(request: Request) -> str | None:
     """The id of the session whose token is in the request's header."""
     token = request.headers.get(TOKEN)
     return session_key(token, None) if token else None
-
-
-def _unreadable(error: Exception) -> Response:
-    what = error.strerror if isinstance(error, OSError) else str(error).rpartition("/")[2]
-    return PlainTextResponse(f"this session cannot be read: {what}", 422)

@@ -2,7 +2,7 @@
 
 A recording has the frames between the session and the service. The page reads messages of the relay, so each frame is
 translated: what the model said into the events of a session, what was typed into ``user_text``, an answer to a call
-into ``ToolFinished``. What never went over the wire is not there: approvals, progress that a tool told the page only,
+into ``ToolFinished``. What never went over the wire is missing: approvals, progress that a tool told the page only,
 and which exception it was that a tool raised.
 """
 
@@ -63,7 +63,7 @@ class _Reader:
     close: tuple[bool, int, str] | None = None  # by us, code, reason: of the connection that ended last
     calls: dict[str, _OpenCall] = field(default_factory=dict)  # by id, or by name where the service gave none
     speech: tuple[float, float] | None = None  # first and last sound of the user since the model last spoke
-    heard: bool = False  # the service told of that speech itself
+    heard: bool = False  # the service reported that speech itself
 
     def read(self, frame: Frame) -> None:
         self.at = max(self.at, frame.time)
@@ -83,19 +83,19 @@ class _Reader:
     def finished(self) -> list[str]:
         """All messages; the last is the end of the session, if the recording has it."""
         if self.close is not None:
-            by_us, code, reason = self.close
-            failed = not by_us and code != 1000
-            self._add(
-                {
-                    "type": "ended",
-                    "error": "ConnectionLost" if failed else None,
-                    "message": f"closed with {code}: {reason}".removesuffix(": ")
-                    if failed
-                    else "the session is over",
-                    "retryable": False,
-                }
-            )
+            self._over(*self.close)
         return self.messages
+
+    def _over(self, by_us: bool, code: int, reason: str) -> None:
+        failed = not by_us and code != 1000
+        self._add(
+            {
+                "type": "ended",
+                "error": "ConnectionLost" if failed else None,
+                "message": _closed_with(code, reason) if failed else "the session is over",
+                "retryable": False,
+            }
+        )
 
     # -- what the client sent
 
@@ -123,8 +123,11 @@ class _Reader:
         if self.connections == 1:
             return self._tell(SessionStarted())
         if self.close is not None and not self.moving:
-            _, code, reason = self.close
-            self._tell(Reconnecting(1, 0.0, f"closed with {code}: {reason}".removesuffix(": ")))
+            by_us, code, reason = self.close
+            if by_us:  # it was over, and has been reopened
+                self._over(by_us, code, reason)
+            else:
+                self._tell(Reconnecting(1, 0.0, _closed_with(code, reason)))
         self.close, self.moving = None, False
         return self._tell(Reconnected(bool(_object(setup, "sessionResumption").get("handle"))))
 
@@ -198,7 +201,7 @@ class _Reader:
                 open.lost = True
                 self._tell(ToolLost(open.call, "text"))
 
-    # -- what is told
+    # -- what is reported
 
     def _tell(self, event: Event, at: float | None = None) -> None:
         message = encode_event(event, len(self.messages) + 1, self.at if at is None else at, debug=True)
@@ -222,6 +225,10 @@ def _without_media(message: Message) -> tuple[Message, bool]:
         return message, False
     content = {**message["serverContent"], "modelTurn": {**turn, "parts": rest}}
     return {**message, "serverContent": content}, True
+
+
+def _closed_with(code: int, reason: str) -> str:
+    return f"closed with {code}: {reason}" if reason else f"closed with {code}"
 
 
 def _value(response: Message) -> object:

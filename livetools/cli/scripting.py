@@ -25,7 +25,7 @@ NOT_APPROVED = "the call was not approved"
 
 @dataclass(slots=True)
 class Question:
-    """One question of the user, and what came of it."""
+    """One question of the user, and the answer."""
 
     text: str
     spoken: bool = False
@@ -38,7 +38,7 @@ class Question:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the script goes on behind the answer that the user gets."""
+        """Whether the script continues after the answer that the user gets."""
         return self.line_lost or self.has_late_result
 
 

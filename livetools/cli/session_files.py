@@ -2,7 +2,7 @@
 
 A session is two files in a folder that only its owner may read: ``ID.jsonl``, its frames as a recording without media
 (``livetools replay`` reads it as well), and ``ID.json``, what the list shows and the handle with which the service
-goes on. Both have the mode 0600, the folder 0700. Nothing is written before the user has said something.
+continues. Both have the mode 0600, the folder 0700. Nothing is written before the user has said something.
 
 What is older than a day goes, then what exceeds :data:`MAX_SESSIONS` or :data:`MAX_BYTES`, oldest first. A file that
 cannot be read costs nothing but itself: the list says so, and it can be deleted.
@@ -14,7 +14,6 @@ import contextlib
 import json
 import os
 import re
-import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -73,17 +72,6 @@ class Listed:
     about: About | None
 
 
-def default_folder() -> Path:
-    """Where sessions are kept: the user's folder for the state of programs."""
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Application Support"
-    else:
-        base = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    return base / "livetools" / "web-sessions"
-
-
 class SessionFiles:
     """The folder. Where it cannot be written, that is logged once, and nothing is kept any more.
 
@@ -115,7 +103,7 @@ class SessionFiles:
         return kept
 
     def about(self, id: str) -> About | None:
-        """What is known of a session; ``None`` if there is none, or its file cannot be read."""
+        """What is known of a session; ``None`` if it does not exist, or its file cannot be read."""
         try:
             return About.read(self._about_of(id)) if _ID.fullmatch(id) else None
         except (OSError, ValueError):
@@ -203,7 +191,7 @@ class SessionFiles:
 
 
 class SessionFile:
-    """The files of one session, which are written as it goes on. ``about`` is what its file says, and ``handle`` the
+    """The files of one session, which are written while it runs. ``about`` is what its file says, and ``handle`` the
     newest handle; ``keeps_handle``: another process can use it.
     """
 
@@ -247,7 +235,7 @@ class SessionFile:
             self._read_title(frame)
 
     def join(self, about: About | None) -> None:
-        """Go on in files that were another session's: what was known of that one is known of this."""
+        """Continue in the files of another session, with what is known about that one."""
         self._exists = True
         if about is not None:
             about.handle, about.choices, about.model = self.about.handle, self.about.choices, self.about.model

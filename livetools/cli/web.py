@@ -21,6 +21,8 @@ from .reload import edits, loaded, update
 from .waiting import UsageError, explained, refuse
 
 if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
     from .agent import Opener
     from .door import Door
     from .loading import Loaded
@@ -67,13 +69,10 @@ def web(
 
     The sessions of the last day are kept in a folder that only you may read, and can be reopened on the page.
     """
-    import uvicorn
-
-    from livetools.integrations.relay.limits import MAX_MESSAGE
-
     from .door import Door
     from .page import About, page_app
-    from .session_files import SessionFiles, default_folder
+    from .session_files import SessionFiles
+    from .state_folder import state_folder
 
     if reload and target is None:
         refuse("--reload: there is no file to follow; name it, as in livetools web agent.py --reload")
@@ -89,27 +88,31 @@ def web(
             door=door,
             follow=follow,
             vary=_vary(found, target, choices, endpoint),
-            files=SessionFiles(default_folder()) if history else None,
+            files=SessionFiles(state_folder() / "web-sessions") if history else None,
         )
         with _listening(host, port) as listener:
             if endpoint.notice:
                 typer.echo(endpoint.notice)
             for line in addresses(door, host, listener.getsockname()[1], allow_host or ()):
                 typer.echo(line)
-            server = uvicorn.Server(
-                uvicorn.Config(
-                    app,
-                    log_level="warning",
-                    ws="websockets-sansio",
-                    ws_max_size=MAX_MESSAGE,
-                    timeout_graceful_shutdown=1,
-                )
-            )
-            with contextlib.suppress(KeyboardInterrupt):
-                server.run(sockets=[listener])
+            _serve(app, listener)
+
+
+def _serve(app: Starlette, listener: socket.socket) -> None:
+    """Serve until Ctrl-C."""
+    import uvicorn
+
+    from livetools.integrations.relay.limits import MAX_MESSAGE
+
+    config = uvicorn.Config(
+        app, log_level="warning", ws="websockets-sansio", ws_max_size=MAX_MESSAGE, timeout_graceful_shutdown=1
+    )
+    with contextlib.suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listener])
 
 
 def _listening(host: str, port: int) -> socket.socket:
+    socket.getaddrinfo(host, port)  # fails in its own way if the host does not exist
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     return socket.create_server((host, port), family=family)
 
@@ -166,11 +169,11 @@ async def _follow(target: str, choices: Choices, endpoint: Endpoint, page: Page)
                 opener(found, target, choices, endpoint.options, transcribe=True),
                 _vary(found, target, choices, endpoint),
             )
-            for session in page.sessions:
+            for session, has_own in page.sessions:
                 with contextlib.suppress(
                     SessionClosed, LocalProtocolError
                 ):  # it is over, and only remembered
-                    await update(found, session)
+                    await update(found, session, instructions=has_own and choices.instructions is None)
             typer.echo(f"{names}: reloaded")
         except LiveToolsError as error:
             typer.echo(f"{names}: {error}", err=True)

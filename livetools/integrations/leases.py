@@ -55,7 +55,7 @@ class Leases:
                 raise
 
     def end(self) -> None:
-        """Renew it no more. It ends by itself: what this process runs may go on for a moment."""
+        """Stop renewing it, so that it expires: what this process runs may continue for a moment."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()

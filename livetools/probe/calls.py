@@ -97,7 +97,7 @@ def _verdict(outcome: Outcome, wanted: str) -> Answer | Undecided:
 
 
 def _manner(behaved: str) -> str:
-    return "it waited for the answer" if behaved == "BLOCKING" else "it went on while the call was open"
+    return "it waited for the answer" if behaved == "BLOCKING" else "it continued while the call was open"
 
 
 def _call_ids(outcome: Outcome) -> Answer | Undecided:
@@ -109,7 +109,7 @@ def _call_ids(outcome: Outcome) -> Answer | Undecided:
     for style, pattern in ID_STYLES.items():
         if re.fullmatch(pattern, name):
             return Answer((style,), re.sub(r"[0-9a-f]", "0", name) if style == "uuid" else f"{name[:8]}…")
-    return Undecided("the id is of a new style")
+    return Undecided("the id has an unknown form")
 
 
 def _disturbed(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:

@@ -306,7 +306,7 @@ class FakeLiveServer(Address):
         return self
 
     def check(self, error: BaseException | None = None) -> None:
-        """Raise what leaving would raise, while the server of :meth:`start` goes on.
+        """Raise what leaving would raise, while the server of :meth:`start` continues.
 
         ``error`` is what the test has raised, if it has.
         """

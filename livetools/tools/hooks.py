@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Observer(Protocol):
     """Follows one session from its first dial to its end: what :meth:`Hooks.on_session` returns.
 
-    Each is called in the session's loop, before the session goes on: it must not wait.
+    Each is called in the session's loop, before the session continues: it must not wait.
     """
 
     def event(self, event: Event) -> None:
@@ -49,7 +49,7 @@ class Hooks(Protocol):
     def before(self, call: Call) -> Awaitable[Mapping[str, Any] | None] | Mapping[str, Any] | None:
         """Decide about a call, before it is approved and before it runs; ``call.args`` is as the model sent it.
 
-        ``None`` lets it go on; a mapping holds other arguments to run it with, which are validated, shown for approval
+        ``None`` lets it run; a mapping holds other arguments to run it with, which are validated, shown for approval
         and passed to ``undo``. A ``ToolError``, also in an exception group, refuses it with that text. Whatever else is
         raised or returned refuses it too, and is logged. Calls of tools without a handler do not pass here.
         """

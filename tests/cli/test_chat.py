@@ -218,12 +218,13 @@ def test_what_is_typed_for_a_result_is_json_where_it_is_json(typed, value):
 class Terminal:
     """The command at a terminal, with somebody who reads and types."""
 
-    def __init__(self, *args: object) -> None:
+    def __init__(
+        self, *args: object, code: str = "from livetools.cli.main import main; main()", **environ: str
+    ) -> None:
         self._fd, other = os.openpty()
-        code = "from livetools.cli.main import main; main()"
         command = [sys.executable, "-c", code, *map(str, args)]
         # a terminal that does not say where its cursor is: nobody here would answer that question
-        environ = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1"}
+        environ = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", **environ}
         self.process = subprocess.Popen(command, stdin=other, stdout=other, stderr=other, env=environ)
         os.close(other)
         self._bytes, self._read = b"", 0
@@ -276,6 +277,25 @@ def test_on_a_terminal_ctrl_c_cuts_an_answer_off(agent):
         terminal.process.send_signal(signal.SIGINT)
         terminal.until("Ctrl-C: you interrupted.")
         terminal.until(PROMPT)
+        terminal.type("/quit\n")
+        assert terminal.process.wait(timeout=20) == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"TERM": "dumb", "NO_COLOR": "1", "COLUMNS": "40"},
+        {"XDG_STATE_HOME": "/dev/null/state", "HOME": "/dev/null"},  # nothing can be kept
+    ],
+    ids=["dumb", "homeless"],
+)
+def test_any_terminal_will_do(agent, environ):
+    with Terminal("chat", agent, "--fake", **environ) as terminal:
+        terminal.until(">")
+        terminal.type("weather in Oslo\n")
+        terminal.until("get_weather says: 12 °C, rain.")
+        terminal.until(">")
         terminal.type("/quit\n")
         assert terminal.process.wait(timeout=20) == 0
 

@@ -115,6 +115,28 @@ def test_a_session_that_is_over_is_reopened_with_another_token_and_found_by_the_
     assert len(client.get("/sessions.json").json()) == 1
 
 
+def test_a_page_that_comes_back_when_its_session_is_over_goes_on_below_what_was_said(client, files):
+    token, session = talk(client, "Weather in Oslo?")
+    names = ["livetools.v1", "livetools.resume"]
+    for turns in (1, 2):
+        with client.websocket_connect(
+            "ws://localhost/live/", subprotocols=names, headers={"origin": HOST}
+        ) as page:
+            page.send_json({"type": "resume", "token": token, "after": 0})
+            ready = page.receive_json()
+            assert (ready["resumed"], ready["token"]) == (True, token)
+            past = client.get("/past", headers={TOKEN: token}).json()
+            assert past["knows"] is True
+            assert [each["type"] for each in past["messages"]].count("user_text") == turns
+            page.send_json({"type": "text", "text": "And now?"})
+            while '"TurnComplete"' not in (page.receive().get("text") or ""):
+                pass
+        while client.get("/sessions.json").json()[0]["open"]:
+            pass
+    connections = [frame.connection for frame in files.frames(session["id"])]
+    assert list(dict.fromkeys(connections)) == [1, 2, 3]
+
+
 def test_a_session_is_deleted_with_its_files(client, files):
     _, session = talk(client, "Hello?")
     assert client.delete(f"/sessions/{session['id']}").status_code == 200

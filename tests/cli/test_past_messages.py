@@ -145,6 +145,18 @@ def test_a_planned_move_is_no_loss():
     assert messages[-1]["state_restored"] is False
 
 
+@pytest.mark.parametrize("handle", [{}, {"handle": "handle-1"}])
+def test_a_session_that_was_reopened_was_over_before(handle):
+    messages = read(
+        typed("?"),
+        ("client", {"_close": {"code": 1000, "reason": ""}}),
+        ("client", {"setup": {"sessionResumption": handle}}),
+        typed("!"),
+    )
+    assert kinds(messages)[1:] == ["user_text", "ended", "Reconnected", "user_text"]
+    assert messages[-2]["state_restored"] is bool(handle)
+
+
 def test_speech_has_its_place_though_the_service_says_nothing_of_it():
     messages = read(SOUND, SOUND, VOICE, content(outputTranscription={"text": "Yes?"}))
     assert kinds(messages)[1:] == ["VoiceActivity", "VoiceActivity", "sound", "OutputTranscript"]

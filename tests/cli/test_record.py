@@ -93,7 +93,7 @@ def test_a_file_that_is_no_recording_is_told_with_its_line(run, tmp_path):
     file = tmp_path / "talk.jsonl"
     file.write_text("{}\n")
     result = run("replay", file, "--port", "0")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert f"{file}:1: not a line of a recording" in result.stderr
 
 

@@ -16,7 +16,6 @@ from livetools.cli.session_files import (
     About,
     SessionFile,
     SessionFiles,
-    default_folder,
 )
 from livetools.testing import Recording
 from livetools.testing.wire import Frame
@@ -203,17 +202,3 @@ def test_a_renamed_session_is_found_under_its_other_id(files):
     assert about is not None
     assert about.title == "a"
     assert len(json.loads((files.folder / f"{id_of('b')}.json").read_text())) > 3
-
-
-def test_the_folder_is_the_users_own(monkeypatch, tmp_path):
-    monkeypatch.setattr("sys.platform", "linux")
-    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
-    assert default_folder() == tmp_path / "livetools" / "web-sessions"
-    monkeypatch.delenv("XDG_STATE_HOME")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert default_folder() == tmp_path / ".local" / "state" / "livetools" / "web-sessions"
-    monkeypatch.setattr("sys.platform", "darwin")
-    assert default_folder().parts[-4:] == ("Library", "Application Support", "livetools", "web-sessions")
-    monkeypatch.setattr("sys.platform", "win32")
-    monkeypatch.setenv("LOCALAPPDATA", str(tmp_path / "local"))
-    assert default_folder() == tmp_path / "local" / "livetools" / "web-sessions"

@@ -26,9 +26,9 @@ from livetools.testing import Pretend
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 #: Programs of other libraries, shown beside ours: they are read, not run.
-OTHERS = {"ADK", "pydantic-ai", "LiveKit", "pipecat"}
+OTHERS = {"google-genai", "ADK", "pydantic-ai", "LiveKit", "pipecat", "strands"}
 #: Programs that use both: ``tests/test_neighbours.py`` runs each where both are installed.
-BOTH = {f"{library} and livetools" for library in OTHERS}
+BOTH = {f"{library} and livetools" for library in ("ADK", "pydantic-ai", "LiveKit", "pipecat")}
 #: They have tests of their own.
 ELSEWHERE = {"ephemeral-tokens.md", "relay-protocol.md"}
 FENCE = re.compile(
@@ -190,7 +190,9 @@ def test_every_page_is_in_the_navigation():
 
 def test_the_guide_of_observability_names_every_logger():
     sources = (path.read_text(encoding="utf-8") for path in (ROOT / "livetools").rglob("*.py"))
-    loggers = {name for text in sources for name in re.findall(r'\("(livetools\.\w+)"\)', text)}
+    loggers = {
+        name for text in sources for name in re.findall(r'(?i:get_?logger)\("(livetools\.\w+)"\)', text)
+    }
     table = (DOCS / "guides" / "observability.md").read_text(encoding="utf-8").partition("| Logger |")[2]
     rows = [line.split("|")[1] for line in table.partition("\n\n")[0].splitlines() if line.startswith("| `")]
     assert loggers == set(re.findall(r"`(.+?)`", " ".join(rows)))

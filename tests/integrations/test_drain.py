@@ -293,7 +293,7 @@ async def test_sessions_that_have_no_handles_are_ended(
         await page.until("ready")
         assert await app.drain.drain() == 1
         assert (await page.closed()).code == 1000
-    assert "cannot go on elsewhere" in caplog.text
+    assert "cannot continue elsewhere" in caplog.text
 
 
 class Held:

@@ -84,7 +84,7 @@ async def test_lint_tells_what_the_schema_lost() -> None:
     ) as client:
         (tool,) = await mcp.toolset(client)
     assert tool.declaration()["parameters"]["properties"]["tag"]["type"] == "STRING"
-    assert [line for line in tool.lint() if "tag" in line and "not cannot be said" in line]
+    assert [line for line in tool.lint() if "tag" in line and "not cannot be declared" in line]
 
 
 async def test_a_tool_without_a_description_is_told_by_its_title_or_by_lint() -> None:
@@ -216,7 +216,7 @@ async def test_an_image_in_a_resource_is_shown_as_well() -> None:
         ([text("no quota")], {"retry_after": 30}, 'no quota\n{"retry_after": 30}'),
         ([], {"retry_after": 30}, '{"retry_after": 30}'),
         ([LINK], None, "r.csv: file:///r.csv (the rows, text/csv)"),
-        ([], None, "the server reports an error, and says nothing of it"),
+        ([], None, "the server reports an error without a text"),
         ([text('{"retry_after": 30}')], {"retry_after": 30}, '{"retry_after": 30}'),
     ],
 )

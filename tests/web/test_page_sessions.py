@@ -18,7 +18,7 @@ from livetools.cli.session_files import SessionFiles
 from livetools.testing import FakeLiveServer
 
 from .conftest import serving
-from .test_page import AGENT, Dev, scripted
+from .test_page import AGENT, AXE, Dev, check, scripted
 
 Serve = Callable[..., AbstractContextManager[str]]
 LINES = "[...document.querySelectorAll('.item.divider')].map((it) => it.innerText)"
@@ -49,14 +49,16 @@ def serve(model: FakeLiveServer, tmp_path: Path, folder: Path) -> Serve:
 
 
 @pytest.fixture
-def open_page(chromium: Any) -> Iterator[Callable[[str], Dev]]:
+def open_page(chromium: Any) -> Iterator[Callable[..., Dev]]:
     """Opens tabs of one browser; each must end without an error of the page."""
     context = chromium.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(15000)
     tabs: list[Dev] = []
 
-    def open_page(address: str) -> Dev:
-        tabs.append(Dev(context.new_page(), address))
+    def open_page(address: str, scheme: str = "light") -> Dev:
+        page = context.new_page()
+        page.emulate_media(color_scheme=scheme)
+        tabs.append(Dev(page, address))
         return tabs[-1]
 
     yield open_page
@@ -300,3 +302,29 @@ def test_a_choice_that_cannot_be_is_said_and_the_session_goes_on(model, serve, o
         assert "gemini-3.5-transcribe-live" in dev.page.inner_text("#trouble")
         asked(dev, "hello", "I heard hello.")
         assert len(model.sessions) == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_sessions_choices_and_recordings_are_accessible(model, serve, open_page, folder, scheme):
+    if not AXE.exists():
+        pytest.skip("axe-core is not installed: cd livetools/web && npm ci")
+    scripted(model)
+    with serve() as address:
+        dev = open_page(address, scheme)
+        dev.button("Sessions").click()
+        check(dev)
+        asked(dev, "weather Oslo", "It is 12 °C, rain.")
+        dev.button("New session").click()
+        dev.until("document.querySelectorAll('#conversation .item').length === 0")
+        dev.connected()
+        broken = next(folder.glob("*.json"))
+        broken.write_text("{")
+        asked(dev, "hello", "I heard hello.")
+        assert listed(dev) == ["hello", "This session cannot be read"]
+        check(dev)
+        dev.button("Setup").click()
+        dev.page.get_by_role("combobox", name="Voice").fill("Kore")
+        check(dev)
+        dev.page.locator("#recording-file").set_input_files(broken.with_suffix(".jsonl"))
+        dev.wait("It is 12 °C, rain.")
+        check(dev)

@@ -287,7 +287,7 @@ class _Bearer(httpx.Auth):
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Made once: reading the certificates takes 20 ms, in which no call is heard."""
+    """Made once: reading the certificates takes 20 ms, in which no call is served."""
     return httpx.create_ssl_context()
 
 

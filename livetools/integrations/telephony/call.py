@@ -54,7 +54,7 @@ START_TIMEOUT = 10.0
 MAX_GREETING = 2**16
 #: Seconds for the end of a call that is cut off: the closing handshake, and ``on_end``.
 LAST_WORDS = 5.0
-#: Seconds that a session goes on after its caller was transferred: the tool that did it answers.
+#: Seconds that a session continues after its caller was transferred: the tool that did it answers.
 MOVED = 0.5
 
 
@@ -75,7 +75,7 @@ async def take_call(websocket: WebSocket, provider: Provider, agent: AgentLike, 
             store = None if options.stores is None else options.stores(start.frame)
             session = open_agent(agent, deps=deps, handle_store=store)
             if store is not None and await store.load() is not None:
-                options = replace(options, greeting=None)  # it goes on
+                options = replace(options, greeting=None)  # it continues
             line = Line(provider, codec, start, options)
         except Refused as refused:
             log.warning("a call was refused: %s", refused)
@@ -101,7 +101,7 @@ _calls: Counter[type[Provider]] = Counter()
 
 @contextlib.contextmanager
 def _place(provider: type[Provider], most: int | None) -> Iterator[None]:
-    """A place among the calls of a provider. Raises :class:`Refused` if there is none left."""
+    """A place among the calls of a provider. Raises :class:`Refused` if no place is left."""
     if most is not None and _calls[provider] >= most:
         raise Refused(TRY_AGAIN, "too many calls: max_sessions is reached")
     _calls[provider] += 1
@@ -114,7 +114,7 @@ def _place(provider: type[Provider], most: int | None) -> Iterator[None]:
 
 
 class Line:
-    """What is between a phone and a session: the sound of both sides, and what is done with it."""
+    """Connects a phone and a session: passes the sound of both sides, and handles what interrupts it."""
 
     def __init__(self, provider: Provider, codec: Codec, start: Start, options: Options) -> None:
         rate, clock = provider.rate, options.clock
@@ -140,7 +140,7 @@ class Call:
         self._writing = anyio.Lock()
         self._gone = anyio.Event()  # the phone is
         self._news = anyio.Event()  # a mark came back, or a tool was shown; the next news have another
-        self._session: Session | None = None  # once it stands
+        self._session: Session | None = None  # once it is open
         self._opening: anyio.CancelScope | None = None
         self._stop_by = inf  # the process ends
         self._stopping = anyio.Event()
@@ -204,7 +204,7 @@ class Call:
     # The phone
 
     async def _listen_to_phone(self) -> None:
-        """Take in every message until the phone is gone. Whatever it sends harms nobody."""
+        """Read every message until the phone hangs up. No message can end the process or another call."""
         async for said in self._messages:
             match said:
                 case Media(sound, number):
@@ -240,7 +240,7 @@ class Call:
             await self._news.wait()
 
     async def _write(self, messages: Iterable[Message | None]) -> None:
-        """Send these. They are made while nobody else sends: what makes them reads the state of the line."""
+        """Send these. They are made under the lock of sending, because making them reads the connection's state."""
         try:
             async with self._writing:
                 for message in messages:
@@ -296,7 +296,7 @@ class Call:
         if self._options.stores is None:
             return await self._clock.sleep_until(self._stop_by)
         await session.park(max(0.0, self._stop_by - self._clock.now()))
-        return await anyio.sleep_forever()  # whoever listens knows when all was said
+        return await anyio.sleep_forever()  # the reader of the events knows when everything was said
 
     async def _leave(self) -> None:
         """Return when the caller is somebody else's, and the tool that did it has answered."""
@@ -304,7 +304,7 @@ class Call:
         await self._clock.sleep_until(self._clock.now() + MOVED)
 
     async def _greet(self, session: Session) -> None:
-        with contextlib.suppress(LiveToolsError):  # whoever reads the events is told why it is over
+        with contextlib.suppress(LiveToolsError):  # the reader of the events gets the error
             await session.generate_reply(self._options.greeting)
         await anyio.sleep_forever()
 

@@ -34,8 +34,8 @@ def transfer_to(places: Mapping[str, str]) -> Tool:
     ``"+4722225555"``, or ``sip:`` address.
 
     The model chooses a name, and never sees a number. What it has said is heard to its end before the caller is
-    transferred; if the provider refuses, the model is told, and the call goes on. The bridge needs ``account=``.
-    Raises ``ConfigError`` if there is no place, or one that is neither a number nor an address.
+    transferred; if the provider refuses, the model reads that, and the call continues. The bridge needs ``account=``.
+    Raises ``ConfigError`` for an empty mapping, and for a place that is neither a number nor an address.
 
     ::
 
@@ -43,7 +43,7 @@ def transfer_to(places: Mapping[str, str]) -> Tool:
         print(tool.name)
     """
     if not places:
-        raise ConfigError("transfer_to: no place is named")
+        raise ConfigError("transfer_to: name at least one place")
     numbers = {name: checked_destination(to) for name, to in places.items()}
 
     async def transfer_call(to: str) -> str:
@@ -52,7 +52,7 @@ def transfer_to(places: Mapping[str, str]) -> Tool:
             await current_call().transfer(numbers[to])
         except AccountError as error:
             log.warning("a call was not transferred: %s", error)
-            raise ToolError("The caller could not be transferred. The call goes on here.") from None
+            raise ToolError("The caller could not be transferred. The call continues here.") from None
         return "The caller was transferred."
 
     transfer_call.__annotations__["to"] = Literal[tuple(numbers)]

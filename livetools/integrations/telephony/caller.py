@@ -28,7 +28,7 @@ log = get_logger("livetools.telephony")
 WAITING = 100
 #: Bytes of sound that are sent at once, when more than one frame waits: 100 ms.
 _TOGETHER = 3200
-#: Seconds without a key after which the keys that were pressed are told, in one text.
+#: Seconds without a key after which the keys that were pressed are sent to the model, in one text.
 PRESSING = 1.0
 #: Keys that wait to be told; what is pressed beyond is dropped.
 MAX_KEYS = 64

@@ -32,7 +32,7 @@ from .tones import hold_sound as made
 
 #: Seconds of silence, from the beginning of a call on, after which the sound begins.
 PATIENCE = 1.5
-#: Seconds that it goes on after the last tool has answered, if the model says nothing.
+#: Seconds that it continues after the last tool has answered, if the model says nothing.
 AFTER = 5.0
 #: Seconds of a piece, and how long before its end the next one is sent: little is lost when the model answers.
 _PIECE, _AHEAD = 0.2, 0.2
@@ -41,14 +41,14 @@ _PIECE, _AHEAD = 0.2, 0.2
 class Hold:
     """Begins when a call has been open for ``PATIENCE`` seconds and nothing was said meanwhile, and ends when the model
     speaks, or is interrupted. A model that speaks while the tool runs, and is silent again, is followed by the sound
-    too; after the end of that turn it is not, for the conversation goes on beside the tool."""
+    too; after the end of that turn it is not, because the conversation continues beside the tool."""
 
     def __init__(self, sound: bytes, speech: Speech, clock: Clock) -> None:
         self._sound, self._speech, self._clock = sound, speech, clock
         self._at = 0  # bytes of the sound that were played
         self._open: set[str] = set()  # calls
         self._said = False  # the model spoke since the last call began
-        self._due = inf  # when the sound begins, or goes on
+        self._due = inf  # when the sound begins, or continues
         self._ends = inf
         self._playing = False
         self._changed = make_wake()
@@ -78,7 +78,7 @@ class Hold:
                 yield from self._stop()
 
     async def play(self, write: Callable[[Iterator[Message | None]], Awaitable[object]]) -> None:
-        """Play it whenever it is due, in pieces that go through ``write``. Never returns."""
+        """Play it at its times, in pieces, through ``write``. Never returns."""
         while True:
             await self._changed.wait()
             while (due := self._next()) < inf:
@@ -92,7 +92,7 @@ class Hold:
         self._changed.set()
 
     def _next(self) -> float:
-        """When the next piece is due: the first one when all that was said has been heard."""
+        """The time of the next piece: the first one comes after the caller has heard everything that was said."""
         if self._due == inf:
             return inf
         heard = self._speech.plays_until

@@ -1,4 +1,4 @@
-"""What the user of a bridge says of its calls, and what they are told when one is over."""
+"""The options of a bridge, and the record of a call that is over."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Ended:
 
     ``start``: its start frame (ids for the provider's REST API). ``reason``: ``"hangup"`` (the caller, or the
     provider, ended the stream), ``"ended"`` (the session did: a tool said ``ends_session``), ``"idle"``,
-    ``"transferred"``, ``"parked"`` (the process ends; the conversation goes on with the next stream of this call),
+    ``"transferred"``, ``"parked"`` (the process ends; the conversation continues with the next stream of this call),
     ``"stopped"`` (the process ends, and the call has not ended in time), or ``"failed"`` with the ``error``.
     ``heard``: seconds of the model's speech that the caller has heard. ``contents``: the conversation. ``recording``:
     the file, with ``record=``.
@@ -54,8 +54,8 @@ class CallOptions(TypedDict, total=False):
     async, is called once for each accepted call, when it is over (:class:`Ended`).
 
     ``account``: the provider's (:class:`TwilioAccount`, …), for its REST API. With it, a call that ends on our side
-    (``"ended"``, ``"idle"``) is hung up, and :func:`transfer_to` can transfer it. Without it, the provider goes on
-    after the stream as it was told: Twilio and Plivo with the XML that follows, Telnyx with a call that is silent.
+    (``"ended"``, ``"idle"``) is hung up, and :func:`transfer_to` can transfer it. Without it, the provider continues
+    after the stream: Twilio and Plivo with the XML that follows, Telnyx with a call that is silent.
 
     ``hold_sound``: what the caller hears while a tool runs, from 1.5 s after its call on until the model answers: a WAV
     file or the bytes of one, in a loop, or ``True`` for two soft notes. ``record``: a folder, in which each call is

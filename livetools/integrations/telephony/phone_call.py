@@ -47,7 +47,7 @@ class PhoneCall:
         """Press ``keys`` for the other end of the line, behind what was said: 1 to 64 of ``0-9*#A-D``, and ``w`` for a
         pause of half a second.
 
-        Plivo is told by a message; elsewhere the tones (DTMF) are played, 0.2 s for each key. Returns when they were
+        Plivo gets a message; elsewhere the tones (DTMF) are played, 0.2 s for each key. Returns when they were
         sent, which is before they are heard. Raises ``ConfigError`` for other keys.
         """
         await self._press(checked_keys(keys))
@@ -57,7 +57,7 @@ class PhoneCall:
         has been heard. The session ends soon after (``Ended.reason``: ``"transferred"``).
 
         Raises ``ConfigError`` if ``to`` is neither, or the bridge has no ``account``, and :class:`AccountError` if the
-        provider refuses: the call goes on then. If it is cancelled, the caller may or may not be transferred.
+        provider refuses: the call continues then. If it is cancelled, the caller may or may not be transferred.
         """
         checked_destination(to)
         account = self._require("transferred")

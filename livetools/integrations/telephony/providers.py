@@ -13,7 +13,7 @@ from livetools.errors import ConfigError
 from livetools.integrations.relay.secret import checked_secret
 from livetools.log import get_logger
 
-from .codec import codec_of
+from .codec import codec_of, swapped
 from .contract import Heard, Json, Key, Mark, Media, Message, Provider, Refused, Start, Stop, checked_id
 
 log = get_logger("livetools.telephony")
@@ -126,11 +126,13 @@ class Twilio(Events):
 class Telnyx(Events):
     """Telnyx' media streaming: ids in snake_case, the codec of the call, sound that may come out of order.
 
-    Its ``stream_auth_token`` comes in a header of the request or in the ``connected`` frame.
+    Its ``stream_auth_token`` comes in a header of the request or in the ``connected`` frame. ``big_endian``: the
+    samples of its L16 are in network byte order.
     """
 
-    def __init__(self, auth_token: str | None = None) -> None:
+    def __init__(self, auth_token: str | None = None, big_endian: bool = False) -> None:
         super().__init__()
+        self._big_endian = big_endian
         self._auth_token = _token(auth_token, "telnyx")
         self._shown = auth_token is None
 
@@ -147,6 +149,11 @@ class Telnyx(Events):
         self.agree(_object(whole, "media_format"), "sample_rate")
         return Start(whole, stream)
 
+    def read(self, message: Message) -> Heard | None:
+        """See :class:`Provider`."""
+        said = super().read(message)
+        return Media(self._ordered(said.sound), said.number) if isinstance(said, Media) else said
+
     def place(self, body: Mapping[str, Json]) -> int | None:
         """See :class:`Events`."""
         return _number(body.get("chunk"))
@@ -160,7 +167,7 @@ class Telnyx(Events):
 
     def media(self, sound: bytes) -> str:
         """See :class:`Provider`."""
-        return self._frame("media", media={"payload": _encoded(sound)})
+        return self._frame("media", media={"payload": _encoded(self._ordered(sound))})
 
     def mark(self, name: str) -> str:
         """See :class:`Provider`."""
@@ -172,6 +179,9 @@ class Telnyx(Events):
 
     def _frame(self, event: str, **more: Json) -> str:
         return json.dumps({"event": event, "stream_id": self.stream, **more})
+
+    def _ordered(self, sound: bytes) -> bytes:
+        return swapped(sound) if self._big_endian and self.encoding == "L16" else sound
 
     def _show(self, token: str) -> None:
         bare = token.removeprefix("Bearer ").strip()
@@ -248,10 +258,10 @@ def _parsed(text: str) -> Mapping[str, Json] | None:
 
 
 def _token(value: str | None, bridge: str) -> str | None:
-    """The token that a call must show. That there is none is logged once."""
+    """The token that a call must show. If it is missing, this is logged once."""
     if value is None and bridge not in _open_to_all:
         _open_to_all.add(bridge)
-        log.warning("%s(auth_token=None): whoever finds the address of this websocket may call", bridge)
+        log.warning("%s(auth_token=None): anybody who finds the address of this websocket can call", bridge)
     return checked_secret(value, "auth_token")
 
 
@@ -262,7 +272,7 @@ def _ids(frame: Mapping[str, Json], stream: str, call: str) -> str:
 
 
 def _tokens(connected: Mapping[str, Json], depth: int = 1) -> Iterable[str]:
-    """Whatever the ``connected`` frame calls a token, at its top or one level down."""
+    """Any field of the ``connected`` frame that is called a token, at its top or one level down."""
     for name, value in connected.items():
         if isinstance(value, Mapping) and depth:
             yield from _tokens(value, depth - 1)

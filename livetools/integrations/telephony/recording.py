@@ -61,7 +61,7 @@ class Recording:
 
 
 def begun(folder: str | os.PathLike[str], stream: str, rate: int, clock: Clock) -> Recording | None:
-    """A recording in a new file of ``folder``, which is made if it is not there, named after the stream.
+    """A recording in a new file of ``folder``, which is created if it does not exist, named after the stream.
 
     Only its owner may read the file. ``None``: it cannot be written, which is logged.
     """

@@ -19,8 +19,8 @@ SLOW = 2.0
 
 
 class Speech:
-    """Makes the messages of all that a caller hears. Behind each piece of speech goes a mark, which tells that it was
-    heard; the tones of keys have one too, the sound for one who waits has none, and neither counts as heard."""
+    """Makes the messages of everything that a caller hears. A mark follows each piece of speech: it tells that it was
+    heard. The tones of keys have a mark too, the hold sound has none, and neither counts as heard."""
 
     def __init__(
         self, provider: Provider, codec: Codec, clock: Clock, recording: Recording | None = None
@@ -103,7 +103,7 @@ class Speech:
         return message
 
     def played(self, mark: str) -> None:
-        """This mark came back. One from before an interruption counts for nothing: its sound was thrown away."""
+        """This mark came back. A mark from before an interruption is ignored: its sound was dropped."""
         self._heard += self._marks.pop(mark, 0.0)
 
     def _to_play(self) -> float:

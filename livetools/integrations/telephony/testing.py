@@ -9,7 +9,7 @@
         await caller.press("1")
         await caller.hang_up()
 
-With the fixture ``live_server`` the model is a script, so what is said aloud is a tone: the test decides what it means.
+With the fixture ``live_server`` the model is a script, so speech is a tone, and the test decides what it means.
 """
 
 from __future__ import annotations
@@ -67,10 +67,12 @@ class Phone:
     """A provider's side of a call: derive from it to call an app that has a provider of your own.
 
     ``encoding`` and ``rate`` are those of the line, as in :class:`~livetools.integrations.telephony.Provider`.
+    ``call``: the provider's id of the call, by which its REST API names it (:class:`RestRequest`).
     """
 
     encoding: str = "PCMU"
     rate: int = 8000
+    call: str = ""
 
     def headers(self) -> Mapping[str, str]:
         """The headers of the request that opens the websocket."""
@@ -103,6 +105,8 @@ class TwilioPhone(Phone):
     """Twilio's side. ``parameters``: the stream's ``customParameters``. ``auth_token`` and ``url``: what the app checks
     the signature with."""
 
+    call = "CA00000000000000000000000000000000"
+
     def __init__(
         self, parameters: Mapping[str, str] | None = None, *, auth_token: str | None = None, url: str = ""
     ) -> None:
@@ -119,7 +123,7 @@ class TwilioPhone(Phone):
         body = {
             "streamSid": "MZ00000000000000000000000000000000",
             "accountSid": "AC00000000000000000000000000000000",
-            "callSid": "CA00000000000000000000000000000000",
+            "callSid": self.call,
             "tracks": ["inbound"],
             "customParameters": self._parameters,
             "mediaFormat": {"encoding": "audio/x-mulaw", "sampleRate": 8000, "channels": 1},
@@ -162,6 +166,8 @@ class TwilioPhone(Phone):
 class TelnyxPhone(TwilioPhone):
     """Telnyx' side. ``auth_token``: the ``stream_auth_token``. ``encoding``: ``"PCMU"``, ``"PCMA"`` or ``"L16"``."""
 
+    call = "v3:00000000"
+
     def __init__(
         self,
         parameters: Mapping[str, str] | None = None,
@@ -176,12 +182,12 @@ class TelnyxPhone(TwilioPhone):
 
     def headers(self) -> Mapping[str, str]:
         """See :class:`Phone`."""
-        return {} if self._auth_token is None else {"authorization": f"Bearer {self._auth_token}"}
+        return {} if self._auth_token is None else {"x-telnyx-streaming-auth-token": self._auth_token}
 
     def begin(self) -> list[Message]:
         """See :class:`Phone`."""
         body = {
-            "call_control_id": "v3:00000000",
+            "call_control_id": self.call,
             "call_session_id": "00000000-0000-0000-0000-000000000000",
             "from": "+13122010094",
             "to": "+13122123456",
@@ -203,6 +209,8 @@ class TelnyxPhone(TwilioPhone):
 class PlivoPhone(Phone):
     """Plivo's side. ``encoding`` and ``rate``: ``"PCMU"`` at 8000 Hz, or ``"L16"`` at 8000 or 16000. ``headers`` of the
     ``<Stream>``: ``extra_headers``. ``auth_token`` and ``url``: what the app checks the signature with."""
+
+    call = "00000000-0000-0000-0000-000000000000"
 
     def __init__(
         self,
@@ -227,7 +235,7 @@ class PlivoPhone(Phone):
         """See :class:`Phone`."""
         kind = "audio/x-l16" if self.encoding == "L16" else "audio/x-mulaw"
         body = {
-            "callId": "00000000-0000-0000-0000-000000000000",
+            "callId": self.call,
             "streamId": "00000000-0000-0000-0000-000000000001",
             "accountId": "MA000000000000000000",
             "tracks": ["inbound"],
@@ -389,10 +397,10 @@ class Caller:
         await anyio.lowlevel.checkpoint()
 
     async def hear(self, quiet: float = 0.3) -> bytes:
-        """What is said to the caller from the last :meth:`hear` on, until there is nothing more for ``quiet`` seconds,
+        """What the caller hears since the last :meth:`hear`, until there is silence for ``quiet`` seconds,
         or the call ends: 16-bit mono PCM of ``rate`` Hz.
 
-        Raises ``TimeoutError`` if nothing is said within 10 s.
+        Raises ``TimeoutError`` if there is no sound within 10 s.
         """
         with anyio.move_on_after(PATIENCE) as patience:
             while len(self.heard) == self._told and not self._over.is_set():

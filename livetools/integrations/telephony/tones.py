@@ -18,7 +18,7 @@ _PAIRS = {
     for row, keys in zip(_ROWS, _KEYPAD, strict=True)
     for column, key in zip(_COLUMNS, keys, strict=True)
 }
-#: Seconds of a tone and of the pause behind it (Q.24 asks for 40 ms of each), and of the pause that ``w`` stands for.
+#: Seconds of a tone and of the pause behind it (Q.24 asks for 40 ms of each), and of the pause for a ``w``.
 _TONE, _GAP, _WAIT = 0.1, 0.1, 0.5
 _LOUD = 6000  # of 32767, for each of the two
 #: The keys that may be pressed at once.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BEYOND = 10
 
 
-#: The key of what is said beside a result.
+#: The key of a remark beside a result.
 NOTE = "note"
 
 
@@ -72,7 +72,7 @@ def unknown(name: str, names: Iterable[str]) -> str:
 
 
 def listed(what: str, names: list[str]) -> str:
-    """``available: a, b``, or that there is none."""
+    """``available: a, b``, or that nothing is available."""
     return f"{what}: {', '.join(names)}" if names else f"none is {what}"
 
 

@@ -73,7 +73,7 @@ class Attempts:
         return self.made < self._policy.attempts and self.dials <= self._policy.budget
 
     def may_dial_later(self) -> bool:
-        """Whether it allows one once a session stands, which gives all attempts back."""
+        """Whether it allows one after a session was open, which resets the attempts."""
         return self._policy.attempts > 0 and self.dials <= self._policy.budget
 
     def retry_delay(self, *, at_once: bool = False) -> float:
@@ -97,7 +97,7 @@ class Attempts:
         return self._policy.delay(self._moves - 1, self._random()) if self._moves > 1 else 0.0
 
     def stood(self) -> None:
-        """A session stands: the next drop has all its attempts."""
+        """A session is open: the next drop has all its attempts."""
         self.made = 0
 
     def proved(self) -> None:

@@ -1,7 +1,7 @@
 """The steps of a transcript, and how ``contents`` are built from them.
 
 A step is something that one side said, or a batch of calls. A batch becomes two contents, the calls and their
-responses, so that no list of steps can make a history in which a call stands unpaired.
+responses, so that no list of steps can make a history in which a call has no response.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PENDING = {"error": "no result yet"}
 
 STEP_OVERHEAD = 64  # what a step weighs beside its text
 
-# Stands where the user spoke and nobody wrote it down: a function call may not open a conversation.
+# In place of speech without a transcript: a function call may not open a conversation.
 UNHEARD = "(The user spoke; there is no transcript of it.)"
 
 

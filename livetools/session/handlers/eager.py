@@ -2,10 +2,10 @@
 
 Most handlers never wait: waking a task for each would cost more than they do. So a task that waits lends its name to
 the first step, which is then like any other of that task's: timeouts, cancel scopes and task groups that the coroutine
-enters belong to the task that goes on with it.
+enters belong to the task that continues it.
 
-At a session's end every coroutine of the user's is cancelled. One that goes on all the same (a handler, an approval, an
-undo, a hook that swallows each cancellation) would keep the session from being left, so it is left where it stands.
+At a session's end every coroutine of the user's is cancelled. One that runs on all the same (a handler, an approval, an
+undo, a hook that swallows each cancellation) would keep the session from being left, so it is abandoned.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class EagerCoroutine:
         self._raised: BaseException | None = None  # by the first step
 
     def leave_soon(self) -> None:
-        """The task is about to be cancelled: if the coroutine goes on all the same, it is left where it stands after
+        """The task is about to be cancelled: if the coroutine runs on all the same, it is abandoned after
         ``CANCELLED_END`` seconds."""
         self._leave_at = time.monotonic() + closing.CANCELLED_END
 
     def begin(self, task: asyncio.Task[Any]) -> bool:
-        """Take the first step, on asyncio, as ``task``, which waits and will await the rest. Whether that was all."""
+        """On asyncio, run the first step in the name of ``task``, which then awaits the rest. Whether that was all."""
         loop, running = task.get_loop(), asyncio.current_task()
         if running is not None:
             asyncio.tasks._leave_task(loop, running)  # documented: "Extending asyncio"
@@ -91,13 +91,13 @@ class EagerCoroutine:
                 yield from self._leave()
 
     def _leave(self) -> Generator[Any, Any, None]:
-        """If this task is cancelled, leave the coroutine where it stands, and raise the cancellation.
+        """If this task is cancelled, abandon the coroutine, and raise the cancellation.
 
         Not inside a nursery of its own: trio wakes this very task when that ends.
         """
         if anyio.current_effective_deadline() > -inf or open_nurseries():
             return
-        with contextlib.suppress(Exception):  # it goes on in spite of this as well
+        with contextlib.suppress(Exception):  # it runs on in spite of this as well
             self._context.run(self._coroutine.close)
         while True:
             yield from anyio.lowlevel.checkpoint().__await__()

@@ -93,7 +93,7 @@ class Workers:
         self._asking: dict[int, _Asking] = {}  # approvals that run
         self._waiting: dict[int, _Waiting] = {}
         self._errands: set[EagerCoroutine] = set()
-        self._stopping: set[Job] = set()  # whose hooks are told that they were stopped
+        self._stopping: set[Job] = set()  # whose hooks are still to learn that they were stopped
         self._ended: Wake | None = None  # set when a handler or an errand ends, once somebody waits for that
         self._closed = False
 
@@ -187,10 +187,10 @@ class Workers:
         self._errand(self._undo, run, call, tool, result)
 
     async def wind_down(self, give_up: Callable[[], None]) -> None:
-        """After the end, when all were told to stop: give the handlers ``HANDLERS_END`` seconds, then ``give_up()``,
+        """After the end, when all were asked to stop: give the handlers ``HANDLERS_END`` seconds, then ``give_up()``,
         which undoes what the others have done, and as much for that.
 
-        Threads are waited for only where there is something to undo: the others may go on by themselves.
+        Threads are waited for only where there is something to undo: the others may run on.
         """
         with anyio.move_on_after(closing.HANDLERS_END):
             return await self._handlers_ended()
@@ -220,7 +220,7 @@ class Workers:
         await self._ended.wait()
 
     def close(self) -> None:
-        """Let the threads go, and soon what goes on though it is cancelled: the caller cancels everything now."""
+        """Let the threads go, and soon what runs on though it is cancelled: the caller cancels everything now."""
         self._handlers.shutdown()
         self._closed = True
         for running in (*self._errands, *(worker.runs for worker in self._workers)):
@@ -404,8 +404,8 @@ class Workers:
 
 
 async def _apart(run: Callable[[], Awaitable[None]]) -> None:
-    """Run code of the user's in a task of the session's. A cancellation of that task which is not the session's (the
-    code cancelled it and did not wait, or somebody has kept it) ends that task and nothing else."""
+    """Run code of the user's in a task of the session's. If other code than the session cancels that
+    task (the function itself, or code that kept the task), only that task ends."""
     try:
         await run()
         await anyio.lowlevel.cancel_shielded_checkpoint()  # where one that is pending is raised

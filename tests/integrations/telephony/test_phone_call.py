@@ -27,14 +27,20 @@ from livetools.integrations.telephony import (
     transfer_to,
     twilio,
 )
-from livetools.integrations.telephony.testing import Caller, FakeRest, RestRequest
+from livetools.integrations.telephony.testing import (
+    Caller,
+    FakeRest,
+    PlivoPhone,
+    RestRequest,
+    TelnyxPhone,
+    TwilioPhone,
+)
 from livetools.testing import FakeLiveServer
 
 pytestmark = pytest.mark.anyio
 
 NUMBER = "+4722225555"
 TRANSFER = transfer_to({"front desk": NUMBER, "kitchen": "sip:kitchen@example.org"})
-REST = FakeRest()
 BRIDGES: dict[str, tuple[Any, Callable[[FakeRest], Any]]] = {
     "twilio": (twilio, lambda rest: TwilioAccount("AC1", "token", transport=rest)),
     "telnyx": (telnyx, lambda rest: TelnyxAccount("key", transport=rest)),
@@ -43,11 +49,7 @@ BRIDGES: dict[str, tuple[Any, Callable[[FakeRest], Any]]] = {
         lambda rest: PlivoAccount("MA1", "token", transfer_url="https://e.org/t", transport=rest),
     ),
 }
-CALLS = {
-    "twilio": "CA00000000000000000000000000000000",
-    "telnyx": "v3:00000000",
-    "plivo": "00000000-0000-0000-0000-000000000000",
-}
+CALLS = {"twilio": TwilioPhone.call, "telnyx": TelnyxPhone.call, "plivo": PlivoPhone.call}
 each_bridge = pytest.mark.parametrize("provider", BRIDGES)
 
 
@@ -179,7 +181,7 @@ async def test_a_transfer_that_is_refused_is_told_to_the_model_and_the_call_goes
             await caller.hear()
             await caller.speak()
             assert await caller.hear()
-    assert got[0]["error"] == "The caller could not be transferred. The call goes on here."
+    assert got[0]["error"] == "The caller could not be transferred. The call continues here."
     assert "HTTP 401" in caplog.text
     assert NUMBER not in caplog.text
 

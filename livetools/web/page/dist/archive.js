@@ -25,3 +25,17 @@ export function stateOf({ messages, frames }, keys) {
     keepFrames(lose(state), frames);
     return state;
 }
+/** What the model of a conversation was told first, and the functions that it was given. */
+export function setupOf({ frames }) {
+    const found = frames.map(({ frame }) => frame.setup).find((setup) => setup !== undefined);
+    const setup = found ?? {};
+    const declared = (setup.tools ?? []).flatMap(({ functionDeclarations }) => functionDeclarations ?? []);
+    const tools = declared.map(({ name, description, parameters, parametersJsonSchema }) => ({
+        name,
+        description: description ?? "",
+        parameters: parameters ?? parametersJsonSchema ?? null,
+        approval: false,
+        handled: true,
+    }));
+    return { setup, tools };
+}

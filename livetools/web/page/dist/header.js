@@ -10,11 +10,14 @@ const LINES = {
     ended: "ended",
 };
 const COUNT = new Intl.NumberFormat("en");
+/** To the millisecond, which is what one compares, as long as that is a short word. */
+const latency = (milliseconds) => milliseconds < 10_000 ? `${milliseconds} ms` : duration(milliseconds / 1000);
 export class Header {
     page = "closed";
     reason = "";
     title = document.title;
     recorded = "";
+    pretend = false;
     constructor(actions) {
         byId("renew").addEventListener("click", () => actions.renew());
         const menu = byId("export");
@@ -43,6 +46,7 @@ export class Header {
         setText(byId("agent"), facts.title);
         setAttribute(byId("agent"), "title", facts.title);
         setText(byId("model"), facts.model);
+        this.pretend = facts.pretend;
         byId("pretend").hidden = !facts.pretend;
     }
     /** How this page's own line to the relay stands. */
@@ -57,6 +61,7 @@ export class Header {
     /** A recording is shown in place of a session; `""`: none. */
     recording(name) {
         this.recorded = name;
+        byId("pretend").hidden = name !== "" || !this.pretend;
     }
     update(state) {
         const badge = byId("line");
@@ -64,7 +69,7 @@ export class Header {
         setAttribute(badge, "data-line", line);
         setAttribute(badge, "title", why || null);
         setText(byId("line-text"), words);
-        setText(byId("latency"), state.latency === null ? "–" : `${state.latency} ms`);
+        setText(byId("latency"), state.latency === null ? "–" : latency(state.latency));
         const calls = state.calls > 0 ? `from the end of the question to the answer, without ${duration(state.calls / 1000)} in calls` : null;
         setAttribute(byId("latency"), "title", calls);
         byId("active").hidden = state.agent === null;

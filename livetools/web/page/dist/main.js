@@ -1,7 +1,7 @@
 // The page: one client, one state, and the views that follow it.
 import { LiveClient, LiveError } from "../../dist/client.js";
 import { Announcer } from "./announcer.js";
-import { archivedFrames, stateOf } from "./archive.js";
+import { archivedFrames, setupOf, stateOf } from "./archive.js";
 import { Composer } from "./composer.js";
 import { ExchangeView, SendingView } from "./conversation.js";
 import { byId, List } from "./dom.js";
@@ -130,6 +130,7 @@ class Page {
         if (button.getAttribute("aria-expanded") === "false")
             button.click();
         button.scrollIntoView({ block: "start" });
+        this.timeline.stay();
         button.focus();
         flash(button.parentElement);
     }
@@ -137,6 +138,7 @@ class Page {
     point(run) {
         const card = document.getElementById(`said-${run.key}`);
         card?.scrollIntoView({ block: "nearest" });
+        this.conversation.stay();
         flash(card);
     }
     /** Begin a session, or go on with the one that this tab had; `facts` is what is known before it stands. */
@@ -173,6 +175,8 @@ class Page {
         this.release = this.live.holdToTalk(this.composer.talk);
         this.composer.calm("");
         this.composer.trouble("");
+        if (this.replay !== null)
+            this.state.keys = Math.max(this.state.keys, this.replay.state.keys); // none is given twice
         this.replay?.close();
         this.replay = null;
         this.header.recording("");
@@ -239,7 +243,11 @@ class Page {
             this.opening = this.open();
         };
         this.replay = new Replay(recording, this.state.keys, () => this.draw(), closed);
+        const { setup, tools } = setupOf(recording);
         this.header.recording(recording.name);
+        this.header.model((setup.model ?? "").replace(/^.*\//, ""));
+        this.tools.tell(tools);
+        this.setup.show(setup, {});
         this.composer.enable("ended");
         this.tabs.show("conversation");
         this.draw();
@@ -431,7 +439,7 @@ class Page {
     }
     tick() {
         const levels = this.live.levels();
-        this.composer.levels(levels);
+        this.composer.levels(this.replay === null ? levels : { ...levels, output: this.replay.level });
         if (this.live.sending)
             this.speech.hear(levels.input, performance.now() / 1000);
         this.replay?.tick(performance.now() / 1000);

@@ -2,6 +2,7 @@
 import { keepFrames } from "./archive.js";
 import { byId, setAttribute, setText } from "./dom.js";
 import { duration } from "./format.js";
+import { ReplaySound } from "./replay_sound.js";
 import { initial, lose, reduce } from "./state.js";
 const LONGEST = 2; // seconds of silence that are waited for: what is longer is cut
 export class Replay {
@@ -18,11 +19,13 @@ export class Replay {
     waited = 0; // seconds since something happened
     end;
     off = new AbortController();
+    sound;
     /** `changed` is called when there is something else to draw, `closed` when the user has seen enough. */
     constructor(conversation, keys, changed, closed) {
         this.conversation = conversation;
         this.keys = keys;
         this.changed = changed;
+        this.sound = new ReplaySound(conversation);
         this.end = Math.max(0, ...conversation.messages.slice(-1).map(({ at }) => at));
         this.position = this.end;
         this.state = this.rebuilt();
@@ -35,12 +38,16 @@ export class Replay {
         place.max = String(this.end);
         place.addEventListener("input", () => this.seek(Number(place.value)), { signal });
         const speed = byId("replay-speed");
-        speed.addEventListener("change", () => (this.speed = Number(speed.value)), { signal });
-        this.speed = Number(speed.value);
+        speed.addEventListener("change", () => this.hasten(Number(speed.value)), { signal });
+        this.hasten(Number(speed.value));
         this.show();
     }
     get name() {
         return this.conversation.name;
+    }
+    /** How loud the model is, from 0 to 1. */
+    get level() {
+        return this.sound.level;
     }
     /** Let the time pass; `now` is the page's, in seconds. */
     tick(now) {
@@ -53,6 +60,8 @@ export class Replay {
         if (this.waited > LONGEST * this.speed && next > this.position)
             passed = next - this.position;
         this.forward(Math.min(this.end, this.position + passed));
+        if (this.speed === 1)
+            this.sound.play(this.position);
         if (this.position >= this.end)
             this.stop();
         this.show();
@@ -60,13 +69,15 @@ export class Replay {
     }
     close() {
         this.off.abort();
+        this.sound.close();
         byId("replay").hidden = true;
     }
     toggle() {
-        if (this.playing)
+        if (this.playing) {
+            this.sound.seek(this.position);
             return this.stop();
-        if (this.position >= this.end)
-            this.seek(0);
+        }
+        this.seek(this.position >= this.end ? 0 : this.position);
         this.playing = true;
         this.last = performance.now() / 1000;
         this.waited = 0;
@@ -76,8 +87,14 @@ export class Replay {
         this.playing = false;
         this.show();
     }
+    /** Speech is heard at its own speed alone. */
+    hasten(speed) {
+        this.speed = speed;
+        this.sound.seek(this.position);
+    }
     seek(position) {
         this.position = position;
+        this.sound.seek(position > 0 ? position : -1);
         this.waited = 0;
         this.state = this.rebuilt();
         this.show();

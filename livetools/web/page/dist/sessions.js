@@ -53,5 +53,5 @@ function about({ began, used, model, open, own, readable }) {
     const until = TIME.format(used * 1000);
     const when = from.endsWith(until) ? from : `${from} – ${until}`;
     const what = own ? "this one" : open ? "still open" : "";
-    return [when, readable ? model : "", what].filter(Boolean).join(" · ");
+    return [when, what, readable ? model : ""].filter(Boolean).join(" · ");
 }

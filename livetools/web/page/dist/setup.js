@@ -38,7 +38,7 @@ export class Setup {
         byId("choices-reset").hidden = Object.keys(chosen).length === 0;
         const changed = CHOICES.filter((name) => name in chosen);
         setText(byId("choices-state"), changed.length > 0 ? `Changed on this page: ${changed.join(", ")}.` : "");
-        byId("setup").replaceChildren(section("Instructions", element("p", words ? "words" : "words count", { dir: "auto" }, words || "none")), section("Setup, as it was sent", element("pre", "", { tabindex: "0", "aria-label": "Setup" }, pretty(setup))));
+        byId("setup").replaceChildren(section("told", "Instructions", element("p", words ? "words" : "words count", { dir: "auto" }, words || "none")), section("", "Setup, as it was sent", element("pre", "", { tabindex: "0", "aria-label": "Setup" }, pretty(setup))));
     }
     /** What differs from the agent: what was chosen before, and what was changed just now. An empty field chooses nothing. */
     wanted() {
@@ -52,4 +52,4 @@ export class Setup {
     }
 }
 const field = (name) => byId(`choice-${name}`);
-const section = (title, body) => element("section", "", {}, element("h3", "", {}, title), body);
+const section = (classes, title, body) => element("section", classes, {}, element("h3", "", {}, title), body);

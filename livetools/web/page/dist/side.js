@@ -20,6 +20,10 @@ export class Side {
         this.list.update(exchanges, now);
         this.follow();
     }
+    /** Something was scrolled to because it was asked for: stay there, unless that is the end. */
+    stay() {
+        this.follows = this.atEnd;
+    }
     /** Whoever scrolls back stays there; what grows below is no such wish. */
     scrolled() {
         const { scrollTop } = this.scroll;

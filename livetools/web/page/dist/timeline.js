@@ -197,9 +197,9 @@ class Details {
     shown = "";
     constructor(run, actions) {
         this.actions = actions;
-        const back = element("button", "back", { type: "button" }, "Show in the conversation");
+        const back = element("button", "", { type: "button" }, "Show in the conversation");
         back.addEventListener("click", () => actions.asked(run));
-        this.root = element("div", "details", { id: `details-${run.key}` }, back);
+        this.root = element("div", "details", { id: `details-${run.key}` }, element("p", "back", {}, back));
         this.update(run);
     }
     update(run) {

@@ -1,6 +1,8 @@
 // A conversation that is over: one that the server kept, or a recording. Its messages make the same state as live ones.
 
+import type { SetupMessage } from "./setup.js";
 import type { Frame } from "./timeline.js";
+import type { Declared } from "./tools.js";
 import { initial, lose, reduce, type Call, type Entry, type Exchange, type State } from "./state.js";
 
 /** What the server tells of a conversation that is over. */
@@ -38,4 +40,19 @@ export function stateOf({ messages, frames }: Conversation, keys: number): State
   for (const entry of messages) reduce(state, entry);
   keepFrames(lose(state), frames);
   return state;
+}
+
+/** What the model of a conversation was told first, and the functions that it was given. */
+export function setupOf({ frames }: Conversation): { setup: SetupMessage; tools: Declared[] } {
+  const found = frames.map(({ frame }) => (frame as { setup?: SetupMessage }).setup).find((setup) => setup !== undefined);
+  const setup = found ?? {};
+  const declared = (setup.tools ?? []).flatMap(({ functionDeclarations }) => functionDeclarations ?? []);
+  const tools = declared.map(({ name, description, parameters, parametersJsonSchema }) => ({
+    name,
+    description: description ?? "",
+    parameters: parameters ?? parametersJsonSchema ?? null,
+    approval: false,
+    handled: true,
+  }));
+  return { setup, tools };
 }

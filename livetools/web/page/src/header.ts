@@ -34,11 +34,16 @@ const LINES: Record<LineState, string> = {
 };
 const COUNT = new Intl.NumberFormat("en");
 
+/** To the millisecond, which is what one compares, as long as that is a short word. */
+const latency = (milliseconds: number): string =>
+  milliseconds < 10_000 ? `${milliseconds} ms` : duration(milliseconds / 1000);
+
 export class Header {
   private page: LineState = "closed";
   private reason = "";
   private title = document.title;
   private recorded = "";
+  private pretend = false;
 
   constructor(actions: HeaderActions) {
     byId("renew").addEventListener("click", () => actions.renew());
@@ -67,6 +72,7 @@ export class Header {
     setText(byId("agent"), facts.title);
     setAttribute(byId("agent"), "title", facts.title);
     setText(byId("model"), facts.model);
+    this.pretend = facts.pretend;
     byId("pretend").hidden = !facts.pretend;
   }
 
@@ -84,6 +90,7 @@ export class Header {
   /** A recording is shown in place of a session; `""`: none. */
   recording(name: string): void {
     this.recorded = name;
+    byId("pretend").hidden = name !== "" || !this.pretend;
   }
 
   update(state: State): void {
@@ -92,7 +99,7 @@ export class Header {
     setAttribute(badge, "data-line", line);
     setAttribute(badge, "title", why || null);
     setText(byId("line-text"), words);
-    setText(byId("latency"), state.latency === null ? "–" : `${state.latency} ms`);
+    setText(byId("latency"), state.latency === null ? "–" : latency(state.latency));
     const calls = state.calls > 0 ? `from the end of the question to the answer, without ${duration(state.calls / 1000)} in calls` : null;
     setAttribute(byId("latency"), "title", calls);
     byId("active").hidden = state.agent === null;

@@ -3,6 +3,7 @@
 import { keepFrames, type Conversation } from "./archive.js";
 import { byId, setAttribute, setText } from "./dom.js";
 import { duration } from "./format.js";
+import { ReplaySound } from "./replay_sound.js";
 import { initial, lose, reduce, type State } from "./state.js";
 
 const LONGEST = 2; // seconds of silence that are waited for: what is longer is cut
@@ -18,6 +19,7 @@ export class Replay {
   private waited = 0; // seconds since something happened
   private readonly end: number;
   private readonly off = new AbortController();
+  private readonly sound: ReplaySound;
 
   /** `changed` is called when there is something else to draw, `closed` when the user has seen enough. */
   constructor(
@@ -26,6 +28,7 @@ export class Replay {
     private readonly changed: () => void,
     closed: () => void,
   ) {
+    this.sound = new ReplaySound(conversation);
     this.end = Math.max(0, ...conversation.messages.slice(-1).map(({ at }) => at));
     this.position = this.end;
     this.state = this.rebuilt();
@@ -38,13 +41,18 @@ export class Replay {
     place.max = String(this.end);
     place.addEventListener("input", () => this.seek(Number(place.value)), { signal });
     const speed = byId<HTMLSelectElement>("replay-speed");
-    speed.addEventListener("change", () => (this.speed = Number(speed.value)), { signal });
-    this.speed = Number(speed.value);
+    speed.addEventListener("change", () => this.hasten(Number(speed.value)), { signal });
+    this.hasten(Number(speed.value));
     this.show();
   }
 
   get name(): string {
     return this.conversation.name;
+  }
+
+  /** How loud the model is, from 0 to 1. */
+  get level(): number {
+    return this.sound.level;
   }
 
   /** Let the time pass; `now` is the page's, in seconds. */
@@ -56,6 +64,7 @@ export class Replay {
     this.waited += passed;
     if (this.waited > LONGEST * this.speed && next > this.position) passed = next - this.position;
     this.forward(Math.min(this.end, this.position + passed));
+    if (this.speed === 1) this.sound.play(this.position);
     if (this.position >= this.end) this.stop();
     this.show();
     this.changed();
@@ -63,12 +72,16 @@ export class Replay {
 
   close(): void {
     this.off.abort();
+    this.sound.close();
     byId("replay").hidden = true;
   }
 
   private toggle(): void {
-    if (this.playing) return this.stop();
-    if (this.position >= this.end) this.seek(0);
+    if (this.playing) {
+      this.sound.seek(this.position);
+      return this.stop();
+    }
+    this.seek(this.position >= this.end ? 0 : this.position);
     this.playing = true;
     this.last = performance.now() / 1000;
     this.waited = 0;
@@ -80,8 +93,15 @@ export class Replay {
     this.show();
   }
 
+  /** Speech is heard at its own speed alone. */
+  private hasten(speed: number): void {
+    this.speed = speed;
+    this.sound.seek(this.position);
+  }
+
   private seek(position: number): void {
     this.position = position;
+    this.sound.seek(position > 0 ? position : -1);
     this.waited = 0;
     this.state = this.rebuilt();
     this.show();

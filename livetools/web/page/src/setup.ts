@@ -3,6 +3,7 @@
 
 import { byId, element, setText } from "./dom.js";
 import { pretty } from "./format.js";
+import type { Declared } from "./tools.js";
 
 interface Content {
   parts?: { text?: string }[];
@@ -18,6 +19,7 @@ export type SetupMessage = Record<string, unknown> & {
   systemInstruction?: Content;
   model?: string;
   generationConfig?: { speechConfig?: SpeechConfig };
+  tools?: { functionDeclarations?: (Partial<Declared> & { name: string; parametersJsonSchema?: Declared["parameters"] })[] }[];
 };
 
 /** What can be chosen for a session. What is absent is as the agent has it. */
@@ -66,8 +68,8 @@ export class Setup {
     const changed = CHOICES.filter((name) => name in chosen);
     setText(byId("choices-state"), changed.length > 0 ? `Changed on this page: ${changed.join(", ")}.` : "");
     byId("setup").replaceChildren(
-      section("Instructions", element("p", words ? "words" : "words count", { dir: "auto" }, words || "none")),
-      section("Setup, as it was sent", element("pre", "", { tabindex: "0", "aria-label": "Setup" }, pretty(setup))),
+      section("told", "Instructions", element("p", words ? "words" : "words count", { dir: "auto" }, words || "none")),
+      section("", "Setup, as it was sent", element("pre", "", { tabindex: "0", "aria-label": "Setup" }, pretty(setup))),
     );
   }
 
@@ -84,5 +86,5 @@ export class Setup {
 
 const field = (name: Choice): HTMLInputElement | HTMLTextAreaElement => byId(`choice-${name}`);
 
-const section = (title: string, body: HTMLElement): HTMLElement =>
-  element("section", "", {}, element("h3", "", {}, title), body);
+const section = (classes: string, title: string, body: HTMLElement): HTMLElement =>
+  element("section", classes, {}, element("h3", "", {}, title), body);

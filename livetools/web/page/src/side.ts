@@ -27,6 +27,11 @@ export class Side {
     this.follow();
   }
 
+  /** Something was scrolled to because it was asked for: stay there, unless that is the end. */
+  stay(): void {
+    this.follows = this.atEnd;
+  }
+
   /** Whoever scrolls back stays there; what grows below is no such wish. */
   private scrolled(): void {
     const { scrollTop } = this.scroll;

@@ -253,9 +253,9 @@ class Details {
     run: Run,
     private readonly actions: CallActions,
   ) {
-    const back = element("button", "back", { type: "button" }, "Show in the conversation");
+    const back = element("button", "", { type: "button" }, "Show in the conversation");
     back.addEventListener("click", () => actions.asked(run));
-    this.root = element("div", "details", { id: `details-${run.key}` }, back);
+    this.root = element("div", "details", { id: `details-${run.key}` }, element("p", "back", {}, back));
     this.update(run);
   }
 
