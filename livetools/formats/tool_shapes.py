@@ -129,7 +129,7 @@ def json_schema(schema: Object) -> dict[str, Json]:
 
 
 def random_id() -> str:
-    """An id for a call that has none, of the kind that OpenAI gives."""
+    """An id for a call without one, in OpenAI's form."""
     return f"call_{uuid.uuid4().hex[:24]}"
 
 

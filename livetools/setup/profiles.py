@@ -95,7 +95,7 @@ class ModelProfile:
     thinking_level: Treatment | Literal["required"] = "honoured"
     thinking_levels: frozenset[str] = frozenset({"MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH"})
     thinking_budget: Treatment = "honoured"
-    proactivity: Treatment | Literal["always"] = "honoured"  # always: on, and not to be set
+    proactivity: Treatment | Literal["always"] = "honoured"  # always: it is on and cannot be set
     affective_dialog: Treatment = "honoured"
     avatar: Treatment = "honoured"
     explicit_vad_signal: Treatment = "honoured"

@@ -60,7 +60,7 @@ CODECS: Mapping[str, Codec] = {codec.name: codec for codec in (PCMU, PCMA, L16)}
 
 
 def codec_of(encoding: object, rate: object) -> Codec:
-    """The codec of this name. Raises ``ConfigError``, in one line of ASCII, for another, or for a rate it has not."""
+    """The codec of this name. Raises ``ConfigError``, in one line of ASCII, for an unknown encoding or rate."""
     codec = CODECS.get(encoding) if isinstance(encoding, str) else None
     if codec is None:
         raise ConfigError(f"the sound is {encoding!a:.40}; expected PCMU, PCMA or L16")
