@@ -78,6 +78,7 @@ RUNNERS = (
     "pytest-timeout",
     "pytest-trio",
     "pytest-xdist",
+    "starlette",
     "trustme",
 )
 CORE = ("tests/protocol", "tests/setup", "tests/tools", "tests/transport", "tests/session")

@@ -269,7 +269,9 @@ class Relay:
         except PermissionError as error:
             log.info("refused a caller: %s", error)
             return await websocket.close(1008, "not allowed")
-        offered = websocket.scope.get("subprotocols", [])
+        # uvicorn 0.35 hands on the header as it came (websockets-sansio): several in one, with commas
+        lines = websocket.scope.get("subprotocols", [])
+        offered = [each.strip() for line in lines for each in line.split(",")]
         await websocket.accept(PROTOCOL if PROTOCOL in offered else None)
         page = Page(websocket)
         resume = None
