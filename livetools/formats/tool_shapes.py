@@ -136,7 +136,7 @@ def random_id() -> str:
 def to_tool_call(
     call: Object, style: Style = "chat", new_id: Callable[[], str] = random_id
 ) -> dict[str, Json]:
-    """A function call in somebody else's shape. ``new_id`` makes an id where the call has none."""
+    """A function call in another library's format. ``new_id`` makes an id where the call has none."""
     id, name, args = call.get("id") or new_id(), call.get("name"), call.get("args") or {}
     if style == "anthropic":
         return {"type": "tool_use", "id": id, "name": name, "input": dict(args)}

@@ -233,7 +233,7 @@ class Relay:
         return shared
 
     async def _answer(self, request: Request) -> Response | None:
-        """Answer what asks for the state of this process; ``None``: a file is wanted."""
+        """Answer a request for the state of this process; ``None``: the request is for a file."""
         path = request.scope["path"].removeprefix(request.scope.get("root_path", "")).strip("/")
         if path == "ready" and request.method in ("GET", "HEAD"):
             state = "draining" if self.drain.began else "ready"

@@ -36,7 +36,7 @@ def test_tools_are_a_list(tools: object) -> None:
 
 
 def test_a_name_is_a_string() -> None:
-    with pytest.raises(ConfigError, match="expected a string"):
+    with pytest.raises(ConfigError, match="a string is expected"):
         Agent(name=3)  # type: ignore[arg-type]
 
 

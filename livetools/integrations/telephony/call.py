@@ -365,7 +365,7 @@ def _codec(provider: Provider) -> Codec:
 
 
 class Messages:
-    """What a provider says, until its websocket is closed.
+    """The messages of a provider, until its websocket is closed.
 
     Raises :class:`Refused` when more than ``most`` characters or bytes have come.
     """

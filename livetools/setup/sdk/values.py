@@ -62,7 +62,7 @@ def checked(value: Any, kind: str, path: str) -> Any:  # any JSON, in and out
         return value
     if kind.startswith("{"):
         if odd := [name for name, each in _as(value, "object", path).items() if not isinstance(each, str)]:
-            raise ConfigError(f"{path}[{odd[0]!r}] is a {type(value[odd[0]]).__name__}: expected a string")
+            raise ConfigError(f"{path}[{odd[0]!r}] is a {type(value[odd[0]]).__name__}: a string is expected")
         return value
     enums, fields = tables.enums(), tables.types().get(kind)
     if kind.startswith("["):

@@ -36,12 +36,12 @@ from livetools.setup.sdk.values import checked
         ({"speech_config": {"language_code": ["en"]}}, "language_code is a list"),
         ({"realtime_input_config": {"automatic_activity_detection": {"disabled": "never"}}}, "True or False"),
         ({"realtime_input_config": {"automatic_activity_detection": True}}, "an object is expected"),
-        ({"realtime_input_config": {"turn_coverage": 3}}, "turn_coverage is a int, 3: expected a string"),
+        ({"realtime_input_config": {"turn_coverage": 3}}, "turn_coverage is a int, 3: a string is expected"),
         ({"session_resumption": {"handle": 5}}, "handle is a int, 5: a string"),
         ({"context_window_compression": {"sliding_window": {"target_tokens": "few"}}}, "a whole number"),
         ({"proactivity": "yes"}, "config.proactivity"),
         ({"input_audio_transcription": {"language_codes": "en"}}, "a list of strings"),
-        ({"media_resolution": 5}, "expected a string"),
+        ({"media_resolution": 5}, "a string is expected"),
     ],
 )
 def test_what_the_sdk_would_refuse_is_refused(config: dict[str, Any], says: str) -> None:
