@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 # Python keeps what it has compiled, also where the environment says otherwise: the tests start hundreds of interpreters.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: test lint types tests mutants slow neighbours lowest peers demo web docs docs-serve docs-pages screenshots bench bench-compare bench-server \
+.PHONY: test lint types tests mutants slow neighbours lowest peers demo web docs docs-serve docs-pages screenshots bench bench-compare bench-server bench-collector \
 	clean
 
 test: lint types tests
@@ -91,6 +91,10 @@ bench-compare: $(VENV)/.installed
 # How many sessions the fake server keeps on one core.
 bench-server: $(VENV)/.installed
 	$(BIN)/python bench/fake_server.py
+
+# How long the garbage collector stops a process with hundreds of sessions, and what gc.freeze() brings.
+bench-collector: $(VENV)/.installed
+	$(BIN)/python bench/collector.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) .cache site .mypy_cache .pytest_cache .ruff_cache .hypothesis dist

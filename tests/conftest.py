@@ -6,8 +6,13 @@ import functools
 import inspect
 
 import anyio
+import hypothesis
 import pytest
 from support.browser import chromium, spoken  # noqa: F401  # fixtures
+
+#: On a busy machine an example takes as long as it takes.
+hypothesis.settings.register_profile("busy", deadline=None)
+hypothesis.settings.load_profile("busy")
 
 
 @pytest.fixture(params=["asyncio", "trio"])

@@ -27,6 +27,7 @@ RUNNERS = (
     "opentelemetry-exporter-otlp-proto-http",  # it and the SDK want the API's own version
     "opentelemetry-sdk",
     "packaging",
+    "playwright",
     "pytest",
     "pytest-asyncio",
     "pytest-timeout",
@@ -65,7 +66,7 @@ ON_ASYNCIO = (
 #: The extras of an environment, and what is tried in it. What pins its own versions of others has one of its own.
 ENVIRONMENTS: dict[str, tuple[Sequence[str], Sequence[str]]] = {
     "lowest": (MOST, TRIED_WITH_MOST),
-    "asyncio": (("serve", "telephony", "testing", "web"), ON_ASYNCIO),
+    "asyncio": (("cli", "serve", "telephony", "testing", "web"), ON_ASYNCIO),
     "evals": (("evals", "price", "serve", "testing", "trio", "vad"), EVALS),
     "mcp": (("mcp", "testing", "trio"), ("tests/integrations/test_mcp_1.py",)),
     "dask": (("dask", "testing", "trio"), ("tests/integrations/test_dask.py",)),

@@ -73,7 +73,7 @@ class AttachedMachine:
         self.calls.close(now, self._outbox.lost())
 
     def give_up(self) -> None:
-        """After the end: the shell waits no longer for handlers that run on; what they have done is undone."""
+        """After the end: the shell waits no longer for handlers that run on; their calls are undone."""
         self.calls.give_up()
 
     # Outputs

@@ -77,9 +77,12 @@ def eval(
 
 def _check_writable(report: Path) -> None:
     """Raise a usage error, before anything is played, if the report could not be written."""
+    existed = report.exists()
     try:
         with report.open("a", encoding="utf-8"):
             pass
+        if not existed:
+            report.unlink()  # a run that does not begin leaves no empty report
     except OSError as error:
         why = f"cannot write {report}: {error.strerror}"
         raise typer.BadParameter(why, param_hint="--report") from None

@@ -63,7 +63,9 @@ def load(target: str) -> Loaded:
     values = list(found.values())
     agents = [value for value in values if is_agent(value)]
     if agents and len(values) > 1:
-        raise UsageError(f"{target} names an agent and more: an agent is named alone, as in {place}:agent")
+        raise UsageError(
+            f"{target} names an agent and something else: name the agent alone, as in {place}:agent"
+        )
     if agents:
         return Loaded(agent=agents[0], names=tuple(found))
     tools = as_tools(values)

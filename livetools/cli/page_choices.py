@@ -102,7 +102,7 @@ class PageChoices:
 
 
 def changed(choices: Choices, chosen: Mapping[str, str]) -> Choices:
-    """The choices, with those of a page in the place of the same ones."""
+    """The choices, where a page's own replace those of the same name."""
     return replace(
         choices,
         model=chosen.get("model", choices.model),

@@ -115,4 +115,4 @@ def replay(
         typer.secho(complaint, fg=typer.colors.RED, err=True)
     if log.complaints or log.unplayed:
         raise typer.Exit(1)
-    return typer.echo("played to the end: the client said what the recording has")
+    return typer.echo("played to the end: the client sent what the recording has")

@@ -205,6 +205,6 @@ def _first(content: dict[str, object]) -> dict[str, object]:
 
 
 def _last(session: FakeSession) -> str:
-    """The last words, of either."""
+    """The last words of the conversation, the user's or the model's."""
     texts = [str(_first(content).get("text", "")) for content in session.history]
     return harmless(next((text for text in reversed(texts) if text), ""))[:40]

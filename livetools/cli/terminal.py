@@ -52,7 +52,7 @@ class Piped:
         return self._source.readline() or None
 
     def forget(self) -> None:
-        """See :class:`Lines`: the lines of a pipe were meant to be read later."""
+        """See :class:`Lines`. Lines in a pipe are kept: they were written to be read later."""
 
 
 class Typed:

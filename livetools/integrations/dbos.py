@@ -305,7 +305,7 @@ def _workflow(function: Callable[..., Any], inner: Tool) -> Callable[..., Any]:
 
 
 def _raised(error: Exception, name: str) -> dict[str, Any]:
-    """What is kept of an exception: the text of a ``ToolError``, of anything else nothing."""
+    """What is kept of an exception: the text of a ``ToolError``; nothing of any other."""
     if (meant := tool_error(error)) is not None:
         return {"tool_error": str(meant)}
     log.error("the durable tool %s failed: %s", name, place(error), exc_info=detail(error))

@@ -96,6 +96,6 @@ class Leases:
 
 
 def _url(database: str) -> sa.URL:
-    """As DBOS reads it: PostgreSQL through psycopg 3."""
+    """The URL as DBOS reads it: PostgreSQL through psycopg 3."""
     url = sa.make_url(database)
     return url.set(drivername="postgresql+psycopg") if url.drivername in ("postgres", "postgresql") else url

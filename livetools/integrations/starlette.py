@@ -233,7 +233,7 @@ class Relay:
         return shared
 
     async def _answer(self, request: Request) -> Response | None:
-        """Answer what asks for the state of this process; ``None``: a file is wanted."""
+        """Answer a request for the state of this process; ``None``: the request is for a file."""
         path = request.scope["path"].removeprefix(request.scope.get("root_path", "")).strip("/")
         if path == "ready" and request.method in ("GET", "HEAD"):
             state = "draining" if self.drain.began else "ready"
@@ -269,7 +269,9 @@ class Relay:
         except PermissionError as error:
             log.info("refused a caller: %s", error)
             return await websocket.close(1008, "not allowed")
-        offered = websocket.scope.get("subprotocols", [])
+        # uvicorn 0.35 hands on the header as it came (websockets-sansio): several in one, with commas
+        lines = websocket.scope.get("subprotocols", [])
+        offered = [each.strip() for line in lines for each in line.split(",")]
         await websocket.accept(PROTOCOL if PROTOCOL in offered else None)
         page = Page(websocket)
         resume = None

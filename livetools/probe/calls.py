@@ -56,7 +56,7 @@ def _waits(behavior: str | None) -> Talk:
 
 
 def _behaved(outcome: Outcome) -> str | None:
-    """Whether the model waited for the answer: it let the other question wait, or gave the call up for it.
+    """Whether the model waited for the answer: it let the other question wait, or cancelled the call for it.
 
     What it says right behind its call counts for nothing: speech may trail behind a call that blocks. ``None``: the
     model made no call, or the service closed the connection.

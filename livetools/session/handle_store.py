@@ -67,7 +67,7 @@ class ConversationStore(HandleStore, Protocol):
         ...
 
     def follow(self, session: object) -> None:
-        """This session is about to open: :func:`livetools.session.listening.tap.listen` tells of what happens in it."""
+        """This session is about to open: :func:`livetools.session.listening.tap.listen` reports its events."""
         ...
 
 

@@ -363,7 +363,7 @@ def _turn(entry: object, where: str) -> dict[str, Json]:
     if not isinstance(given, dict) or "parts" not in given:
         raise ConfigError(f"{where}: expected {{'role': ..., 'parts': [...]}}, not {entry!r:.60}")
     if given.get("role") not in ("user", "model"):
-        raise ConfigError(f"{where}: role is 'user' or 'model', not {given.get('role')!r}")
+        raise ConfigError(f"{where}: role must be 'user' or 'model', not {given.get('role')!r}")
     if not given["parts"]:
         raise ConfigError(f"{where} has no parts; leave it out")
     turn: dict[str, Json] = content(given, where)

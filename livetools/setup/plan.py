@@ -430,7 +430,7 @@ def _wanted(spec: ToolSpec) -> str | None:
 def _behavior(
     spec: ToolSpec, plan: Plan, told: list[str]
 ) -> tuple[Literal["BLOCKING", "NON_BLOCKING"], bool]:
-    """What is declared, and whether the call is answered at once and its result told later."""
+    """The declared behavior, and whether the call is answered at once and its result sent later."""
     name, profile, wanted = declarations.name(spec), plan.profile, _wanted(spec)
     if wanted is None:
         if profile.blocking == "refused" or (spec.generator and profile.states_behavior and _streams(plan)):

@@ -18,7 +18,7 @@ from .wire import Frame, Message, Refused, encode, parse, utf8
 class Playback:
     """Plays the connections of a recording to the clients that dial, first to first.
 
-    ``pace`` multiplies the recorded times; 0 waits for nothing.
+    ``pace`` multiplies the recorded times; with 0 nothing waits.
     """
 
     def __init__(self, recording: Recording, pace: float = 0.0) -> None:

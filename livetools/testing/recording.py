@@ -129,7 +129,7 @@ class Recording:
             self._file = None
 
     def add(self, frame: Frame) -> None:
-        """Keep one frame, redacted; times count from the first. It is in the file, if that is open, on return."""
+        """Keep one frame, redacted; times count from the first. On return it is in the file, if that is open."""
         if self._file is None and self._kept is None:
             return  # the recording has ended
         self._began = frame.time if self._began is None else self._began

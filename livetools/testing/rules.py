@@ -141,7 +141,7 @@ def _rule(entry: object, place: str) -> Rule | Unasked:
         raise ValueError(f"{place}: expected a mapping with `when`")
     unknown = set(entry) - {"when", "call", "args", "say"}
     if unknown:
-        raise ValueError(f"{place}: unknown key {min(map(str, unknown))!r}; there are when, call, args, say")
+        raise ValueError(f"{place}: unknown key {min(map(str, unknown))!r}; expected when, call, args, say")
     if not (entry.get("call") or entry.get("say")):
         raise ValueError(f"{place}: neither `call` nor `say`")
     call, args, say = entry.get("call"), entry.get("args") or {}, entry.get("say")

@@ -79,7 +79,7 @@ def _quoted(text: str) -> str:
 
 
 def decode(data: bytes) -> Message:
-    """The JSON object of a client's frame; :class:`Refused` for what the service would not read as one.
+    """The JSON object of a client's frame. Raises :class:`Refused` where the service would not accept it.
 
     NaN and infinities are not JSON, a lone surrogate is not text, and 100 levels are enough.
     """

@@ -333,7 +333,7 @@ class _Reducer:
         return [value for value in values_of(flat or {}) or () if isinstance(value, str) and value]
 
     def _key_kind(self, names: Mapping[str, Any], path: str, refs: Refs) -> str:
-        """What the keys of an object are, in words; empty where any text will do."""
+        """Describes the keys of an object in words; empty where every text is valid."""
         flat, refs = self._flat(names, path, refs)
         flat = flat or {}
         kinds = [self._key_kind(tidy(m), path, refs) for m in flat.get("anyOf", ()) if isinstance(m, Mapping)]

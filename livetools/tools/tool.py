@@ -112,7 +112,7 @@ def _mark(target: Any, options: Mapping[str, Any]) -> Any:
     place = place_of(inner)
     if not callable(inner):
         raise ToolDefinitionError(
-            f"{place}: a {type(inner).__name__} cannot be called; @tool goes on functions"
+            f"{place}: a {type(inner).__name__} cannot be called; @tool decorates functions"
         )
     if isinstance(inner, type | functools.partial | types.MethodType) or not hasattr(inner, "__dict__"):
         kind = "class" if isinstance(inner, type) else type(inner).__name__
@@ -140,7 +140,7 @@ def mark_of(target: object) -> Mark:
 
 
 class Tool:
-    """Something that a model can call: a declaration, and mostly a handler that serves its calls.
+    """Something that a model can call: a declaration, and usually a handler that serves its calls.
 
     ``target`` is a callable, or a declaration: google-genai's ``FunctionDeclaration``, or a dict in the style of
     Gemini, OpenAI, Anthropic or MCP. ``handler`` serves the calls of a declaration. Without one, each call comes as a

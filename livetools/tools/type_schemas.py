@@ -60,7 +60,7 @@ class ToolSchema(GenerateJsonSchema):
         return made
 
     def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
-        """With ``propertyNames`` for every kind of key that is not free text; pydantic says only some."""
+        """Adds ``propertyNames`` for every kind of key that is not free text; pydantic adds it for some."""
         made = super().dict_schema(schema)
         if "keys_schema" not in schema or "patternProperties" in made:
             return made

@@ -327,7 +327,7 @@ def _vertex(
         ("location", given.location, r"[a-z0-9-]+"),
     ):
         if value is not None and not re.fullmatch(shape, value, re.I):
-            raise ConfigError(f"{name}={value!r} is not one of Google Cloud's")
+            raise ConfigError(f"{name}={value!r} is not a {name} of Google Cloud")
     host = _vertex_host(given.location) if given.base_url is None else given.base_url
     base, loopback = websocket_url(host, allow_insecure)
     return given, _vertex_identity(given, google, loopback), base

@@ -238,7 +238,7 @@ class AsyncioInflow(Inflow):
 
 
 class AsyncioAdapter(Adapter[PushConnection]):
-    """A send puts its whole frame into asyncio's buffer at once: what may be cancelled is only the wait."""
+    """A send puts its whole frame into asyncio's buffer at once: only the wait can be cancelled."""
 
     _inflow: AsyncioInflow
 

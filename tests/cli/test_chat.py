@@ -157,7 +157,7 @@ def test_on_a_terminal_it_ends_cleanly(agent, key):
             terminal.interrupt()
         else:
             terminal.type("\x04")
-        assert terminal.process.wait(timeout=20) == 0
+        assert terminal.process.wait(timeout=60) == 0
     assert "Traceback" not in terminal.screen
 
 
@@ -235,7 +235,7 @@ class Terminal:
     def __exit__(self, *exc: object) -> None:
         if self.process.poll() is None and exc[0] is not None:
             self.process.kill()
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=60)
         os.close(self._fd)
 
     @property
@@ -256,7 +256,7 @@ class Terminal:
     def until(self, text: str) -> None:
         """Read on until this stands behind what was awaited last."""
         while text.encode() not in self._bytes[self._read :]:
-            assert select.select([self._fd], [], [], 20)[0], self.screen
+            assert select.select([self._fd], [], [], 60)[0], self.screen
             try:
                 self._bytes += os.read(self._fd, 4096)
             except OSError:  # the other end is closed
@@ -278,7 +278,7 @@ def test_on_a_terminal_ctrl_c_cuts_an_answer_off(agent):
         terminal.until("Ctrl-C: you interrupted.")
         terminal.until(PROMPT)
         terminal.type("/quit\n")
-        assert terminal.process.wait(timeout=20) == 0
+        assert terminal.process.wait(timeout=60) == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
@@ -297,7 +297,7 @@ def test_any_terminal_will_do(agent, environ):
         terminal.until("get_weather says: 12 °C, rain.")
         terminal.until(">")
         terminal.type("/quit\n")
-        assert terminal.process.wait(timeout=20) == 0
+        assert terminal.process.wait(timeout=60) == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
@@ -314,7 +314,7 @@ def test_on_a_terminal_ctrl_c_at_a_question_refuses_the_call_and_the_conversatio
         terminal.until("the user interrupted")
         terminal.until(PROMPT)
         terminal.type("/quit\n")
-        assert terminal.process.wait(timeout=20) == 0
+        assert terminal.process.wait(timeout=60) == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")

@@ -170,3 +170,9 @@ def test_ctrl_c_says_at_once_who_ended_the_run_and_the_report_has_what_was_playe
     assert "Ctrl-C: you interrupted the run." in err
     assert "Traceback" not in err
     assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_run_that_does_not_begin_leaves_no_report(run, tmp_path):
+    result = run("eval", tmp_path / "nowhere.yaml", "--report", tmp_path / "report.html")
+    assert result.exit_code == 2
+    assert not (tmp_path / "report.html").exists()

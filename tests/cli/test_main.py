@@ -126,7 +126,9 @@ def test_no_command_breaks_on_a_code_page_in_forty_columns_of_a_dumb_terminal(tm
     ("command", "told"),
     [
         (["cht"], "Did you mean 'chat'?"),
-        (["chat", "--modle", "x"], "--model"),
+        (["chat", "--modle", "x"], "No such option: --modle. Did you mean --model?"),
+        (["chat", "--zzz"], "No such option: --zzz."),
+        (["--verson"], "No such option: --verson. Did you mean --version?"),
         (["chat", "two.py"], "has several agents (a, b): name one"),
         (["chat", "two.py:c"], "has no c"),
         (["chat", "--fake", "--config", "two.py"], "is not TOML"),

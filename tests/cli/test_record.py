@@ -61,7 +61,7 @@ def test_a_recording_is_played_to_a_client_that_says_the_same(recorded, program)
     assert ask(player.url(), "Weather in Oslo?") == "get_weather says: 12 °C, rain."
     status, out, _ = player.end()
     assert status == 0
-    assert "played to the end: the client said what the recording has" in out
+    assert "played to the end: the client sent what the recording has" in out
 
 
 def test_a_client_that_never_comes_is_told(recorded, program):

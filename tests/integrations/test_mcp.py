@@ -216,7 +216,7 @@ async def test_an_image_in_a_resource_is_shown_as_well() -> None:
         ([text("no quota")], {"retry_after": 30}, 'no quota\n{"retry_after": 30}'),
         ([], {"retry_after": 30}, '{"retry_after": 30}'),
         ([LINK], None, "r.csv: file:///r.csv (the rows, text/csv)"),
-        ([], None, "the server reports an error, and says nothing of it"),
+        ([], None, "the server reports an error without a text"),
         ([text('{"retry_after": 30}')], {"retry_after": 30}, '{"retry_after": 30}'),
     ],
 )

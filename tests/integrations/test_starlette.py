@@ -505,8 +505,12 @@ async def test_a_token_that_a_page_made_up_is_not_taken_over(server):
     assert ready["token"] != "chosen"
 
 
-async def test_a_first_message_that_is_not_the_promised_resume_is_an_error(server):
-    async with browser(relay(agent_of(server)), subprotocols=RESUME) as page:
+@pytest.mark.parametrize(
+    "offered", [RESUME, [", ".join(RESUME)]], ids=["one by one", "as the header has them"]
+)
+async def test_a_first_message_that_is_not_the_promised_resume_is_an_error(server, offered):
+    async with browser(relay(agent_of(server)), subprotocols=offered) as page:
+        assert page.subprotocol == "livetools.v1"
         page.send({"type": "text", "text": "Oslo"})
         assert (await page.closed()).code == 4400
     assert not server.sessions
@@ -797,7 +801,7 @@ async def heard(socket: websockets.ClientConnection, kind: str) -> None:
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])  # of the client's socket
 async def test_a_hundred_megabytes_over_a_real_socket_end_that_socket_and_its_session_goes_on(server):
     """The bound of the server before the relay (uvicorn's): 1009, and the page comes back with its token."""
-    with serving(relay(agent_of(server))) as address:
+    with serving(relay(agent_of(server), linger=300)) as address:
         url = f"ws://{address}/"
         async with websockets.connect(url, subprotocols=["livetools.v1"], max_size=None) as socket:
             ready = json.loads(await socket.recv())

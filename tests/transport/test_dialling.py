@@ -21,6 +21,12 @@ from livetools.transport.loop.wake import on_trio
 
 pytestmark = pytest.mark.anyio
 
+#: Where a dial through a silent proxy is given up, 15.0, 16.1 and 17.0 raise inside of a callback of the loop.
+GIVES_UP_A_SILENT_PROXY = pytest.mark.skipif(
+    tuple(int(part) for part in version("websockets").split(".")[:2]) < (17, 4),
+    reason="websockets before 17.4 has an error of its own in a callback, which reaches the loop's logger",
+)
+
 MODEL = "gemini-3.8-live"
 HOST = "several.example.invalid"
 
@@ -137,10 +143,7 @@ async def test_a_port_that_does_not_answer_the_upgrade() -> None:
     assert "wss://" in str(error)
 
 
-@pytest.mark.skipif(
-    version("websockets").startswith("15."),
-    reason="websockets 15 logs an InvalidStateError of its own where the dial through a silent proxy is given up",
-)
+@GIVES_UP_A_SILENT_PROXY
 async def test_a_proxy_that_is_silent_is_named_without_its_password() -> None:
     async with silent() as port:
         error = await failure("wss://service.invalid", proxy=f"http://me:secret@127.0.0.1:{port}")
@@ -154,6 +157,7 @@ def refuse(line: Raw) -> None:
     line.sock.sendall(b"HTTP/1.1 403 Forbidden\r\n\r\n")
 
 
+@GIVES_UP_A_SILENT_PROXY
 async def test_a_silent_address_of_a_proxy_does_not_use_up_the_time_of_the_next() -> None:
     with raw_server(refuse) as url:
         port = int(url.rsplit(":", 1)[1])

@@ -154,13 +154,15 @@ async def test_a_cancelled_receive_loses_nothing() -> None:
 
 
 async def test_a_send_cancelled_on_a_full_socket_neither_tears_a_frame_nor_loses_the_next() -> None:
-    release = threading.Event()
+    release, over = threading.Event(), threading.Event()
     seen: list[bytes] = []
 
     def deaf(connection: ServerConnection) -> None:
         release.wait()
         for message in connection:
             seen.append(message.encode() if isinstance(message, str) else message)
+            if seen[-1] == b"next":
+                over.set()
 
     frame = b"%06d" + b"x" * 200_000
     begun = 0
@@ -183,6 +185,7 @@ async def test_a_send_cancelled_on_a_full_socket_neither_tears_a_frame_nor_loses
                     scope.cancel()
                     release.set()
             await transport.send(b"next")
+            await anyio.to_thread.run_sync(partial(over.wait, 30))  # a slow reader loses nothing to the end
     assert [message[:6] for message in seen[:-1]] == [b"%06d" % n for n in range(1, len(seen))]
     assert len(seen[:-1]) == begun
     assert {len(message) for message in seen[:-1]} == {200_006}

@@ -137,7 +137,9 @@ class Input:
     def _type(self, text: Text) -> None:
         if len(self._texts) >= MAX_TEXTS:
             raise Rejected(
-                "busy", f"{MAX_TEXTS} texts wait for the line already: send it again later", text.ref
+                "busy",
+                f"{MAX_TEXTS} texts wait for the connection already: send this one again later",
+                text.ref,
             )
         self.spoke = True
         self._texts.append(text)
@@ -168,7 +170,7 @@ class Input:
                 self.ended.set()
             case messages.Resume():
                 raise Rejected(
-                    "bad_message", f"a resume is a first message, with the subprotocol {messages.RESUME}"
+                    "bad_message", f"resume must be the first message, with the subprotocol {messages.RESUME}"
                 )
 
     async def _picture(self, picture: bytes) -> None:

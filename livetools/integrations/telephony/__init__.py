@@ -141,7 +141,12 @@ async def twilio(
 
 
 async def telnyx(
-    websocket: WebSocket, agent: AgentLike, *, auth_token: str | None = None, **options: Unpack[CallOptions]
+    websocket: WebSocket,
+    agent: AgentLike,
+    *,
+    auth_token: str | None = None,
+    big_endian: bool = False,
+    **options: Unpack[CallOptions],
 ) -> None:
     """Serve a phone call from Telnyx (``stream_url``, with ``stream_bidirectional_mode: "rtp"``), as :func:`serve`
     does.
@@ -149,7 +154,8 @@ async def telnyx(
     ``auth_token``: the ``stream_auth_token`` of the stream, which Telnyx shows in a header or in the ``connected``
     frame. ``deps(start)``: ``start["call_control_id"]``, ``start["custom_parameters"]``, ``start["from"]`` … The codec
     is the stream's: PCMU, PCMA, or L16 at 8, 16 or 24 kHz (ask for the same one as ``stream_codec`` and
-    ``stream_bidirectional_codec``).
+    ``stream_bidirectional_codec``). ``big_endian``: the samples of L16 are in network byte order, both ways. Telnyx'
+    documentation (2026-11-29) does not say in which they are: if you hear noise in the place of speech, set it.
 
     ::
 
@@ -159,7 +165,7 @@ async def telnyx(
 
         print(call.__name__)
     """
-    await serve(websocket, Telnyx(auth_token), agent, **options)
+    await serve(websocket, Telnyx(auth_token, big_endian), agent, **options)
 
 
 async def plivo(

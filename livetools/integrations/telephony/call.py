@@ -114,7 +114,7 @@ def _place(provider: type[Provider], most: int | None) -> Iterator[None]:
 
 
 class Line:
-    """What is between a phone and a session: the sound of both sides, and what is done with it."""
+    """Connects a phone and a session: passes the sound of both sides, and handles what interrupts it."""
 
     def __init__(self, provider: Provider, codec: Codec, start: Start, options: Options) -> None:
         rate, clock = provider.rate, options.clock
@@ -240,7 +240,7 @@ class Call:
             await self._news.wait()
 
     async def _write(self, messages: Iterable[Message | None]) -> None:
-        """Send these. They are made while nobody else sends: what makes them reads the state of the line."""
+        """Send these. They are made under the lock of sending, because making them reads the connection's state."""
         try:
             async with self._writing:
                 for message in messages:
@@ -365,7 +365,7 @@ def _codec(provider: Provider) -> Codec:
 
 
 class Messages:
-    """What a provider says, until its websocket is closed.
+    """The messages of a provider, until its websocket is closed.
 
     Raises :class:`Refused` when more than ``most`` characters or bytes have come.
     """

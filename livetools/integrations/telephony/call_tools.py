@@ -35,7 +35,7 @@ def transfer_to(places: Mapping[str, str]) -> Tool:
 
     The model chooses a name, and never sees a number. What it has said is heard to its end before the caller is
     transferred; if the provider refuses, the model reads that, and the call continues. The bridge needs ``account=``.
-    Raises ``ConfigError`` if there is no place, or one that is neither a number nor an address.
+    Raises ``ConfigError`` for an empty mapping, and for a place that is neither a number nor an address.
 
     ::
 
@@ -43,7 +43,7 @@ def transfer_to(places: Mapping[str, str]) -> Tool:
         print(tool.name)
     """
     if not places:
-        raise ConfigError("transfer_to: no place is named")
+        raise ConfigError("transfer_to: name at least one place")
     numbers = {name: checked_destination(to) for name, to in places.items()}
 
     async def transfer_call(to: str) -> str:

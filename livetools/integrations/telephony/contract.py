@@ -215,13 +215,13 @@ class Reader:
             self._told = True
             at = extract_tb(error.__traceback__)[-1]
             log.warning(
-                "%s.read raised %s (%s:%s); the message was dropped. Told once for each call",
+                "%s.read raised %s (%s:%s); the message was dropped. Logged once for each call",
                 type(self._provider).__name__, type(error).__name__, at.filename, at.lineno,
             )  # fmt: skip
 
 
 def checked_provider(provider: object) -> None:
-    """Raises ``ConfigError`` for what is no object of a provider of its own."""
+    """Raises ``ConfigError`` for anything but a provider object that serves no other call."""
     if not isinstance(provider, Provider):
         made = (
             f": pass {provider.__name__}(), a new object for each call" if isinstance(provider, type) else ""

@@ -13,7 +13,7 @@ from livetools.errors import ConfigError
 from livetools.integrations.relay.secret import checked_secret
 from livetools.log import get_logger
 
-from .codec import codec_of
+from .codec import codec_of, swapped
 from .contract import Heard, Json, Key, Mark, Media, Message, Provider, Refused, Start, Stop, checked_id
 
 log = get_logger("livetools.telephony")
@@ -126,11 +126,13 @@ class Twilio(Events):
 class Telnyx(Events):
     """Telnyx' media streaming: ids in snake_case, the codec of the call, sound that may come out of order.
 
-    Its ``stream_auth_token`` comes in a header of the request or in the ``connected`` frame.
+    Its ``stream_auth_token`` comes in a header of the request or in the ``connected`` frame. ``big_endian``: the
+    samples of its L16 are in network byte order.
     """
 
-    def __init__(self, auth_token: str | None = None) -> None:
+    def __init__(self, auth_token: str | None = None, big_endian: bool = False) -> None:
         super().__init__()
+        self._big_endian = big_endian
         self._auth_token = _token(auth_token, "telnyx")
         self._shown = auth_token is None
 
@@ -147,6 +149,11 @@ class Telnyx(Events):
         self.agree(_object(whole, "media_format"), "sample_rate")
         return Start(whole, stream)
 
+    def read(self, message: Message) -> Heard | None:
+        """See :class:`Provider`."""
+        said = super().read(message)
+        return Media(self._ordered(said.sound), said.number) if isinstance(said, Media) else said
+
     def place(self, body: Mapping[str, Json]) -> int | None:
         """See :class:`Events`."""
         return _number(body.get("chunk"))
@@ -160,7 +167,7 @@ class Telnyx(Events):
 
     def media(self, sound: bytes) -> str:
         """See :class:`Provider`."""
-        return self._frame("media", media={"payload": _encoded(sound)})
+        return self._frame("media", media={"payload": _encoded(self._ordered(sound))})
 
     def mark(self, name: str) -> str:
         """See :class:`Provider`."""
@@ -172,6 +179,9 @@ class Telnyx(Events):
 
     def _frame(self, event: str, **more: Json) -> str:
         return json.dumps({"event": event, "stream_id": self.stream, **more})
+
+    def _ordered(self, sound: bytes) -> bytes:
+        return swapped(sound) if self._big_endian and self.encoding == "L16" else sound
 
     def _show(self, token: str) -> None:
         bare = token.removeprefix("Bearer ").strip()

@@ -103,7 +103,7 @@ class Speech:
         return message
 
     def played(self, mark: str) -> None:
-        """This mark came back. One from before an interruption counts for nothing: its sound was thrown away."""
+        """This mark came back. A mark from before an interruption is ignored: its sound was dropped."""
         self._heard += self._marks.pop(mark, 0.0)
 
     def _to_play(self) -> float:

@@ -54,7 +54,7 @@ def by_plan(plan: Plan, record: Record) -> Outcome | None:
 
 
 def too_many(limit: int) -> LimitReached:
-    """Why the session ends: the model called on, though call after call was answered with an error."""
+    """The error that ends the session: the model kept calling, although every call was answered with an error."""
     return LimitReached(
         "max_calls",
         f"max_calls={limit}, and the model made {BEYOND} more calls, though each was answered with an error",

@@ -41,7 +41,7 @@ SETUP_TIMED_OUT = Close(1006, "no answer in time")
 
 
 class Snapshot(Struct, frozen=True, gc=False):
-    """What the session is in the middle of."""
+    """What the session is doing when the connection asks."""
 
     calls: bool = False  # open calls
     idle: bool = True  # nothing is expected from the model
@@ -311,7 +311,7 @@ class Connection:
         return LinkEvent.QUIET if transition.snapshot.calm else LinkEvent.SPOKEN
 
     def _judge(self, transition: Transition) -> LinkEvent:
-        """Whether another dial is worth it, by the close, and allowed, by the policy."""
+        """Whether the close makes another dial worthwhile, and the policy allows it."""
         error, retry = self._verdict(transition)
         if retry == "fresh" and self.handle is not None:
             self.handle, transition.stale = None, True

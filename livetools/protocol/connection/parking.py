@@ -2,7 +2,7 @@
 
 A handle restores the conversation as the service had it when it gave the handle: never a call that is open, nor a
 turn that is under way. So a session that is to continue elsewhere waits until neither is left, and for a handle that is
-newer than the last turn and than what was written last. It waits no longer than it was given.
+newer than the last turn and than what was written last. It waits at most as long as it was allowed.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ class ReconnectPolicy:
         if self.attempts < 0 or self.budget < 0 or self.initial < 0 or self.maximum < 0:
             raise ConfigError("ReconnectPolicy: attempts, initial, maximum and budget must not be negative")
         if not 0 <= self.jitter <= 1:
-            raise ConfigError("ReconnectPolicy: jitter is a share between 0 and 1")
+            raise ConfigError("ReconnectPolicy: jitter must be a share between 0 and 1")
 
     def delay(self, attempt: int, chance: float) -> float:
         """Seconds before the ``attempt``-th try (from 1); ``chance`` in [0, 1)."""
@@ -101,6 +101,6 @@ class Attempts:
         self.made = 0
 
     def proved(self) -> None:
-        """The session did something useful: delays start again from ``initial``. Until then they grow, for a flapping
-        server."""
+        """The session did something useful: delays start again from ``initial``. Until then they grow, to
+        spare a flapping server."""
         self._streak = self._moves = 0

@@ -54,7 +54,7 @@ def cut_off() -> bytes:
 
 
 def your_turn() -> bytes:
-    """The end of a user turn in which nothing was said: the model speaks of itself (3.8)."""
+    """The end of a user turn in which nothing was said: the model then speaks unprompted (3.8)."""
     return encode({"clientContent": {"turnComplete": True}})
 
 
@@ -67,7 +67,7 @@ def audio(pcm: bytes, rate: int = 16000) -> bytes:
 
 
 def silence(seconds: float, rate: int) -> Iterator[bytes]:
-    """Audio of nobody, 100 ms a message."""
+    """Silence, 100 ms a message."""
     for _ in range(round(seconds * 10)):
         yield audio(bytes(rate // 10 * 2), rate)
 

@@ -139,7 +139,7 @@ class Latency:
         return self.user_ended if self._asked is None or self._first is not None else self._asked
 
     def stats(self) -> Mapping[str, Mapping[str, float | int | None]]:
-        """The three histograms by name, each as :meth:`Histogram.summary` tells it."""
+        """The three histograms by name, each as :meth:`Histogram.summary` returns it."""
         return {
             "first_output": self.first_output.summary(),
             "last_output": self.last_output.summary(),

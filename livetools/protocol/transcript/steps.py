@@ -85,7 +85,10 @@ Step: TypeAlias = Utterance | Batch
 
 
 def weigh(part: Mapping[str, Any]) -> int:
-    """About its size in bytes as JSON, with what wraps it. On the path of every call: flat values are not printed."""
+    """Its approximate size in bytes as JSON, with the object around it.
+
+    On the path of every call: flat values are not printed.
+    """
     size = STEP_OVERHEAD + 32 * len(part)
     for value in part.values():
         if type(value) is str:

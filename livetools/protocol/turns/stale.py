@@ -1,8 +1,8 @@
-"""Which empty turns only close what an earlier connection took with it.
+"""Tells which empty turns only close an exchange of an earlier connection.
 
 A session that is resumed from a handle may still wait for a call of the connection before. Measured on 3.8 by
-pydantic-ai 2.68: an error as its answer closes the old exchange with an empty turn. Where nobody sends that, for the
-call went down before it was read here, the next input does the same: it is spent on the old exchange, and goes
+pydantic-ai 2.68: an error as its answer closes the old exchange with an empty turn. If nobody sends that, because the
+call was lost before it was read here, the next input does the same: it is spent on the old exchange, and goes
 unanswered. Once a turn has ended on a connection, handles issued there no longer wait for the lost call.
 """
 

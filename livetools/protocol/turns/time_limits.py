@@ -61,7 +61,7 @@ class TimeLimits:
         self.began = self._silent_since = now
 
     def heard(self, now: float) -> None:
-        """The user has spoken, typed, or pressed a key. What still played does not any more."""
+        """The user has spoken, typed, or pressed a key: the silence is counted from now on."""
         self._asked, self._silent_since = False, now
 
     def spoke(self, now: float, seconds: float) -> None:

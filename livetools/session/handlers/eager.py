@@ -46,7 +46,7 @@ class EagerCoroutine:
         self._leave_at = time.monotonic() + closing.CANCELLED_END
 
     def begin(self, task: asyncio.Task[Any]) -> bool:
-        """Take the first step, on asyncio, as ``task``, which waits and will await the rest. Whether that was all."""
+        """On asyncio, run the first step in the name of ``task``, which then awaits the rest. Whether that was all."""
         loop, running = task.get_loop(), asyncio.current_task()
         if running is not None:
             asyncio.tasks._leave_task(loop, running)  # documented: "Extending asyncio"

@@ -50,7 +50,7 @@ def cancelled() -> Outcome:
 
 
 class Desk(Protocol):
-    """Where the workers report: each is an input of the machine (or of the dispatcher alone), and what follows."""
+    """Takes the reports of the workers: inputs of the machine (or of the dispatcher), with their consequences."""
 
     async def settled(self, run: int, outcome: Outcome) -> None: ...
     async def progress(self, run: int, value: object, yielded: Outcome | None) -> None: ...

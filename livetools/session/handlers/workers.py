@@ -404,8 +404,8 @@ class Workers:
 
 
 async def _apart(run: Callable[[], Awaitable[None]]) -> None:
-    """Run code of the user's in a task of the session's. A cancellation of that task which is not the session's (the
-    code cancelled it and did not wait, or somebody has kept it) ends that task and nothing else."""
+    """Run code of the user's in a task of the session's. If other code than the session cancels that
+    task (the function itself, or code that kept the task), only that task ends."""
     try:
         await run()
         await anyio.lowlevel.cancel_shielded_checkpoint()  # where one that is pending is raised

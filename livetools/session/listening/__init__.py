@@ -4,5 +4,5 @@
 frames. ``guardrails`` runs the hooks that check the words and may withhold them.
 
 In: events, user input, frames. Out: nothing, except what a guardrail withholds.
-A listener that raises is logged and not called again; it never costs the session anything.
+A listener that raises is logged and not called again; the session is not affected.
 """

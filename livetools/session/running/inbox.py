@@ -183,7 +183,7 @@ class Inbox:
         return self._backlog.count
 
     def forget(self, mark: int) -> None:
-        """Drop a turn's events after ``mark``, which ``ask`` has returned, if nobody has ever iterated."""
+        """Drop the events after ``mark`` that ``ask`` has returned, if nobody has ever iterated."""
         if not self._iterated:
             self._backlog.forget(mark)
 

@@ -405,7 +405,7 @@ class FakeSession:
 
     @property
     def quiet(self) -> bool:
-        """Whether nothing is under way."""
+        """Whether nothing is in progress."""
         return self.queue.empty and not self.busy
 
     async def _settle(self) -> None:

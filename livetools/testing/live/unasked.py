@@ -14,7 +14,7 @@ from .turn_queue import TurnQueue
 
 
 class Conversation(Protocol):
-    """What is wanted of a :class:`~livetools.testing.live.session.FakeSession`."""
+    """The part that is used here of a :class:`~livetools.testing.live.session.FakeSession`."""
 
     service: Service
     queue: TurnQueue

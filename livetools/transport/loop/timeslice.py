@@ -56,7 +56,7 @@ class TimeSlice:
         self._ends, self._seen = 0.0, self._passes.count
 
     def over(self) -> bool:
-        """Whether it is used up. Another one begins, if others have run since this one began."""
+        """Whether it is used up. Begin another slice if other tasks have run since this one began."""
         if time.monotonic() < self._ends:
             return False
         if self._passes.count == self._seen:

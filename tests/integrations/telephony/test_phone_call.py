@@ -271,13 +271,9 @@ async def test_a_caller_hears_a_sound_while_a_tool_runs_and_then_the_answer(tmp_
             assert min(level[:200]) > 10_000, "it is the sound"
             assert caller.cleared == 0
             release.set()
-            while not caller.cleared:
-                await anyio.sleep(0.01)
-            at = len(caller.heard)
-            while len(caller.heard) == at:
+            while min(array("h", caller.heard)) > -1000:  # and then a voice
                 await anyio.sleep(0.01)
     assert caller.cleared == 1
-    assert min(array("h", caller.heard[at:])) < 0, "and then a voice"
 
 
 async def test_a_call_is_recorded_as_it_was_heard_left_the_caller_right_the_model(tmp_path: Path) -> None:
