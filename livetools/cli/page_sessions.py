@@ -1,8 +1,7 @@
-"""Sessions of today on the page: the list, what was said in one, reopening and deleting it; and recordings.
+"""Sessions of the last day on the page: the list, reopening and deleting one; and recordings.
 
 ==========================================  =====================================================================
 ``GET /sessions.json``                      the list, newest first
-``GET /sessions/ID``                        what was said in one: the relay's messages and the frames
 ``POST /sessions/ID/open``                  a token with which a page continues it
 ``POST /sessions/ID/join``                  the page's own session, in which nothing was said, continues below it
 ``DELETE /sessions/ID``                     ends and deletes it
@@ -68,7 +67,6 @@ class SessionRoutes:
         """What is served, by path."""
         return [
             Route("/sessions.json", self.listed),
-            Route("/sessions/{id}", self.shown, methods=["GET"]),
             Route("/sessions/{id}", self.delete, methods=["DELETE"]),
             Route("/sessions/{id}/open", self.open, methods=["POST"]),
             Route("/sessions/{id}/join", self.join, methods=["POST"]),
@@ -100,16 +98,6 @@ class SessionRoutes:
             "open": self._is_open(each.id),
             "own": each.id == own,
         }
-
-    async def shown(self, request: Request) -> Response:
-        """What was said in a session."""
-        files, id = self._histories.files, request.path_params["id"]
-        if files is None or not files.has(id):
-            return UNKNOWN_SESSION
-        try:
-            return await run_in_threadpool(lambda: conversation(files.frames(id)))
-        except (ValueError, OSError) as error:
-            return self._unreadable(error)
 
     def _unreadable(self, error: Exception) -> Response:
         files = self._histories.files

@@ -16,6 +16,7 @@ import os
 import re
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -34,6 +35,8 @@ MAX_AGE = 24 * 3600.0
 MAX_SESSIONS = 100
 #: Bytes that all sessions may have together, and one of them: past it no more of its frames are written.
 MAX_BYTES, MAX_SESSION = 256 * 2**20, 16 * 2**20
+#: Frames that wait for the first words of the user.
+MAX_WAITING = 256
 #: Characters of the first words of the user, which the list shows.
 MAX_TITLE = 120
 #: Bytes of the file about a session: instructions chosen on the page are in it.
@@ -157,7 +160,7 @@ class SessionFiles:
             self._make_folder()
             return Recording(self._frames_of(id), media=False, mode="a").__enter__()
         except (OSError, ValueError) as error:
-            self._warn(error)
+            self.warn(error)
             return None
 
     def size(self, id: str) -> int:
@@ -176,9 +179,10 @@ class SessionFiles:
         try:
             yield
         except OSError as error:
-            self._warn(error)
+            self.warn(error)
 
-    def _warn(self, error: Exception) -> None:
+    def warn(self, error: Exception) -> None:
+        """Log what the disk refuses, once."""
         if not self._warned:
             self._warned = True
             log.warning("sessions cannot be kept in %s: %s", self.folder, error)
@@ -200,7 +204,7 @@ class SessionFile:
         self._files, self._keeps_handle = files, keeps_handle
         self._exists = files.has(id)
         self._recording: Recording | None = None
-        self._waiting: list[Frame] = []  # what came before the user said something
+        self._waiting: deque[Frame] = deque(maxlen=MAX_WAITING)  # what came before the user said something
         self._count = 0
         self._over = False
         self._title = about.title == ""  # the first words are still to come, or not all here
@@ -227,9 +231,8 @@ class SessionFile:
             return
         if self._recording is None:
             self._begin()
-        if self._recording is not None and not (sound and self._sound):
-            self._recording.add(frame)
-            self._bound()
+        if not (sound and self._sound):
+            self._append(frame)
         self._sound = sound
         if self._title:
             self._read_title(frame)
@@ -251,30 +254,32 @@ class SessionFile:
 
     def pause(self) -> None:
         """Close the file until the next frame comes."""
-        if self._recording is not None:
-            self._recording.__exit__(None, None, None)
-            self._recording = None
-
-    def delete(self) -> None:
-        """Delete what is on disk, and write nothing any more."""
-        self.stop()
-        self._files.delete(self.id)
+        recording, self._recording = self._recording, None
+        if recording is not None:
+            with contextlib.suppress(OSError):  # of a disk that is full
+                recording.__exit__(None, None, None)
 
     def _begin(self) -> None:
         self._exists = True
         self._recording = self._files.opened(self.id)
+        while self._waiting:
+            self._append(self._waiting.popleft())
+        if not self._over:
+            self._write_about()
+
+    def _append(self, frame: Frame) -> None:
         if self._recording is None:
             return self.stop()
-        for frame in self._waiting:
+        try:
             self._recording.add(frame)
-        self._waiting.clear()
-        return self._write_about()
-
-    def _bound(self) -> None:
+        except OSError as error:
+            self._files.warn(error)
+            return self.stop()
         self._count += 1
         if self._count % 64 == 0 and self._files.size(self.id) > MAX_SESSION:
             log.warning("a session of the page is larger than is kept on disk: the rest of it is not written")
             self.stop()
+        return None
 
     def _read_title(self, frame: Frame) -> None:
         """Take the first words of the user: typed, or heard until the model begins."""

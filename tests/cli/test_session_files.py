@@ -202,3 +202,21 @@ def test_a_renamed_session_is_found_under_its_other_id(files):
     assert about is not None
     assert about.title == "a"
     assert len(json.loads((files.folder / f"{id_of('b')}.json").read_text())) > 3
+
+
+def test_a_disk_that_is_full_costs_no_conversation(files, caplog):
+    resource = pytest.importorskip("resource", reason="Windows has no limit of the size of files")
+    file = SessionFile(files, id_of("a"), About(began=NOW))
+    file.add(typed("hello"))
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(
+        resource.RLIMIT_FSIZE, (2000, before[1])
+    )  # what is larger is refused, as by a full disk
+    try:
+        for _ in range(3):
+            file.add(typed("x" * 5000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    file.add(SAID)
+    assert caplog.text.count("cannot be kept") == 1
+    assert [frame.message for frame in files.frames(id_of("a"))] == [typed("hello").message]

@@ -769,7 +769,9 @@ def test_the_name_of_a_parameter_is_not_broken(model, open_page):
 
 def test_a_finger_has_44_pixels(model, open_page):
     dev = open_page(viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
-    small = """() => [...document.querySelectorAll("button, summary, input, textarea")]
+    small = """() => [...document.querySelectorAll("button, summary, input, textarea, select")]
         .filter((it) => it.checkVisibility() && it.getBoundingClientRect().height < 43.5)
         .map((it) => it.id || it.innerText)"""
-    assert dev.page.evaluate(small) == []
+    for view in ("Conversation", "Timeline", "Tools", "Setup", "Sessions"):
+        dev.button(view).click()
+        assert dev.page.evaluate(small) == [], view

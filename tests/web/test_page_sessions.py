@@ -72,7 +72,7 @@ def open_page(chromium: Any) -> Iterator[Callable[..., Dev]]:
 def listed(dev: Dev) -> list[str]:
     """The sessions that the page lists."""
     dev.button("Sessions").click()
-    dev.page.wait_for_timeout(100)
+    dev.until("document.getElementById('sessions').ariaBusy === 'false'")
     return [each.inner_text() for each in dev.page.locator("#sessions li .title").all()]
 
 

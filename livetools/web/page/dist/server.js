@@ -21,10 +21,6 @@ export class Server {
     async sessions() {
         return await this.json("/sessions.json");
     }
-    /** What was said in a session. */
-    async shown(id) {
-        return await this.json(`/sessions/${id}`);
-    }
     /** The token to go on with; `null`: the service cannot go on with it. */
     async open(id) {
         return (await this.json(`/sessions/${id}/open`, { method: "POST" })).token;

@@ -25,7 +25,14 @@ export class Sessions {
     }
     /** Ask for the list, and show it. */
     async refresh() {
-        this.draw(await this.actions.list());
+        const list = byId("sessions");
+        list.setAttribute("aria-busy", "true");
+        try {
+            this.draw(await this.actions.list());
+        }
+        finally {
+            list.setAttribute("aria-busy", "false");
+        }
     }
     draw(sessions) {
         byId("sessions").replaceChildren(...sessions.map((session) => this.entry(session)));

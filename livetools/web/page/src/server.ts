@@ -41,11 +41,6 @@ export class Server {
     return await this.json<Kept[]>("/sessions.json");
   }
 
-  /** What was said in a session. */
-  async shown(id: string): Promise<Conversation> {
-    return await this.json<Conversation>(`/sessions/${id}`);
-  }
-
   /** The token to go on with; `null`: the service cannot go on with it. */
   async open(id: string): Promise<string | null> {
     return (await this.json<{ token: string | null }>(`/sessions/${id}/open`, { method: "POST" })).token;

@@ -52,7 +52,13 @@ export class Sessions {
 
   /** Ask for the list, and show it. */
   async refresh(): Promise<void> {
-    this.draw(await this.actions.list());
+    const list = byId("sessions");
+    list.setAttribute("aria-busy", "true");
+    try {
+      this.draw(await this.actions.list());
+    } finally {
+      list.setAttribute("aria-busy", "false");
+    }
   }
 
   private draw(sessions: readonly Kept[]): void {
