@@ -5,15 +5,15 @@ BIN := $(VENV)/bin
 # Python keeps what it has compiled, also where the environment says otherwise: the tests start hundreds of interpreters.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: test lint types tests mutants slow demo web docs docs-serve docs-pages screenshots bench bench-compare bench-server \
+.PHONY: test lint types tests mutants slow neighbours lowest peers demo web docs docs-serve docs-pages screenshots bench bench-compare bench-server bench-collector \
 	clean
 
 test: lint types tests
 
-# uv installs in seconds where it is there; pip does the same elsewhere.
+# uv installs in seconds where it is there; pip does the same elsewhere, and where uv does not trust the certificates.
 UV := $(shell command -v uv 2>/dev/null)
-install = $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python,$(BIN)/python -m pip install --quiet \
-	--disable-pip-version-check) -e '.[$(1)]'
+pip = $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[$(1)]'
+install = $(if $(UV),$(UV) pip install --quiet --python $(BIN)/python -e '.[$(1)]' ||) $(pip)
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -38,14 +38,24 @@ types: $(VENV)/.installed
 	$(BIN)/mypy
 
 tests: $(VENV)/.installed
-	$(BIN)/python -m pytest -n auto -m 'not slow and not peers' $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m 'not slow and not peers' $(ARGS)
 
 # Some minutes each: every table broken in every small way, which the searches must notice; and the slow tests.
 mutants: $(VENV)/.installed
 	$(BIN)/python tests/mutations.py
 
 slow: $(VENV)/.installed
-	$(BIN)/python -m pytest -n auto -m slow $(ARGS)
+	$(BIN)/python -m pytest -n auto --dist worksteal -m slow $(ARGS)
+
+# Environments of their own, with other people's packages. Needs a network; LIVETOOLS_PEERS keeps them for the next run.
+neighbours: $(VENV)/.installed
+	$(BIN)/python -m pytest -m peers tests/test_neighbours.py $(ARGS)
+
+lowest: $(VENV)/.installed
+	$(BIN)/python -m pytest -m peers tests/test_lowest_versions.py $(ARGS)
+
+peers: $(VENV)/.installed
+	$(BIN)/python -m pytest -m peers tests/testing/test_peers.py tests/examples/test_ray_serve.py $(ARGS)
 
 demo: $(VENV)/.demo
 	$(BIN)/livetools chat examples/text_agent.py
@@ -81,6 +91,10 @@ bench-compare: $(VENV)/.installed
 # How many sessions the fake server keeps on one core.
 bench-server: $(VENV)/.installed
 	$(BIN)/python bench/fake_server.py
+
+# How long the garbage collector stops a process with hundreds of sessions, and what gc.freeze() brings.
+bench-collector: $(VENV)/.installed
+	$(BIN)/python bench/collector.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) .cache site .mypy_cache .pytest_cache .ruff_cache .hypothesis dist

@@ -16,6 +16,7 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 sys.path.insert(0, str(DOCS))
 
+import generate_comparison  # noqa: E402
 import generate_diagrams  # noqa: E402
 import generate_models  # noqa: E402
 import generate_site  # noqa: E402
@@ -26,6 +27,7 @@ MARK = re.compile(r"(<!-- generated: (?P<name>[\w.-]+) -->\n).*?(<!-- end -->)",
 
 TABLES: Mapping[str, Callable[[], str]] = {
     **generate_tables.TABLES,
+    **generate_comparison.TABLES,
     "behavior-by-model": generate_models.behavior_table,
 }
 

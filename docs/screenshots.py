@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import json
 import math
+import re
 import shutil
 import sys
 import tempfile
@@ -19,7 +21,7 @@ from array import array
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import uvicorn
 from playwright.sync_api import Browser, Page, sync_playwright
@@ -28,12 +30,13 @@ import livetools
 from livetools import Agent, ReconnectPolicy, Tool, ToolContext, ToolError, ToolResult, tool
 from livetools.audio import write_wav
 from livetools.cli.page import About, page_app
+from livetools.cli.session_files import SessionFiles
 from livetools.testing import FakeLiveServer
 
 IMAGES = Path(__file__).with_name("images")
 SHOWN = {"page", "page-approval", "page-phone"}
 WIDE, PHONE = {"width": 1240, "height": 760}, {"width": 390, "height": 780}
-HEARD = ["What is the weather in Oslo, and what time is it in Tokyo?", "Stop, that is enough."]
+HEARD = "What is the weather in Oslo, and what time is it in Tokyo?"
 
 
 async def get_weather(city: str) -> str:
@@ -133,6 +136,8 @@ async def model(turn: Any) -> None:
     elif "poem" in said:
         await turn.say("The rain in Oslo falls on roofs and stairs, and", audio=b"\x00\x10" * 24000 * 9)
         await asyncio.sleep(60)
+    elif "leave" in said:
+        await turn.close(1008, "Your API key was reported as leaked.")
     elif "line" in said:
         await turn.start_call("search_archive", words="the line")
         await asyncio.sleep(0.7)
@@ -257,18 +262,12 @@ def answers(shots: Shots, **options: Any) -> None:
         page.get_by_text("is warm white").first.wait_for()
 
 
-def ended(shots: Shots, server: FakeLiveServer, **options: Any) -> None:
+def ended(shots: Shots, **options: Any) -> None:
     """The service has refused to go on."""
     with shots.page(**options) as page:
         say(page, "Hello", "All right.")
-
-        @server.model
-        async def leaving(turn: Any) -> None:
-            await turn.close(1008, "Your API key was reported as leaked.")
-
-        say(page, "Are you there?", "reported as leaked")
+        say(page, "Leave me", "reported as leaked")
         shots.take(page, "page-ended")
-        server.model(model)
 
 
 def handed_off(shots: Shots, **options: Any) -> None:
@@ -282,20 +281,88 @@ def handed_off(shots: Shots, **options: Any) -> None:
 
 
 SIZES = [(360, 740), (390, 844), (768, 1024), (1024, 768), (1440, 900), (2560, 1300)]
+NARROW = 960  # pixels, up to which the page shows one side at a time
 
 
-def at_all_sizes(shots: Shots) -> None:
-    """One conversation, with a call that waits for a person, at six widths in both schemes."""
-    for scheme in ("light", "dark"):
-        with shots.page(color_scheme=scheme, viewport=WIDE) as page:
-            say(page, "What is the weather in Oslo, and what time is it in Tokyo?", "21:40 in Tokyo.")
-            say(page, "Book a table for four at eight, in the name of Ann")
-            page.get_by_role("button", name="Approve book_table").wait_for()
-            for width, height in SIZES:
-                page.set_viewport_size({"width": width, "height": height})
-                shots.take(page, f"size-{width}-{scheme}")
-            page.get_by_role("button", name="Refuse book_table").click()
-            page.get_by_text("I book nothing").first.wait_for()
+def every_size(shots: Shots, page: Page, name: str, view: str = "Conversation", menu: bool = False) -> None:
+    """A state at six widths; where there is room for one side only, that of ``view``. ``menu``: with the exports."""
+    for width, height in SIZES:
+        page.set_viewport_size({"width": width, "height": height})
+        wanted = view if width <= NARROW or view != "Conversation" else "Timeline"
+        page.get_by_role("button", name=re.compile(f"^{wanted}( |$)")).first.click()
+        page.mouse.move(0, 0)
+        page.locator("#export").evaluate("(it, open) => { it.open = open; }", menu)
+        shots.take(page, f"{name}-{width}")
+
+
+def twelve_states(shots: Shots, lamps: str, recording: Path, scheme: Literal["light", "dark"]) -> None:
+    """Twelve states of the page, each at six widths."""
+    named = functools.partial("{1}-{0}".format, scheme)
+    with shots.page(color_scheme=scheme) as page:
+        every_size(shots, page, named("1-empty"))
+        page.set_viewport_size(WIDE)
+        speak(page, "21:40 in Tokyo.")
+        say(page, "Search the archive for letters from Oslo", "19 letters, the oldest of 1887.")
+        every_size(shots, page, named("2-answered"))
+        page.get_by_role("button", name="Call search_archive").click()
+        page.locator(".details").get_by_text("toolResponse").wait_for()
+        every_size(shots, page, named("3-details"), "Timeline")
+        every_size(shots, page, named("4-export"), menu=True)
+        page.keyboard.press("Escape")
+        say(page, "Book a table for four at eight, in the name of Ann")
+        page.get_by_role("button", name="Approve book_table").wait_for()
+        every_size(shots, page, named("5-approval"))
+        page.get_by_role("button", name="Refuse book_table").click()
+        say(page, "What time is it in Atlantis?", "I could not find out")
+        page.set_viewport_size(WIDE)
+        say(page, "Read me a poem", "falls on roofs")
+        page.get_by_role("button", name="Stop").click()
+        page.get_by_text("interrupted").first.wait_for()
+        say(page, "Break the line", "for a moment")
+        every_size(shots, page, named("6-failures"), "Timeline")
+        say(page, "I have a question about my bill", "billing now")
+        every_size(shots, page, named("7-tools"), "Tools")
+        every_size(shots, page, named("8-setup"), "Setup")
+        every_size(shots, page, named("9-sessions"), "Sessions")
+        page.locator("#recording-file").set_input_files(recording)
+        page.get_by_text("Play", exact=True).wait_for()
+        every_size(shots, page, named("10-recording"))
+    shots = Shots(shots.browser, lamps)
+    with shots.page(color_scheme=scheme) as page:
+        page.get_by_role("button", name="Camera").click()
+        page.locator("#preview").wait_for()
+        say(page, "Make the lamp in the kitchen warm white")
+        page.get_by_role("textbox", name="Result").fill("warm white")
+        every_size(shots, page, named("11-answer"))
+        page.get_by_role("button", name="Answer set_lamp").click()
+        say(page, "Leave me", "reported as leaked")
+        every_size(shots, page, named("12-ended"))
+
+
+def many_calls(file: Path) -> Path:
+    """A recording with 500 calls, some of which failed."""
+    frames: list[tuple[float, str, dict[str, Any]]] = [
+        (0, "client", {"setup": {"model": "models/gemini-3.8-live"}})
+    ]
+    for n in range(500):
+        at, id = n * 0.9, f"call-{n}"
+        if n % 20 == 0:
+            parts = [{"text": f"Look up the rows from {n} on"}]
+            turns = [{"role": "user", "parts": parts}]
+            frames.append((at, "client", {"clientContent": {"turns": turns, "turnComplete": True}}))
+        body = {"error": f"there is no row {n}"} if n % 87 == 5 else {"output": f"row {n}"}
+        call = {"id": id, "name": "look_up", "args": {"row": n}}
+        frames.append((at + 0.1, "server", {"toolCall": {"functionCalls": [call]}}))
+        answer = {"id": id, "name": "look_up", "response": body}
+        frames.append(
+            (at + 0.2 + (n * n % 13) / 20, "client", {"toolResponse": {"functionResponses": [answer]}})
+        )
+        if n % 20 == 19:
+            said = {"outputTranscription": {"text": f"These are the rows up to {n}."}, "turnComplete": True}
+            frames.append((at + 0.9, "server", {"serverContent": said}))
+    lines = [{"time": at, "direction": who, "connection": 1, "frame": frame} for at, who, frame in frames]
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    return file
 
 
 def main() -> None:
@@ -303,9 +370,8 @@ def main() -> None:
     if chromium is None:
         sys.exit("chromium is not installed: apt-get install chromium")
     (IMAGES / "states").mkdir(parents=True, exist_ok=True)
-    heard = iter(HEARD)
     server = FakeLiveServer(model).start()
-    server.transcriber = lambda pcm, rate: next(heard, "Thank you.")
+    server.transcriber = lambda pcm, rate: HEARD
     open_session: Callable[[], Any] = functools.partial(agent, **server.options)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as play:
         tone = Path(folder, "voice.wav")
@@ -320,7 +386,13 @@ def main() -> None:
                 f"--use-file-for-fake-audio-capture={tone}",
             ],
         )
-        with serving(page_app(open_session, About(pretend=True, target="concierge.py"))) as address:
+        files = SessionFiles(Path(folder, "sessions"))
+        about = About(pretend=True, target="concierge.py")
+        lamp = functools.partial(open_session, tools=[LAMP, get_weather])
+        with (
+            serving(page_app(open_session, about, files=files, vary=lambda choices: open_session)) as address,
+            serving(page_app(lamp, About(pretend=True, target="lamps.py"))) as lamps,
+        ):
             shots = Shots(browser, address)
             empty(shots)
             details(shots)
@@ -330,11 +402,11 @@ def main() -> None:
             empty(shots, viewport=PHONE, name="page-phone-empty", color_scheme="dark")
             states(shots, viewport=PHONE, prefix="page-phone-dark", color_scheme="dark")
             handed_off(shots)
-            at_all_sizes(shots)
-            ended(shots, server, color_scheme="dark")
-        lamps = functools.partial(open_session, tools=[LAMP, get_weather])
-        with serving(page_app(lamps, About(pretend=True, target="lamps.py"))) as address:
-            answers(Shots(browser, address))
+            ended(shots, color_scheme="dark")
+            answers(Shots(browser, lamps))
+            recording = many_calls(Path(folder, "five-hundred-calls.jsonl"))
+            for scheme in ("light", "dark"):
+                twelve_states(shots, lamps, recording, scheme)
         browser.close()
     server.stop(check=False)
 

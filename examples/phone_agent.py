@@ -50,7 +50,7 @@ async def call(websocket: WebSocket) -> None:
 
 
 def over(ended: Ended) -> None:
-    """The call is over: call Twilio's REST API here, to transfer it, for example."""
+    """The call is over."""
     print(f"{ended.start['callSid']}: {ended.reason}, after {ended.heard:.0f} s of speech")
 
 

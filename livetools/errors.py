@@ -9,7 +9,7 @@
     ├── ConnectFailed                       the session could not be opened
     │   ├── SetupTimeout                    the service did not complete the setup in time
     │   └── SetupRejected                   the service refused it, for a reason that no class below names
-    ├── SessionClosed                       the connection ended (1006, 1001 and the like: this class itself)
+    ├── SessionClosed                       the connection ended (1006, 1001 and others: this class itself)
     │   ├── LimitReached                    a limit of the session's own: max_calls, max_seconds
     │   ├── AuthenticationError             the key, the token, the project
     │   ├── QuotaExceeded                   quota, billing
@@ -97,7 +97,7 @@ class ConnectFailed(LiveToolsError):
             async with connect(MODEL, tools=[get_weather], base_url="http://localhost:1") as session:
                 print(await session.ask("Weather in Oslo?"))
         except ConnectFailed as error:
-            print("nobody is there:", error)
+            print("no answer:", error)
     """
 
 
@@ -350,7 +350,7 @@ def detached(error: Exception | None) -> Exception | None:
     """An error of the same class name and text that can be pickled, and holds nothing else.
 
     An exception may hold a client, a request or a key, and many cannot be made again from what they hold. One of
-    livetools' and of Python's own is of its class; of any other the class is made, below the nearest of those.
+    livetools and of Python keeps its class. Of any other, the class is made: a subclass of the nearest one of those.
     """
     if (told := described(error)) is None or error is None:
         return None
@@ -384,7 +384,7 @@ def _named(name: str, base: type[Exception], text: str) -> Exception:
 
 @functools.cache
 def _kind(name: str, base: type[Exception]) -> type[Exception]:
-    """A class that stands for one that cannot be imported where the copy is read, or has to be made otherwise."""
+    """A class in place of one that cannot be imported where the copy is read, or that needs other arguments."""
     members = {
         "__doc__": "A copy of an error: its class's name and its text.",
         "__str__": lambda self: self.args[0],

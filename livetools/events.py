@@ -66,7 +66,7 @@ class Usage:
     model: str = field(default="", compare=False)
 
     def __add__(self, other: Usage) -> Usage:
-        """The sum of two turns; ``raw`` is dropped, for it is of one turn."""
+        """The sum of two turns; ``raw`` is dropped, because it describes one turn."""
         kinds = {**self.modalities}
         for kind, count in other.modalities.items():
             kinds[kind] = kinds.get(kind, 0) + count
@@ -348,7 +348,7 @@ class Interrupted:
 
 @dataclass(frozen=True, slots=True)
 class GenerationComplete:
-    """The model has generated everything for this turn. Playback may still go on.
+    """The model has generated everything for this turn. Playback may still continue.
 
     ::
 
@@ -371,7 +371,7 @@ class TurnComplete:
     without another turn (a result that the model does not speak of, two texts that it has answered together). So a
     loop that leaves at ``TurnComplete`` when ``session.pending`` is empty always leaves.
 
-    ``status`` is the model's ``interactionStatus``, if it sends one; with ``IN_PROGRESS`` the model goes on.
+    ``status`` is the model's ``interactionStatus``, if it sends one; with ``IN_PROGRESS`` the model continues.
     ``first_output`` and ``last_output`` are the seconds from the end of the user's input to the first and to the last
     audio or text of the turn; ``None`` if the user had not spoken or the model said nothing. Equality
     ignores both.
@@ -443,7 +443,7 @@ class CodeChunk:
 class Grounding:
     """The sources of the answer, search results and URLs, as the service sent them.
 
-    A tool that the service runs itself, such as a search, is told here as well: its call as ``{"toolCall": {...}}``,
+    A tool that the service runs itself, such as a search, is reported here too: its call as ``{"toolCall": {...}}``,
     then what it found as ``{"toolResponse": {...}}``, each with ``id`` and ``toolType``.
 
     ::
@@ -505,7 +505,7 @@ class Reconnected:
     ::
 
         case Reconnected(state_restored=False):
-            print("the service has forgotten the conversation; it was told what was said")
+            print("the service has forgotten the conversation, and was sent its transcript")
     """
 
     state_restored: bool

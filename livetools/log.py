@@ -1,4 +1,4 @@
-"""The loggers of this package. An entry is one line, whoever wrote the words in it."""
+"""The loggers of this package. An entry is one line, also where a stranger wrote its words."""
 
 from __future__ import annotations
 

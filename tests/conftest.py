@@ -2,14 +2,43 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
+
+import anyio
+import hypothesis
 import pytest
 from support.browser import chromium, spoken  # noqa: F401  # fixtures
+
+#: On a busy machine an example takes as long as it takes.
+hypothesis.settings.register_profile("busy", deadline=None)
+hypothesis.settings.load_profile("busy")
 
 
 @pytest.fixture(params=["asyncio", "trio"])
 def anyio_backend(request: pytest.FixtureRequest) -> str:
     """Every ``anyio`` test runs on both event loops."""
     return str(request.param)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> None:
+    """An ``anyio`` test that hangs is cancelled in its loop, shortly before ``pytest-timeout`` would interrupt it.
+
+    On trio an interrupted thread waits for a loop that nobody ends any more, and the whole run hangs.
+    """
+    function = pyfuncitem.obj
+    if pyfuncitem.get_closest_marker("anyio") is None or not inspect.iscoroutinefunction(function):
+        return
+    marker = pyfuncitem.get_closest_marker("timeout")
+    limit = float(marker.args[0] if marker is not None else pyfuncitem.config.getini("timeout"))
+
+    @functools.wraps(function)
+    async def within(*args: object, **kwargs: object) -> None:
+        with anyio.fail_after(0.9 * limit):
+            await function(*args, **kwargs)
+
+    pyfuncitem.obj = within
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

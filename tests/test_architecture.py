@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
-from functools import cache, lru_cache
+from functools import cache
 from importlib import import_module
 from itertools import chain
 from pathlib import Path
@@ -13,7 +13,7 @@ from types import UnionType
 from typing import Union, get_args, get_origin, get_type_hints
 
 import msgspec
-import pytest
+from support.cases import cases
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "livetools"
@@ -64,11 +64,15 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-#: A module's tests run one after another (that is what the scope does), so that it is parsed once for all of them.
-EACH_MODULE = pytest.mark.parametrize("path", MODULES, ids=name_of, scope="module")
+EACH_MODULE = cases("path", MODULES, ids=name_of)
 
 
-@lru_cache(maxsize=1)
+def teardown_module() -> None:
+    """The trees of all modules take more memory than is lent to the tests that follow."""
+    nodes.cache_clear()
+
+
+@cache
 def nodes(path: Path) -> list[ast.AST]:
     """Every node of a file; its module is the first."""
     return [*ast.walk(ast.parse(path.read_text(encoding="utf-8")))]
@@ -117,7 +121,7 @@ def test_a_folder_of_the_core_holds_a_dozen_modules_at_most() -> None:
     assert not [f for f in folders if len([p for p in f.glob("*.py") if p.name != "__init__.py"]) > 12]
 
 
-@pytest.mark.parametrize("room", CORE)
+@cases("room", CORE)
 def test_a_folder_of_the_core_says_what_comes_in_and_what_goes_out(room: str) -> None:
     for path in (PACKAGE / room).rglob("__init__.py"):
         doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
@@ -147,7 +151,7 @@ def test_no_import_runs_in_a_circle() -> None:
         walk(name, ())
 
 
-@pytest.mark.parametrize("path", MODULES_OF_THE_PURE, ids=name_of)
+@cases("path", MODULES_OF_THE_PURE, ids=name_of)
 def test_what_is_pure_knows_no_loop_no_socket_and_no_clock(path: Path) -> None:
     assert not {module.split(".")[0] for module in imports(path)} & set(PURE)
     assert not any(isinstance(node, ast.AsyncFunctionDef | ast.Await) for node in nodes(path))

@@ -203,7 +203,7 @@ async def test_a_name_has_an_example_that_does_what_it_says(
                 names["session"] = await opened.enter_async_context(
                     livetools.connect(names["MODEL"], **options)
                 )
-            with anyio.fail_after(20):
+            with anyio.fail_after(30):
                 for text in blocks:
                     printed = await run(text, name, names)
                     assert printed or "print(" not in text
@@ -216,7 +216,9 @@ ELSEWHERE = {
     "session": "HandleStore FileHandleStore Transport Dialer Clock MemoryTransport Transcript",
     "audio": "Detector activity_from talk",
     "integrations.starlette": "relay",
-    "integrations.telephony": "twilio telnyx plivo serve Provider Start Media Key Mark Stop",
+    "integrations.telephony": "twilio telnyx plivo serve Provider Start Media Key Mark Stop Account AccountError "
+    "TwilioAccount TelnyxAccount PlivoAccount dial PhoneCall current_call transfer_to",
+    "integrations.telephony.testing": "FakeRest RestRequest",
     "integrations.mcp": "toolset",
     "integrations.opentelemetry": "tracing",
     "integrations.redis": "RedisHandleStore",
@@ -261,7 +263,7 @@ async def test_a_name_of_a_package_has_an_example_that_runs(
         async with server, Client(tools_of_others()) as client:
             monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", server.url)
             names = names_of() | beside(room, tmp_path) | {"client": client, "speaker": speaker}
-            with anyio.fail_after(20):
+            with anyio.fail_after(30):
                 printed = [await run(text, name, names) for text in blocks]
     assert any(printed) or name == "Transport"  # which only defines a class
 

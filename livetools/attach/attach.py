@@ -152,8 +152,8 @@ class Attached:
     """A google-genai session whose calls are answered: iterating yields the SDK's own messages, over all turns.
 
     Reading is what drives it: calls are taken up when the message that holds them is read. What the SDK
-    raises (``google.genai.errors.APIError``) is raised by the iteration, which may go on after it where the
-    connection still stands; a clean close ends it, and so does leaving the context. It is entered once, on asyncio,
+    raises (``google.genai.errors.APIError``) is raised by the iteration, which may continue after it where the
+    connection is still open; a clean close ends it, and so does leaving the context. It is entered once, on asyncio,
     the only loop of google-genai's.
     """
 
@@ -164,7 +164,7 @@ class Attached:
         self._host = Host("attached livetools session")
         self._turn: AsyncIterator[Any] | None = None  # a receive() of the SDK's
         self._reading = False
-        self._message: Any = None  # received, and not heard yet: whoever waited for it was cancelled
+        self._message: Any = None  # received and not handed out: the caller that waited for it was cancelled
         self._left = False
 
     async def __aenter__(self) -> Self:
@@ -251,7 +251,7 @@ class Attached:
         driver.machine.heard(calls, ids, driver.clock.now())
         driver.background()
         if calls:
-            self._slice.use_up()  # their handlers begin before another message is heard
+            self._slice.use_up()  # their handlers begin before another message is read
 
     async def _receive(self) -> bool:
         """Take a message from the SDK, whose ``receive`` ends with each turn. Whether that had to wait.

@@ -1,6 +1,6 @@
 """The machine of ``attach``: it only answers calls. It has no connection, no turns and no user input.
 
-It is driven as the :class:`~.machine.Machine` is, but what it hears is handed to it call by call, and every frame is
+It is driven as the :class:`~.machine.Machine` is, but its input is handed to it call by call, and every frame is
 for link 0. Nobody can be asked to approve a call: one that needs a person is refused.
 """
 
@@ -73,7 +73,7 @@ class AttachedMachine:
         self.calls.close(now, self._outbox.lost())
 
     def give_up(self) -> None:
-        """After the end: the shell waits no longer for handlers that run on; what they have done is undone."""
+        """After the end: the shell waits no longer for handlers that run on; their calls are undone."""
         self.calls.give_up()
 
     # Outputs

@@ -42,8 +42,8 @@ class SDKTransport:
     """Writes through the SDK's session; its user reads. One message at a time, each in a task of its own: most are sent
     before they have to wait.
 
-    A message that was taken is sent, whoever is cancelled; only after :meth:`leave` it is cut off in the end. What
-    the SDK raises is logged: of a connection that is gone it tells the reader. ``as_content``: answers are a turn of
+    A message that was accepted is sent, even if its sender is cancelled; after :meth:`leave` it may be cut off. What
+    the SDK raises is logged; the reader learns that a connection is lost. ``as_content``: answers are a turn of
     the user's.
     """
 
@@ -192,9 +192,9 @@ def _pieces(pieces: Sequence[Any] | None) -> list[Any]:
 def close_code(error: BaseException) -> int | None:
     """The code with which the connection was closed, if the SDK says that with this error.
 
-    It raises an ``APIError`` also for a message that it does not know, with HTTP's code or none: the connection stands.
+    It raises an ``APIError`` also for an unknown message, with HTTP's code or none: then nothing was closed.
     """
-    errors = sys.modules.get("google.genai.errors")  # whoever raises one has imported it
+    errors = sys.modules.get("google.genai.errors")  # code that raises one has imported it
     if errors is None or not isinstance(error, errors.APIError):
         return None
     return error.code if isinstance(error.code, int) and error.code >= 1000 else None

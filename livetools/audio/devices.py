@@ -63,6 +63,17 @@ def find_card(kind: Kind, device: Device, rate: int) -> Card:
     return Card(kind, device, rate, sounddevice)
 
 
+def names_of(kind: Kind) -> list[str]:
+    """The devices of a kind, each with its number: ``"3: USB Microphone"``. Raises :class:`ConfigError` as
+    :func:`find_card` does, but not for a device."""
+    return _named(_sounddevice(), kind)
+
+
+def _named(sounddevice: Any, kind: Kind) -> list[str]:
+    usable = [each for each in sounddevice.query_devices() if each[f"max_{kind}_channels"] > 0]
+    return [f"{each['index']}: {each['name']}" for each in usable]
+
+
 def _sounddevice() -> Any:  # a module without types
     try:
         import sounddevice
@@ -77,8 +88,7 @@ def _sounddevice() -> Any:  # a module without types
 
 
 def _unusable(sounddevice: Any, kind: Kind, device: Device, error: Exception) -> ConfigError:
-    usable = [each for each in sounddevice.query_devices() if each[f"max_{kind}_channels"] > 0]
-    names = "; ".join(f"{each['index']}: {each['name']}" for each in usable)
+    names = "; ".join(_named(sounddevice, kind))
     which = f"The {kind} device {device!r}" if device is not None else f"The default {kind} device"
     there = f"There are: {names}." if names else f"This machine has no {kind} device."
     return ConfigError(f"{which} cannot be used: {error}. {there} WAV files work without one.")

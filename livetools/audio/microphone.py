@@ -81,7 +81,9 @@ class Microphone:
             if self._stream is None:
                 raise StopAsyncIteration
             if self._ended:
-                raise LiveToolsError("The microphone has stopped: was it unplugged? Open it again to go on.")
+                raise LiveToolsError(
+                    "The microphone has stopped: was it unplugged? Open it again to continue."
+                )
             await wake.wait()
         return self._heard.popleft()
 

@@ -1,4 +1,4 @@
-"""What sound is here: 16-bit little-endian mono PCM, in bytes, at a rate in Hz."""
+"""The format of sound in this package: 16-bit little-endian mono PCM, in bytes, at a rate in Hz."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the model's speech is heard: the sound card, or a WAV file that holds what would have been heard."""
+"""Plays the model's speech: through the sound card, or into a WAV file that holds what would have been played."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A spoken conversation: what is heard goes to the model, what it says is played, and cutting in silences it."""
+"""A spoken conversation: the microphone goes to the model, its speech is played, and an interruption stops it."""
 
 from __future__ import annotations
 

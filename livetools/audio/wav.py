@@ -7,6 +7,7 @@ header. The writer is ``wave``.
 
 from __future__ import annotations
 
+import io
 import os
 import struct
 import wave
@@ -44,20 +45,23 @@ class WavFormat:
         return self.size / (self.rate * self.channels * self.width)
 
 
-def wav_format(path: Path) -> WavFormat:
-    """The format of a file. Raises :class:`ConfigError` when it is not a WAV file or holds no PCM, and ``OSError``."""
-    with open(path, "rb") as file:
+def wav_format(path: Path | bytes) -> WavFormat:
+    """The format of a file, or of the bytes of one. Raises :class:`ConfigError` when it is not a WAV file or holds no
+    PCM, and ``OSError``."""
+    with _opened(path) as file:
         try:
-            return _header(file, os.stat(path).st_size)
+            return _header(file, file.seek(0, os.SEEK_END))
         except (ValueError, struct.error) as error:
+            name = "the sound" if isinstance(path, bytes) else os.fspath(path)
             raise ConfigError(
-                f"{os.fspath(path)} cannot be read: {error}. It should be a WAV file of plain PCM; "
+                f"{name} cannot be read: {error}. It should be a WAV file of plain PCM; "
                 "ffmpeg -i FILE -ar 16000 -ac 1 out.wav makes one of nearly anything."
             ) from error
 
 
-def read_wav(path: Path, *, rate: int = INPUT_RATE, seconds: float = 0.1) -> Iterator[bytes]:
-    """A WAV file as 16-bit mono PCM of ``rate`` Hz, in chunks of ``seconds`` (the last may be shorter).
+def read_wav(path: Path | bytes, *, rate: int = INPUT_RATE, seconds: float = 0.1) -> Iterator[bytes]:
+    """A WAV file, or the bytes of one, as 16-bit mono PCM of ``rate`` Hz, in chunks of ``seconds`` (the last may be
+    shorter).
 
     PCM of 8, 16, 24 and 32 bits and floats, any number of channels (their mean is taken), any rate
     (another one than ``rate`` needs soxr). The service advises chunks of 20 to 100 ms. The file is read as the
@@ -85,7 +89,12 @@ def open_wav(path: Path, rate: int) -> wave.Wave_write:
     return file
 
 
+def _opened(path: Path | bytes) -> BinaryIO:
+    return io.BytesIO(path) if isinstance(path, bytes) else open(path, "rb")
+
+
 def _header(file: BinaryIO, total: int) -> WavFormat:
+    file.seek(0)
     magic = file.read(12)
     if magic[:4] not in (b"RIFF", b"RF64") or magic[8:] != b"WAVE":
         raise ValueError("it does not begin as a WAV file does")
@@ -117,10 +126,10 @@ def _form(body: bytes) -> tuple[int, int, int, bool]:
     return rate, channels, width, tag == _FLOAT
 
 
-def _pieces(path: Path, form: WavFormat, resample: Resampler) -> Iterator[bytes]:
+def _pieces(path: Path | bytes, form: WavFormat, resample: Resampler) -> Iterator[bytes]:
     frame = form.channels * form.width
     left = form.size - form.size % frame
-    with open(path, "rb") as file:
+    with _opened(path) as file:
         file.seek(form.offset)
         while block := file.read(min(left, max(1, int(form.rate * _BLOCK)) * frame)):
             left -= len(block)

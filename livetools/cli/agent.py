@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import typer
 
@@ -17,7 +17,8 @@ from livetools.session.connect import connect
 from livetools.session.session import Session
 
 from .loading import Loaded, load
-from .options import DEFAULT_MODEL, thinking_config
+from .options import DEFAULT_MODEL, manual_config, thinking_config
+from .waiting import UsageError
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,21 +31,31 @@ class Choices:
     language: str | None = None
     thinking: str | None = None
     config: Path | None = None
+    manual: bool = False  # the user marks what is speech; an agent keeps its own detection of it
+
+
+#: Opens a session each time it is called; parameters of ``connect`` may be given as keywords.
+Opener: TypeAlias = Callable[..., Session]
 
 
 def sessions(
     target: str | None, choices: Choices, options: Mapping[str, Any], *, transcribe: bool = False
-) -> Callable[[], Session]:
+) -> Opener:
     """What opens a session of ``target`` each time it is called; ``options`` are the endpoint's, for ``connect``.
 
     An agent keeps its config, and its model if it names one; ``--instructions``, ``--voice`` and ``--language`` replace
     its own.
-    ``transcribe``: what the user says is asked for in words. Raises ``ConfigError`` as ``load`` does, and
+    ``transcribe``: ask for a transcript of what the user says. Raises ``ConfigError`` as ``load`` does, and
     ``typer.BadParameter`` for options that an agent does not leave open.
     """
+    return opener(loaded_now(target), target, choices, options, transcribe=transcribe)
+
+
+def loaded_now(target: str | None) -> Loaded:
+    """What is in ``target``; nothing, without one. Raises ``ConfigError`` as ``load`` does."""
     loaded = Loaded() if target is None else load(target)
     loaded.tell()
-    return opener(loaded, target, choices, options, transcribe=transcribe)
+    return loaded
 
 
 def opener(
@@ -54,23 +65,30 @@ def opener(
     options: Mapping[str, Any],
     *,
     transcribe: bool = False,
-) -> Callable[[], Session]:
-    """As :func:`sessions`, of a target that was loaded."""
+    changes: Choices | None = None,
+) -> Opener:
+    """As :func:`sessions`, of a target that was loaded.
+
+    ``changes`` are of one session: they come before ``choices``, and its model before that of an agent.
+    """
+    changes = changes or Choices()
     config = {} if loaded.agent is not None else config_of(choices)
     agent = None if loaded.agent is None else with_model(loaded.agent, choices.model, target)
     if agent is not None:
         _refuse(choices, target)
+        agent = agent if changes.model is None else with_other_model(agent, changes.model)
 
-    def open_session() -> Session:
+    def open_session(**more: Any) -> Session:  # connect's keyword arguments, of several types
         if agent is not None:
-            session = open_agent(agent, **options)
+            session = open_agent(agent, **options, **more)
         else:
-            session = connect(choices.model or DEFAULT_MODEL, tools=loaded.tools, config=config, **options)
+            model = changes.model or choices.model or DEFAULT_MODEL
+            session = connect(model, tools=loaded.tools, config=config, **options, **more)
         return adjust(
             session,
-            instructions=choices.instructions,
-            voice=choices.voice,
-            language=choices.language,
+            instructions=changes.instructions or choices.instructions,
+            voice=changes.voice or choices.voice,
+            language=changes.language or choices.language,
             transcribe=transcribe,
         )
 
@@ -95,6 +113,14 @@ def with_model(agent: AgentLike, model: str | None, target: str | None) -> Agent
     return agent
 
 
+def with_other_model(agent: AgentLike, model: str) -> AgentLike:
+    """The agent with ``model`` in place of its own. Raises ``ConfigError`` for one that is a function."""
+    if not isinstance(agent, partial) or agent.func is not connect:
+        raise ConfigError("the agent is a function, which chooses its model itself: change it in the file")
+    keywords = {name: value for name, value in agent.keywords.items() if name != "model"}
+    return partial(connect, model, *agent.args[1:], **keywords)
+
+
 def _has_its_own(name: str, target: str | None, option: str = "") -> NoReturn:
     raise typer.BadParameter(
         f"{target} is an agent, which has a {name} of its own: leave --{option or name} out, or change it there"
@@ -114,10 +140,15 @@ def config_of(choices: Choices) -> dict[str, Any]:
         try:
             config = tomllib.loads(choices.config.read_text(encoding="utf-8"))
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-            raise ConfigError(f"{choices.config} is not TOML: {error}") from None
+            raise UsageError(f"{choices.config} is not TOML: {error}") from None
     thinking = thinking_config(choices.thinking)
     if thinking and config.keys() & {"thinking_config", "thinkingConfig"}:
         raise ConfigError(
             f"--thinking and thinking_config in {choices.config} are both set: pass only one of them"
         )
-    return {**config, **thinking}
+    manual = (
+        {}
+        if config.keys() & {"realtime_input_config", "realtimeInputConfig"}
+        else manual_config(choices.manual)
+    )
+    return {**config, **thinking, **manual}

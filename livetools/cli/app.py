@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import shutil
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +11,7 @@ from typer.core import TyperGroup
 
 import livetools
 from livetools.errors import LiveToolsError
+from livetools.setup.did_you_mean import near_names
 
 from .chat import chat
 from .check import check
@@ -28,6 +30,15 @@ from .web import web
 class Commands(TyperGroup):
     """Prints each error as one clear line on standard error, and exits with status 1, or 2 for a wrong call."""
 
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """As typer's, with help that fits terminals of less than 50 columns too."""
+        extra.setdefault("terminal_width", max(20, min(80, shutil.get_terminal_size().columns) - 2))
+        try:
+            return super().make_context(info_name, args, parent, **extra)
+        except Exception as error:
+            _suggest(error)
+            raise
+
     def invoke(self, ctx: Any) -> Any:  # click's context and result, which typer does not export
         show_warnings()
         status = 1
@@ -39,8 +50,21 @@ class Commands(TyperGroup):
             if error.errno == errno.EPIPE:  # the reader of our output has gone: typer ends in silence
                 raise
             text = f"{error.filename}: {error.strerror}" if error.filename else str(error)
+        except Exception as error:
+            _suggest(error)
+            raise
         typer.secho(f"livetools: {text}", fg=typer.colors.RED, err=True)
         raise typer.Exit(status)
+
+
+def _suggest(error: Any) -> None:
+    """Name in click's error about an unknown option the one that was meant, and no other: which words it has for that
+    depends on its version and on typer's."""
+    name, known = getattr(error, "option_name", None), getattr(error, "possibilities", None)
+    if isinstance(name, str) and hasattr(error, "message"):
+        near = near_names(name, known or ())
+        error.possibilities = None
+        error.message = f"No such option: {name}.{f' Did you mean {near[0]}?' if near else ''}"
 
 
 app = typer.Typer(

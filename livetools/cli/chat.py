@@ -50,7 +50,7 @@ class _CtrlC:
 
 @contextlib.contextmanager
 def ctrl_c(told: Callable[[], object]) -> Iterator[None]:
-    """Ctrl-C calls ``told``; as an exception it would come out of whatever the main thread does just then."""
+    """Ctrl-C calls ``told``; as an exception it would interrupt any code that the main thread runs at that moment."""
     before = signal.signal(signal.SIGINT, lambda *_: told())
     try:
         yield
@@ -224,7 +224,7 @@ class _Talk:
         return partial(self.session.respond, call, value)
 
     def _reply(self, prompt: str, interrupted: Callable[[], Awaitable[None]]) -> str | None:
-        """What the user replies, ``None`` where nobody is there. Ctrl-C settles the call by ``interrupted``."""
+        """What the user replies, ``None`` if the input has ended. Ctrl-C settles the call by ``interrupted``."""
         try:
             return self.typed.read(prompt) if self.typed.typed else None
         except KeyboardInterrupt:
@@ -305,7 +305,7 @@ def _rounded(value: object) -> object:
     return value
 
 
-#: What people type to leave other programs; here a model hears it.
+#: What people type to leave other programs; here it would be sent to the model.
 GOODBYES = frozenset({"exit", "quit", "exit()", "quit()", ":q"})
 
 #: What a line may say in place of a question, and what that does, in words.

@@ -12,6 +12,7 @@ import typer
 from livetools.formats import KINDS, Report, check_text, explain
 from livetools.formats.check import is_empty
 
+from .view import printable
 from .waiting import refuse
 
 COLORS = {"✔": typer.colors.GREEN, "✘": typer.colors.RED, "!": typer.colors.YELLOW, "·": typer.colors.BLUE}
@@ -46,7 +47,7 @@ def check(
         refuse(f"there is nothing to check in {'the standard input' if file == '-' else file}")
     report = check_text(text, kind)
     if as_json:
-        typer.echo(json.dumps(report.as_json(), ensure_ascii=False, indent=2))
+        typer.echo(printable(json.dumps(report.as_json(), ensure_ascii=False, indent=2)))
     else:
         _print(report)
     if not report.ok:

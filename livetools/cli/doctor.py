@@ -25,7 +25,7 @@ from livetools.session.connect import connect
 from livetools.setup.profiles import find
 from livetools.transport.endpoint import Endpoint, resolve
 
-from .options import BASE_URL, DEFAULT_MODEL, MODEL, THINKING, thinking_config
+from .options import BASE_URL, DEFAULT_MODEL, MODEL, THINKING, checked_seconds, thinking_config
 
 FORMATS: tuple[Literal["tool_response", "client_content"], ...] = ("tool_response", "client_content")
 KEYS = ("output", "result", "content")
@@ -59,7 +59,9 @@ def doctor(
     model: Annotated[str, MODEL] = DEFAULT_MODEL,
     base_url: Annotated[str | None, BASE_URL] = None,
     thinking: Annotated[str | None, THINKING] = None,
-    timeout: Annotated[float, typer.Option(help="How many seconds an answer may take.")] = 30.0,
+    timeout: Annotated[
+        float, typer.Option(help="How many seconds an answer may take.", callback=checked_seconds)
+    ] = 30.0,
 ) -> None:
     """Check the environment, the endpoint, the key and the model, and whether a function call works.
 

@@ -31,6 +31,9 @@ LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
 #: Paths that hold nothing of a session: the page itself, its icon and its modules.
 OPEN = ("/web/", "/favicon.ico")
 
+#: Methods that change nothing; a websocket has none, and the relay checks from whose page it comes.
+SAFE = frozenset({"GET", "HEAD", "OPTIONS", None})
+
 NO_TOKEN = "the token is missing or wrong: open the address that `livetools web` printed, with its token"
 
 
@@ -115,6 +118,12 @@ def _is_open(connection: HTTPConnection) -> bool:
     return path == "/" or path.startswith(OPEN) or (path.startswith("/live/") and path.endswith(".js"))
 
 
+def _is_own(connection: HTTPConnection, host: str) -> bool:
+    """Whether no other site asks: browsers name the page that does."""
+    origin = connection.headers.get("origin")
+    return origin is None or origin.partition("://")[2] == host
+
+
 class Guarded:
     """Adds :data:`HEADERS` to every answer, and asks the door about every visitor.
 
@@ -146,6 +155,8 @@ class Guarded:
             return PlainTextResponse(
                 f"{host} is not a name of this server: livetools web --allow-host NAME", 400
             )
+        if connection.scope.get("method") not in SAFE and not _is_own(connection, host):
+            return PlainTextResponse("only the page itself may do this", 403)
         if (entered := self._door.enter(connection)) is not None:
             return entered
         return None if self._door.lets(connection) else PlainTextResponse(NO_TOKEN, 401)

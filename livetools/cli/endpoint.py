@@ -35,7 +35,7 @@ def service_or_fake(
     """The service, if it can be reached; otherwise, or on request, an embedded fake server.
 
     ``rules`` are those of the fake server's pretend model; without them it is ``Pretend``. ``pace`` 1: it speaks in
-    real time, so that one can interrupt it.
+    real time, so that the user can interrupt it.
 
     An endpoint that was named, by ``base_url`` or by the environment, is never replaced by the fake: what is
     wrong with it is raised (``ConfigError``) by ``connect``.

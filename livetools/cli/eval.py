@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,6 +12,7 @@ import anyio
 import typer
 
 from livetools.errors import ConfigError
+from livetools.integrations.relay.race import race
 
 from .agent import with_model
 from .endpoint import Endpoint, service_or_fake
@@ -58,7 +61,8 @@ def eval(
         results: list[Result] = []
         try:
             with offline(endpoint.rest) if endpoint.rest is not None else nullcontext():
-                anyio.run(_play, found, endpoint, repeat, results)
+                if not anyio.run(_play_on, found, endpoint, repeat, results):
+                    raise KeyboardInterrupt
         finally:
             if report is not None:
                 report.write_text(page(results, file.name), encoding="utf-8")
@@ -73,9 +77,12 @@ def eval(
 
 def _check_writable(report: Path) -> None:
     """Raise a usage error, before anything is played, if the report could not be written."""
+    existed = report.exists()
     try:
         with report.open("a", encoding="utf-8"):
             pass
+        if not existed:
+            report.unlink()  # a run that does not begin leaves no empty report
     except OSError as error:
         why = f"cannot write {report}: {error.strerror}"
         raise typer.BadParameter(why, param_hint="--report") from None
@@ -102,6 +109,24 @@ def _agent(target: str) -> AgentLike:
             f"{target} is not an agent: expected a partial of connect, or a function -> Session"
         )
     return with_model(agent, None, target)
+
+
+async def _play_on(found: EvalFile, endpoint: Endpoint, repeat: int, results: list[Result]) -> bool:
+    """Play all of it; false if Ctrl-C has ended it, which is reported before the sessions are closed."""
+    interrupted = False
+
+    async def told() -> None:
+        nonlocal interrupted
+        if sys.platform == "win32":  # there it is a KeyboardInterrupt, as ever
+            await anyio.sleep_forever()
+        with anyio.open_signal_receiver(signal.SIGINT) as signals:
+            async for _ in signals:
+                interrupted = True
+                typer.echo("Ctrl-C: you interrupted the run.", err=True)
+                return
+
+    await race(lambda: _play(found, endpoint, repeat, results), told)
+    return not interrupted
 
 
 async def _play(found: EvalFile, endpoint: Endpoint, repeat: int, results: list[Result]) -> None:

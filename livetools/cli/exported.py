@@ -40,8 +40,10 @@ async def test_the_conversation(live_server):
 
     @live_server.conversation
     async def script(user):
+        try:
 {script}
-        over.set()
+        finally:  # also where an assert fails: nobody waits for what does not come
+            {ending}
 
     session = {opening}  # to the fixture's fake server
     async with session{deciding}:
@@ -110,7 +112,8 @@ def as_test(frames: Iterable[Frame], subject: Subject) -> str:
         constants=_deciding(subject, script) if subject.asks_person else "",
         events=", ".join(names),
         made=", ".join(["anyio.Event()"] * len(names)),
-        script="\n".join(f"        {line}" for line in script.lines),
+        script="\n".join(f"            {line}" for line in script.lines),
+        ending="; ".join(f"{name}.set()" for name in names),
         opening=opening,
         deciding=", anyio.create_task_group() as group" if subject.asks_person else "",
         asking="\n".join(f"        {line}" for line in _asking(script, subject.asks_person)),
@@ -176,7 +179,7 @@ def _deciding(subject: Subject, script: Script) -> str:
 
 
 def _past(script: Script) -> list[int]:
-    """The numbers of the questions after whose answer the script goes on; after the last all is ``over``."""
+    """The numbers of the questions after whose answer the script continues. The last one is followed by ``over``."""
     return [n for n, question in enumerate(script.questions[:-1], 1) if question.goes_on]
 
 

@@ -63,7 +63,9 @@ def load(target: str) -> Loaded:
     values = list(found.values())
     agents = [value for value in values if is_agent(value)]
     if agents and len(values) > 1:
-        raise UsageError(f"{target} names an agent and more: an agent is named alone, as in {place}:agent")
+        raise UsageError(
+            f"{target} names an agent and something else: name the agent alone, as in {place}:agent"
+        )
     if agents:
         return Loaded(agent=agents[0], names=tuple(found))
     tools = as_tools(values)
@@ -153,9 +155,7 @@ def _found(module: ModuleType, place: str) -> dict[str, object]:
     agents = {name: value for name, value in _own(module).items() if is_agent(value)}
     if len(agents) > 1:
         first = next(iter(agents))
-        raise ConfigError(
-            f"{place} has several agents ({', '.join(agents)}): name one, as in {place}:{first}"
-        )
+        raise UsageError(f"{place} has several agents ({', '.join(agents)}): name one, as in {place}:{first}")
     if agents:
         return {**agents}
     for name in USUAL:

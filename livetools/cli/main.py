@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import importlib.util
 import io
 import sys
@@ -24,7 +25,19 @@ def _run() -> None:
         sys.exit(f"livetools: the command needs typer and rich: {install('cli')}")
     from .app import app
 
-    for stream in (sys.stdout, sys.stderr):  # → and ← are in no code page of Windows
+    codecs.register_error("livetools", _spelled)
+    for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+            stream.reconfigure(errors="livetools")
     app()
+
+
+#: Marks of ours that no code page of Windows has, in ASCII: a fault and a success must not look alike.
+MARKS = {"→": "->", "←": "<-", "✔": "ok", "✘": "x", "≠": "!="}
+
+
+def _spelled(error: UnicodeError) -> tuple[str, int]:
+    """What is written for a character that standard output cannot write."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    return MARKS.get(error.object[error.start], "?"), error.start + 1

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import math
+
 import typer
+
+from livetools.errors import ConfigError
+from livetools.transport.endpoint import websocket_url
 
 DEFAULT_MODEL = "gemini-3.8-live"
 
 TARGET = typer.Argument(
-    metavar="MODULE[:NAMES] | FILE.py[:NAMES]",
-    help="An agent (a partial of connect, or a function annotated -> Session), or tools (functions, Tools, "
-    "Toolsets) by their names, separated by commas. Without names: the module's agent, or its `tools`, or the "
-    "functions with @tool, or all its functions.",
+    metavar="TARGET",
+    help="MODULE[:NAMES] or FILE.py[:NAMES]: an agent (a partial of connect, or a function annotated -> Session), or "
+    "tools (functions, Tools, Toolsets) by their names, separated by commas. Without names: the module's agent, or "
+    "its `tools`, or the functions with @tool, or all its functions.",
     show_default=False,
 )
 MODEL = typer.Option(help=f"The model's name ({DEFAULT_MODEL} by default).", show_default=False)
@@ -23,7 +28,30 @@ CONFIG = typer.Option(
     exists=True,
     dir_okay=False,
 )
-BASE_URL = typer.Option(help="The endpoint, instead of Google's: http(s):// or ws(s)://.", show_default=False)
+
+
+def _checked_url(url: str | None) -> str | None:
+    """The URL. Raises ``typer.BadParameter`` for anything else, before anything is dialled."""
+    if url is not None:
+        try:
+            websocket_url(url)
+        except ConfigError as error:
+            raise typer.BadParameter(str(error).removeprefix("base_url: ")) from None
+    return url
+
+
+def checked_seconds(seconds: float) -> float:
+    """A time that has an end. Raises ``typer.BadParameter`` for another."""
+    if not (math.isfinite(seconds) and seconds > 0):
+        raise typer.BadParameter(f"{seconds:g} is not a number of seconds above 0")
+    return seconds
+
+
+BASE_URL = typer.Option(
+    help="The endpoint, instead of Google's: http(s):// or ws(s)://.",
+    show_default=False,
+    callback=_checked_url,
+)
 PORT = typer.Option(help="The port to listen on; 0 chooses a free one.", min=0, max=65535)
 THINKING = typer.Option(
     help="The thinking level, if the model has one: low, medium, high.", show_default=False
@@ -33,3 +61,8 @@ THINKING = typer.Option(
 def thinking_config(level: str | None) -> dict[str, object]:
     """The field of ``connect``'s config that ``--thinking`` sets."""
     return {} if level is None else {"thinking_config": {"thinking_level": level}}
+
+
+def manual_config(manual: bool) -> dict[str, object]:
+    """The field of ``connect``'s config with which the user, and not the service, says when there is speech."""
+    return {"realtime_input_config": {"automatic_activity_detection": {"disabled": True}}} if manual else {}

@@ -3,7 +3,8 @@
 The page speaks to its session through :func:`livetools.integrations.starlette.relay` under ``/live/``, with the client
 in ``livetools/web``. Beside it the app serves what the relay does not send: ``/facts.json`` before a session is
 open, and to the page that has a session's token (in the header ``livetools-session``, never in a URL) the frames of a
-call under ``/frames`` and the exports under ``/export/``.
+call under ``/frames`` and the exports under ``/export/``. :mod:`~livetools.cli.page_sessions` serves the sessions of
+today, and recordings.
 """
 
 from __future__ import annotations
@@ -25,33 +26,45 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from livetools import web
+from livetools.errors import ConfigError
 from livetools.integrations.starlette import relay, session_key
 from livetools.session.handle_store import HandleStore
 from livetools.session.listening.tap import tap
 from livetools.session.session import Session
 from livetools.testing.wire import without_media
 
-from .agent import Choices
+from .agent import Choices, Opener
 from .door import Door, Guarded
 from .exported import Subject, as_test
 from .frame_history import FrameHistories, FrameHistory
+from .page_choices import Chosen, PageChoices, Vary, changed
+from .page_sessions import TOKEN, Replay, SessionRoutes
+from .session_files import SessionFiles
 
 PAGE = Path(web.__file__).with_name("page")
-TOKEN = "livetools-session"  # the header that says whose session is asked about
 
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """What the page shows before a session is open. ``pretend``: the model is the fake's."""
+    """What the page shows before a session is open. ``pretend``: the model is the fake's. ``replay``: a recording that
+    is shown in place of a first session.
+    """
 
     pretend: bool = False
     target: str | None = None
     choices: Choices = field(default_factory=Choices)
+    replay: Replay | None = None
 
     @property
     def title(self) -> str:
         """The target without its folders."""
         return (self.target or "livetools").rpartition("/")[2]
+
+    @property
+    def place(self) -> str:
+        """The target as sessions on disk name it: a file by its whole path."""
+        file = (self.target or "").partition(".py")[0] + ".py"
+        return str(Path(file).resolve()) if self.target and ".py" in self.target else self.target or ""
 
 
 #: What runs beside the server; it may give the page's new sessions another opener.
@@ -59,19 +72,24 @@ Follow: TypeAlias = Callable[["Page"], Coroutine[None, None, None]]
 
 
 def page_app(
-    open_session: Callable[[], Session],
+    open_session: Opener,
     about: About,
     *,
     linger: float = 3600.0,
     door: Door | None = None,
     follow: Follow | None = None,
+    vary: Vary | None = None,
+    files: SessionFiles | None = None,
 ) -> Starlette:
-    """The app. ``open_session`` makes a session a page; a page that is gone keeps it for ``linger`` seconds.
+    """The app. ``open_session`` makes a session a page; a page that has left keeps it for ``linger`` seconds.
 
-    ``door``: who may come (this machine alone, if absent). ``follow`` runs as long as the app does.
+    ``door``: who may come (this machine alone, if absent). ``follow`` runs as long as the app does. ``vary`` makes what
+    opens sessions with the page's choices; without it the page offers none. ``files``: where sessions are kept.
     """
-    page, door = Page(open_session, about), door or Door()
-    live = relay(page.agent, door.authorize, stores=page.histories.of, linger=linger, debug=True)
+    histories = FrameHistories(files=files, agent=about.place, keeps_handles=not about.pretend)
+    page, door = Page(open_session, about, histories, vary), door or Door()
+    live = relay(page.agent, door.authorize, stores=histories.of, linger=linger, debug=True)
+    kept = SessionRoutes(histories, live.is_open, page.end, about.replay)
 
     @contextlib.asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -81,6 +99,7 @@ def page_app(
             yield
             group.cancel_scope.cancel()
         await live.stop()
+        histories.stop()
 
     return Starlette(
         routes=[
@@ -91,7 +110,9 @@ def page_app(
             Route("/frames", page.frames),
             Route("/export/recording", page.recording),
             Route("/export/pytest", page.test),
-            Mount("/live", live),
+            Route("/choices", page.choices.choose, methods=["POST"]),
+            *kept.routes,
+            Mount("/live", Chosen(live)),
             Mount("/web/dist", StaticFiles(directory=web.BUILT)),
             Mount("/web/page", StaticFiles(directory=PAGE)),
         ],
@@ -103,32 +124,45 @@ def page_app(
 class Page:
     """What the app answers, and the agent that it gives to the relay."""
 
-    def __init__(self, open_session: Callable[[], Session], about: About) -> None:
-        self.histories = FrameHistories()
+    def __init__(
+        self, open_session: Opener, about: About, histories: FrameHistories, vary: Vary | None = None
+    ) -> None:
+        self.histories = histories
+        self.choices = PageChoices()
         self._about = about
         self._sessions: WeakKeyDictionary[FrameHistory, Session] = WeakKeyDictionary()
-        self.take(open_session)
+        self.take(open_session, vary)
 
     @property
-    def sessions(self) -> list[Session]:
-        """Those that were opened and are still known."""
-        return list(self._sessions.values())
+    def sessions(self) -> list[tuple[Session, bool]]:
+        """Those that were opened and are still known, each with whether its instructions are the agent's own."""
+        return [
+            (session, "instructions" not in self.choices.of(history))
+            for history, session in self._sessions.items()
+        ]
 
-    def take(self, open_session: Callable[[], Session]) -> None:
+    def take(self, open_session: Opener, vary: Vary | None = None) -> None:
         """Open sessions with this from now on. Raises what it raises; then the one before stays."""
         probe = open_session()  # asked for what it would declare, never opened
-        self._open, self._probe, about = open_session, probe, self._about
-        asks_approval = any(policy.approval for policy in self._probe.plan.policies.values())
-        declared_only = frozenset(name for name, handled in self._probe.tools.items() if not handled)
-        self._subject = Subject(about.target, about.choices, asks_approval, declared_only)
+        self._open, self._probe, self.choices.vary = open_session, probe, vary
 
     def agent(self, *, handle_store: HandleStore | None = None, **options: object) -> Session:
         """A session whose frames go to the history that the relay hands over as its store."""
-        session = self._open()
-        if isinstance(handle_store, FrameHistory):
-            self._sessions[handle_store] = session
-            tap(session, handle_store)
+        history = handle_store if isinstance(handle_store, FrameHistory) else None
+        open_session = self.choices.opener(history) or self._open
+        session = _opened(open_session, history)
+        if history is not None:
+            self._sessions[history] = session
+            history.begin()
+            tap(session, history)
+            if history.file is not None:
+                history.file.about.model = session.model.rpartition("/")[2]
         return session
+
+    async def end(self, history: FrameHistory) -> None:
+        """End the session of this history, if one is open."""
+        if (session := self._sessions.get(history)) is not None:
+            await session.aclose()
 
     async def index(self, request: Request) -> Response:
         return FileResponse(PAGE / "index.html")
@@ -144,16 +178,27 @@ class Page:
                 "model": self._probe.model.rpartition("/")[2],
                 "tools": declarations(self._probe),
                 "pretend": self._about.pretend,
+                "replay": self._about.replay is not None,
+                "history": self.histories.files is not None,
+                "choices": self.choices.offered(self._probe),
             }
         )
 
     async def session(self, request: Request) -> Response:
-        """What the model of the page's session was told: its setup, and the functions that it may call now."""
+        """What the model of the page's session has received: its setup, and the functions that it may call now."""
         history = self._history(request)
         session = None if history is None else self._sessions.get(history)
-        if session is None:
+        if session is None or history is None:
             return UNKNOWN
-        return JSONResponse({"tools": declarations(session), "setup": without_media(session.plan.setup)})
+        history.token = request.headers.get(TOKEN, "")
+        return JSONResponse(
+            {
+                "id": session_key(history.token, None),
+                "tools": declarations(session),
+                "setup": without_media(session.plan.setup),
+                "choices": self.choices.of(history),
+            }
+        )
 
     async def frames(self, request: Request) -> Response:
         """The frames of a call of the page's session."""
@@ -173,15 +218,30 @@ class Page:
             return UNKNOWN
         try:
             return PlainTextResponse(
-                await run_in_threadpool(lambda: as_test(history.frames(), self._subject))
+                await run_in_threadpool(lambda: as_test(history.frames(), self._subject(history)))
             )
         except ValueError as error:
             return PlainTextResponse(str(error), 409)
+
+    def _subject(self, history: FrameHistory) -> Subject:
+        about, session = self._about, self._sessions.get(history, self._probe)
+        asks_approval = any(policy.approval for policy in session.plan.policies.values())
+        declared_only = frozenset(name for name, handled in session.tools.items() if not handled)
+        choices = changed(about.choices, self.choices.of(history))
+        return Subject(about.target, choices, asks_approval, declared_only)
 
     def _history(self, request: Request) -> FrameHistory | None:
         """The history of the session whose token is in the request's header."""
         token = request.headers.get(TOKEN)
         return self.histories.find(session_key(token, None)) if token else None
+
+
+def _opened(open_session: Opener, history: FrameHistory | None) -> Session:
+    """A session that keeps its handle in its history, where the agent and its model can."""
+    if history is not None and history.file is not None:
+        with contextlib.suppress(ConfigError):  # a function that takes no store, a model without handles
+            return open_session(handle_store=history)
+    return open_session()
 
 
 UNKNOWN = PlainTextResponse("this session is not known, or its frames are not kept any more", 404)

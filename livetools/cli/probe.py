@@ -27,14 +27,14 @@ def probe(
 ) -> None:
     """Ask the service how a model behaves, and print its ModelProfile.
 
-    It holds a short conversation for each fact of a profile that one can tell, a few cents in all: it shows the
+    It holds a short conversation for each fact that can be observed, for a few cents in all. It shows the
     price first, and asks. Then it lists what differs from the profile that livetools has, what could not be decided,
     and a profile to pass as connect(profile=...), with the date and what was seen.
     """
     probing = Probe(model, resolve(base_url=base_url))
     api = "Vertex AI" if probing.endpoint.vertexai else "the Gemini API"
     typer.echo(f"{price(model)} on {api}.")
-    if not (yes or typer.confirm("Go on?")):
+    if not (yes or typer.confirm("Continue?")):
         raise typer.Exit(1)
 
     async def main() -> Report:

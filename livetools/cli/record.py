@@ -15,6 +15,7 @@ from livetools.transport.endpoint import websocket_url
 from .options import PORT
 from .saving import opened, test_of
 from .serve import announcement, authority_place
+from .view import printable
 from .waiting import explained, refuse, until_stopped, usable
 
 EXISTS = "--force overwrites it, --append adds to it"
@@ -91,12 +92,14 @@ def replay(
 
     With --as-test it only prints the conversation as a test for `live_server`, with the agent or the tools of TARGET.
     """
-    from livetools.testing import FakeLiveServer
+    from livetools.testing import FakeLiveServer, Recording
 
     if test:
-        return typer.echo(test_of(file, target), nl=False)
+        return typer.echo(printable(test_of(file, target)), nl=False)
     if target is not None:
         refuse("TARGET is for --as-test: without --as-test, any client that connects gets the recording")
+    with usable("FILE"):
+        Recording.load(file)
     with explained(f"port {port}"):
         server = FakeLiveServer.replay(file, pace=pace, tls=tls, port=port)
         server.authority = authority_place()
@@ -112,4 +115,4 @@ def replay(
         typer.secho(complaint, fg=typer.colors.RED, err=True)
     if log.complaints or log.unplayed:
         raise typer.Exit(1)
-    return typer.echo("played to the end: the client said what the recording has")
+    return typer.echo("played to the end: the client sent what the recording has")

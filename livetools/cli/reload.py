@@ -49,12 +49,15 @@ async def loaded(target: str) -> Loaded:
     return found
 
 
-async def update(found: Loaded, session: Session) -> None:
-    """Give the session the tools that were loaded, and an agent's instructions. Raises as ``Session.update`` does."""
+async def update(found: Loaded, session: Session, *, instructions: bool = True) -> None:
+    """Give the session the tools that were loaded, and, with ``instructions``, those of an agent.
+
+    Raises as ``Session.update`` does.
+    """
     if found.agent is None:
         return await session.update(tools=found.tools)
     agent = open_agent(with_model(found.agent, None, None), base_url=NOWHERE)
-    return await session.update(instructions_of(agent), tools_of(agent))
+    return await session.update(instructions_of(agent) if instructions else None, tools_of(agent))
 
 
 def folder_of(target: str) -> Path:

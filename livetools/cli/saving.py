@@ -109,7 +109,7 @@ def test_of(file: Path, target: str | None) -> str:
     except OSError as error:
         raise ConfigError(f"{file} cannot be read: {error.strerror}") from None
     except ValueError as error:
-        raise ConfigError(str(error)) from None
+        raise UsageError(str(error)) from None
     loaded = Loaded() if target is None else load(target)
     choices = Choices(model=None if loaded.agent is not None else _model(frames))
     session = sessions(target, choices, NOWHERE)()

@@ -6,6 +6,7 @@ becomes typed text, from its transcript, because a script has no voice.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from keyword import iskeyword
@@ -13,8 +14,9 @@ from typing import Any
 
 from livetools.testing.wire import Frame, Message
 
-#: How the results begin that a session sends as text, because their call can no longer be answered.
+#: How a result begins that a session sends as text, because its call can no longer be answered, and what it holds.
 LATE_RESULT = "[Result of "
+LATE_RESPONSE = re.compile(r"\[Result of \w+\(.*?: (\{.*?\})\](?=\n\[Result of |\s*$)", re.DOTALL)
 #: What is typed for speech that nobody has written down.
 UNHEARD = "(spoken)"
 #: How the answer begins that a person's, or the tool's, refusal gives.
@@ -23,7 +25,7 @@ NOT_APPROVED = "the call was not approved"
 
 @dataclass(slots=True)
 class Question:
-    """One question of the user, and what came of it."""
+    """One question of the user, and the answer."""
 
     text: str
     spoken: bool = False
@@ -36,7 +38,7 @@ class Question:
 
     @property
     def goes_on(self) -> bool:
-        """Whether the script goes on behind the answer that the user gets."""
+        """Whether the script continues after the answer that the user gets."""
         return self.line_lost or self.has_late_result
 
 
@@ -70,8 +72,8 @@ class _Reader:
         self._sound = False  # of the user, since the last turn
         self._turn_open = False
         self._queued: list[Question] = []  # typed while the model spoke
-        self._open: dict[str, tuple[str, str, Mapping[str, Any]]] = {}  # by id: variable, name, arguments
-        self._parts: dict[str, Mapping[str, Any]] = {}  # by id: what a generator yielded last
+        self._open: dict[str, tuple[int, str, Mapping[str, Any]]] = {}  # by id: number, name, arguments
+        self._parts: dict[str, list[Message]] = {}  # by id: the responses that came so far
         self._count = 0
         self._whole = (0, 0)  # lines, questions
 
@@ -128,7 +130,10 @@ class _Reader:
         if text.startswith(LATE_RESULT):
             if self._last is not None:
                 self._last.has_late_result = True
-            return self._write("turn = await user.says()  # the result of a call, as text")
+            self._write("turn = await user.says()  # the result of a call, as text")
+            for response in LATE_RESPONSE.findall(text):
+                self._write(f"assert {response!r} in turn.text")
+            return None
         self._sound, self._heard = False, ""
         last = self._last
         if last is not None and last.text == text and not (last.complete or last.answers or last.calls):
@@ -149,23 +154,35 @@ class _Reader:
         self._write(f"turn = await user.says({question.text!r}){comment}")
 
     def _answered(self, response: Message) -> None:
-        key, body = str(response.get("id") or response.get("name")), response.get("response")
-        if body:
-            self._parts[key] = body
+        key = str(response.get("id") or response.get("name"))
+        self._parts.setdefault(key, []).append(response)
         if response.get("willContinue"):
             return
-        body = self._parts.pop(key, {})
+        parts = [part for part in self._parts.pop(key) if part.get("response")]
         known = self._open.pop(key, None)
         if known is None:
             return
-        variable, name, args = known
+        number, name, args = known
+        body = parts[-1]["response"] if parts else {}
         error = str(body.get("error", ""))
         if error.startswith(NOT_APPROVED):
             self._script.refused.append((name, args, error.removeprefix(NOT_APPROVED).removeprefix(": ")))
         self._script.answered.append((name, args, body))
-        answer = variable.replace("call", "answer")
-        self._write(f"{answer} = await turn.answer({variable})")
-        self._write(f"assert {answer} == {body!r}")
+        self._write(f"answer{number} = await turn.answer(call{number})")
+        self._write(f"assert answer{number} == {body!r}")
+        self._compare(_call(number), parts)
+
+    def _compare(self, call: str, parts: list[Message]) -> None:
+        """Compare what the answer does not show: what a generator yielded before it, the scheduling, the media."""
+        if len(parts) > 1:
+            bodies = [part["response"] for part in parts]
+            found = f"each['response'] for each in {call}.responses if each.get('response')"
+            self._write(f"assert [{found}] == {bodies!r}")
+        if parts and "scheduling" in parts[-1]:
+            self._write(f"assert {call}.scheduling == {str(parts[-1]['scheduling']).upper()!r}")
+        if kinds := [kind for part in parts for kind in _kinds(part)]:
+            found = f"part['inlineData']['mimeType'] for each in {call}.responses for part in each.get('parts', [])"
+            self._write(f"assert [{found}] == {kinds!r}")
 
     # What the server sent
 
@@ -206,15 +223,17 @@ class _Reader:
         if self._last is None:
             return
         self._count += 1
-        variable, name, args = f"call{self._count}", str(call.get("name")), call.get("args") or {}
-        self._open[str(call.get("id") or name)] = variable, name, args
+        name, args = str(call.get("name")), call.get("args") or {}
+        self._open[str(call.get("id") or name)] = self._count, name, args
         self._last.calls.append(name)
-        self._write(f"{variable} = await turn.start_call({_arguments(name, args)})")
+        self._write(f"call{self._count} = await turn.start_call({_arguments(name, args)})")
 
     def _cancelled(self, ids: Iterable[str]) -> None:
         for id_ in ids:
             if (known := self._open.pop(id_, None)) is not None:
-                self._write(f"await turn.cancel({known[0]})")
+                number = known[0]
+                self._write(f"await turn.cancel(call{number})")
+                self._write(f"assert {_call(number)}.state == 'cancelled'  # it was still running")
 
     def _interrupted(self) -> None:
         self._say()
@@ -247,6 +266,19 @@ class _Reader:
 
     def _write(self, line: str) -> None:
         self._script.lines.append(line)
+
+
+def _call(number: int) -> str:
+    """The expression for the fake server's record of a call."""
+    return f"live_server.calls[{number - 1}]"
+
+
+def _kinds(response: Message) -> list[str]:
+    return [
+        str(part["inlineData"].get("mimeType"))
+        for part in response.get("parts") or []
+        if "inlineData" in part
+    ]
 
 
 def _arguments(name: str, args: Mapping[str, Any]) -> str:

@@ -1,10 +1,11 @@
-"""``livetools serve``: the fake Live server on a port, with a table of what goes on."""
+"""``livetools serve``: the fake Live server on a port, with a table of its connections and calls."""
 
 from __future__ import annotations
 
 import contextlib
 import math
 import os
+import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
@@ -43,7 +44,7 @@ def serve(
     ] = False,
     profile: Annotated[
         str | None,
-        typer.Option(help="Behave as this model, whatever the client asks for.", show_default=False),
+        typer.Option(help="Behave as this model, even if the client asks for another.", show_default=False),
     ] = None,
     rules: Annotated[
         Path | None,
@@ -99,15 +100,22 @@ def serve(
 
 
 def _known(profile: str | None) -> None:
-    """Raise ``ValueError`` for a profile that is of no model family: it would behave as none does."""
+    """Raise ``ValueError`` for a profile of an unknown model family: no model behaves like that."""
     if profile is not None and not find(profile).known:
         raise ValueError(f"no model family has the name {profile!r}; there are {', '.join(families())}")
 
 
 def authority_place() -> Path:
     """The folder of the commands' certificate authority. A client that trusts it once trusts it the next time, too."""
-    cache = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    cache = os.environ.get("LOCALAPPDATA") or os.environ.get("XDG_CACHE_HOME") or _home() / ".cache"
     return Path(cache) / "livetools"
+
+
+def _home() -> Path:
+    try:
+        return Path.home()
+    except RuntimeError:  # neither HOME nor an entry of the user says where it is
+        return Path(tempfile.gettempdir())
 
 
 def announcement(server: Address, what: str) -> list[str]:
@@ -197,6 +205,6 @@ def _first(content: dict[str, object]) -> dict[str, object]:
 
 
 def _last(session: FakeSession) -> str:
-    """The last words, of either."""
+    """The last words of the conversation, the user's or the model's."""
     texts = [str(_first(content).get("text", "")) for content in session.history]
     return harmless(next((text for text in reversed(texts) if text), ""))[:40]

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
-#: The file that keeps what was typed, below the folder for such files.
-HISTORY = Path("livetools") / "chat_history"
+if TYPE_CHECKING:
+    from prompt_toolkit.history import History
+
+from .state_folder import state_folder
+
+#: The file that keeps what was typed.
+HISTORY = "chat_history"
 
 
 class Lines(Protocol):
@@ -48,7 +52,7 @@ class Piped:
         return self._source.readline() or None
 
     def forget(self) -> None:
-        """See :class:`Lines`: the lines of a pipe were meant to be read later."""
+        """See :class:`Lines`. Lines in a pipe are kept: they were written to be read later."""
 
 
 class Typed:
@@ -59,11 +63,10 @@ class Typed:
     def __init__(self, commands: Sequence[str]) -> None:
         from prompt_toolkit import PromptSession
         from prompt_toolkit.completion import WordCompleter
-        from prompt_toolkit.history import FileHistory
 
         completer = WordCompleter(list(commands), sentence=True)
         self._session: PromptSession[str] = PromptSession(
-            history=FileHistory(str(history_file())), completer=completer, complete_while_typing=False
+            history=_history(), completer=completer, complete_while_typing=False
         )
         self._question: PromptSession[str] = PromptSession()
 
@@ -83,6 +86,17 @@ class Typed:
         forget_typed()
 
 
+def _history() -> History:
+    """What was typed in conversations before; of this one alone, where no file can be kept (no home, a disk that is
+    full)."""
+    from prompt_toolkit.history import FileHistory, InMemoryHistory
+
+    try:
+        return FileHistory(str(history_file()))
+    except (OSError, RuntimeError):  # the latter: nobody knows where the home is
+        return InMemoryHistory()
+
+
 def forget_typed() -> None:
     """Drop what waits to be read from the terminal."""
     with contextlib.suppress(ImportError, OSError, ValueError):  # Windows; standard input is not a terminal
@@ -93,9 +107,8 @@ def forget_typed() -> None:
 
 
 def history_file() -> Path:
-    """The file that keeps what was typed, readable by its owner alone. It is made where it is not there."""
-    state = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
-    file = state / HISTORY
+    """The file that keeps what was typed, readable by its owner alone. It is created if it does not exist."""
+    file = state_folder() / HISTORY
     file.parent.mkdir(parents=True, exist_ok=True)
     file.touch(mode=0o600)
     return file

@@ -13,8 +13,9 @@ from livetools.setup.plan import make_plan
 from .agent import with_model
 from .loading import load
 from .options import DEFAULT_MODEL, MODEL, TARGET
+from .view import printable
 
-NOWHERE = "ws://127.0.0.1"  # on this machine no key is asked for, and nothing is dialled
+NOWHERE = "ws://127.0.0.1"  # this machine: no key is needed, and nothing is dialled
 
 
 def tools(
@@ -32,7 +33,7 @@ def tools(
         plan = make_plan(model or DEFAULT_MODEL, [tool.spec() for tool in loaded.tools])
     else:
         plan = plan_of(open_agent(with_model(loaded.agent, model, target), base_url=NOWHERE))
-    typer.echo(json.dumps(plan.setup.get("tools", []), ensure_ascii=False, indent=2))
+    typer.echo(printable(json.dumps(plan.setup.get("tools", []), ensure_ascii=False, indent=2)))
     lint = [line for tool in loaded.tools for line in tool.lint()]
     for line in (*plan.warnings, *lint):
         typer.secho(line, fg=typer.colors.YELLOW, err=True)

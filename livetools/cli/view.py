@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 from rich.console import Console
+from rich.control import Control
+from rich.segment import ControlType
 from rich.text import Text
 
 from livetools import events
@@ -23,6 +27,8 @@ class View:
         self.console = console
         self.speaker = speaker
         self._speaking = False  # the cursor is behind words of the model
+        self._asking = False
+        self._status = ""  # a line that the next one takes the place of
 
     def notice(self, text: str, style: str = "dim") -> None:
         """A line about the conversation."""
@@ -36,8 +42,35 @@ class View:
             self._speaking = True
         self._print(text, end="")
 
+    def status(self, text: str) -> None:
+        """A line that is shown until another is. Nothing, while the model speaks, and where no terminal can do it."""
+        console = self.console
+        if self._speaking or self._asking or text == self._status:
+            return
+        if not console.is_terminal or console.is_dumb_terminal:
+            return
+        self._erase()
+        self.console.print(Text(text, "dim"), end="", soft_wrap=True)
+        self._status = text
+
+    @contextmanager
+    def question(self) -> Iterator[None]:
+        """A person is asked something: no line is shown that the next one takes the place of."""
+        self._asking = True
+        self.end()
+        try:
+            yield
+        finally:
+            self._asking = False
+
+    def _erase(self) -> None:
+        if self._status:
+            self.console.control(Control.move_to_column(0), Control((ControlType.ERASE_IN_LINE, 2)))
+            self._status = ""
+
     def end(self) -> None:
         """End the model's line."""
+        self._erase()
         if self._speaking:
             self.console.print()
         self._speaking = False
@@ -60,6 +93,7 @@ class View:
                     self.notice(f"  {text}", "yellow")
 
     def _print(self, text: str, style: str = "", end: str = "\n") -> None:
+        self._erase()
         self.console.print(Text(harmless(text), style), end=end, soft_wrap=True)
 
 
@@ -67,7 +101,7 @@ def told(event: Event) -> str:
     """The line that describes an event outside the conversation; empty for most events."""
     match event:
         case events.ToolCancelled(call):
-            return f"{call.name} was cancelled by the model"
+            return f"{call.name} was cancelled by the service"
         case events.ToolLost(call, delivery):
             fate = "its result follows as text" if delivery == "text" else "its result is dropped"
             return f"the line broke while {call.name} ran: {fate}"
@@ -127,6 +161,17 @@ def duration(seconds: float) -> str:
 def harmless(text: str) -> str:
     """Without the characters that could take over a terminal, or show its lines in another order."""
     return _DISORDER.sub("", text).encode(errors="replace").decode()
+
+
+def printable(text: str) -> str:
+    """Text that is read by programs, JSON or Python, as standard output can write it: what is not in its code page is
+    escaped, where a ``?`` would take its place."""
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return "".join(each if each.isascii() else json.dumps(each)[1:-1] for each in text)
+    return text
 
 
 #: Control characters, and those that turn the direction of what follows.

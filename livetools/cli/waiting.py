@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import socket
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,7 +16,7 @@ from livetools.errors import ConfigError
 
 
 class UsageError(ConfigError):
-    """The command was called wrongly, with a target or a file that is not there: exit status 2."""
+    """The command was called wrongly, with a target or a file that does not exist: exit status 2."""
 
 
 SIGNALS = [signal.SIGINT, signal.SIGTERM]
@@ -58,6 +59,8 @@ def explained(what: str = "") -> Iterator[None]:
         yield
     except ConfigError:
         raise
+    except socket.gaierror as error:
+        raise UsageError(f"{what}: {error.strerror}") from error  # a host that there is not
     except OSError as error:
         place = error.filename or what
         raise ConfigError(f"{place}: {error.strerror or error}" if place else str(error)) from error

@@ -14,15 +14,21 @@ import typer
 
 from livetools.errors import LiveToolsError, LocalProtocolError, SessionClosed
 
-from .agent import Choices, opener, sessions
+from .agent import Choices, loaded_now, opener
 from .endpoint import Endpoint, service_or_fake
 from .options import BASE_URL, CONFIG, INSTRUCTIONS, LANGUAGE, MODEL, PORT, TARGET, THINKING, VOICE
 from .reload import edits, loaded, update
-from .waiting import explained, refuse
+from .waiting import UsageError, explained, refuse
 
 if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
+    from .agent import Opener
     from .door import Door
+    from .loading import Loaded
     from .page import Page
+    from .page_choices import Vary
+    from .page_sessions import Replay
 
 LOOPBACK = "127.0.0.1"
 
@@ -48,46 +54,65 @@ def web(
     reload: Annotated[
         bool, typer.Option("--reload", help="Take the edited file each time a Python file is saved.")
     ] = False,
+    history: Annotated[
+        bool, typer.Option("--history/--no-history", help="Keep the sessions of the last day on disk.")
+    ] = True,
+    replay: Annotated[
+        Path | None,
+        typer.Option(help="A recording to show on the page; no key is needed.", exists=True, dir_okay=False),
+    ] = None,
 ) -> None:
     """Serve a web page to type or talk to an agent, with every call on a timeline.
 
     Only this machine can reach it, unless --host or --allow-host says otherwise; then the address has a token. Only
     the page itself may open a session. Each tab has its own session, which survives a reload. Ctrl-C stops it.
+
+    The sessions of the last day are kept in a folder that only you may read, and can be reopened on the page.
     """
-    import uvicorn
-
-    from livetools.integrations.relay.limits import MAX_MESSAGE
-
     from .door import Door
     from .page import About, page_app
+    from .session_files import SessionFiles
+    from .state_folder import state_folder
 
     if reload and target is None:
         refuse("--reload: there is no file to follow; name it, as in livetools web agent.py --reload")
     choices = Choices(model, instructions, voice, language, thinking, config)
     door = Door.to(host, allow_host or (), secrets.token_urlsafe(16))
+    shown = None if replay is None else _recording(replay)
     with service_or_fake(fake, base_url, pace=1.0) as endpoint, explained(f"{host}:{port}"):
-        session = sessions(target, choices, endpoint.options, transcribe=True)
+        found = loaded_now(target)
         follow = partial(_follow, target, choices, endpoint) if reload and target is not None else None
-        app = page_app(session, About(endpoint.fake, target, choices), door=door, follow=follow)
+        app = page_app(
+            opener(found, target, choices, endpoint.options, transcribe=True),
+            About(endpoint.fake, target, choices, shown),
+            door=door,
+            follow=follow,
+            vary=_vary(found, target, choices, endpoint),
+            files=SessionFiles(state_folder() / "web-sessions") if history else None,
+        )
         with _listening(host, port) as listener:
             if endpoint.notice:
                 typer.echo(endpoint.notice)
             for line in addresses(door, host, listener.getsockname()[1], allow_host or ()):
                 typer.echo(line)
-            server = uvicorn.Server(
-                uvicorn.Config(
-                    app,
-                    log_level="warning",
-                    ws="websockets-sansio",
-                    ws_max_size=MAX_MESSAGE,
-                    timeout_graceful_shutdown=1,
-                )
-            )
-            with contextlib.suppress(KeyboardInterrupt):
-                server.run(sockets=[listener])
+            _serve(app, listener)
+
+
+def _serve(app: Starlette, listener: socket.socket) -> None:
+    """Serve until Ctrl-C."""
+    import uvicorn
+
+    from livetools.integrations.relay.limits import MAX_MESSAGE
+
+    config = uvicorn.Config(
+        app, log_level="warning", ws="websockets-sansio", ws_max_size=MAX_MESSAGE, timeout_graceful_shutdown=1
+    )
+    with contextlib.suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run(sockets=[listener])
 
 
 def _listening(host: str, port: int) -> socket.socket:
+    socket.getaddrinfo(host, port)  # fails in its own way if the host does not exist
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     return socket.create_server((host, port), family=family)
 
@@ -112,17 +137,43 @@ def own_address() -> str | None:
     return None
 
 
+def _recording(file: Path) -> Replay:
+    """The recording of ``--replay``. Raises ``UsageError`` if it cannot be read."""
+    from livetools.testing import Recording
+
+    from .page_sessions import Replay
+
+    try:
+        return Replay(file.name, tuple(Recording.load(file).frames))
+    except OSError as error:
+        raise UsageError(f"--replay: {file}: {error.strerror}") from None
+    except ValueError as error:
+        raise UsageError(f"--replay: {error}") from None
+
+
+def _vary(found: Loaded, target: str | None, choices: Choices, endpoint: Endpoint) -> Vary:
+    """What opens sessions of the target with other choices."""
+
+    def vary(changes: Choices) -> Opener:
+        return opener(found, target, choices, endpoint.options, transcribe=True, changes=changes)
+
+    return vary
+
+
 async def _follow(target: str, choices: Choices, endpoint: Endpoint, page: Page) -> None:
     """Update the page's sessions, open and future ones, from each saved file."""
     async for names in edits(target):
         try:
             found = await loaded(target)
-            page.take(opener(found, target, choices, endpoint.options, transcribe=True))
-            for session in page.sessions:
+            page.take(
+                opener(found, target, choices, endpoint.options, transcribe=True),
+                _vary(found, target, choices, endpoint),
+            )
+            for session, has_own in page.sessions:
                 with contextlib.suppress(
                     SessionClosed, LocalProtocolError
                 ):  # it is over, and only remembered
-                    await update(found, session)
+                    await update(found, session, instructions=has_own and choices.instructions is None)
             typer.echo(f"{names}: reloaded")
         except LiveToolsError as error:
             typer.echo(f"{names}: {error}", err=True)

@@ -81,7 +81,7 @@ class CutsIn:
 
 
 class FallsSilent:
-    """A caller who says nothing for ``seconds`` after turn number ``after`` (from 1), and then goes on.
+    """A caller who says nothing for ``seconds`` after turn number ``after`` (from 1), and then continues.
 
     What the agent says meanwhile is recorded, such as the question of ``connect(idle=...)``. No answer is expected.
 

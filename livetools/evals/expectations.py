@@ -147,7 +147,7 @@ class NotCalled(_Plain):
 
 @dataclass(frozen=True)
 class AskedApproval(_Plain):
-    """A person was asked to approve a call of this function, whatever they decided.
+    """A person was asked to approve a call of this function, even if they refused.
 
     Fails if the function was not called, and if one of its calls ran without anybody being asked.
     """
@@ -169,7 +169,7 @@ class AskedApproval(_Plain):
 
 @dataclass(frozen=True)
 class Ran(_Plain):
-    """The function was called and ran, whatever came of it: the call was neither refused nor invalid."""
+    """The function was called and ran, with or without success: the call was neither refused nor invalid."""
 
     name: str
 

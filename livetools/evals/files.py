@@ -214,7 +214,7 @@ def _reached(value: Mapping[str, Any]) -> ReachedGoal:
     return ReachedGoal()
 
 
-#: What an expectation is called in a file, the keys that may stand beside it, and what it becomes.
+#: What an expectation is called in a file, the keys that may be beside it, and what it becomes.
 EXPECTATIONS: Mapping[str, tuple[set[str], Callable[[Mapping[str, Any]], Expectation]]] = {
     "called": ({"with", "times", "others"}, _called),
     "not_called": (set(), lambda v: NotCalled(None if v["not_called"] is True else str(v["not_called"]))),

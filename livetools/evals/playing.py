@@ -31,7 +31,7 @@ from .record import Conversation, TurnRecord
 from .recorder import Recorder
 
 SILENCE = bytes(3200)  # 100 ms at 16 kHz
-AFTER = 10  # chunks of silence behind what was spoken: the service hears an end by it
+AFTER = 10  # chunks of silence after the speech: the service detects the end by it
 
 
 @explains_keywords(
@@ -191,7 +191,7 @@ class _Play:
             turn.trouble = str(error) or f"no answer within {self.case.timeout:g} s"
 
     async def _settle(self) -> None:
-        """Wait for what is still to come of this turn, as long as the caller is patient."""
+        """Wait for the rest of this turn, as long as the caller is patient."""
         try:
             await self.session.wait_until_settled(timeout=self.case.patience)
         except TimeoutError:
@@ -231,7 +231,7 @@ class _Play:
             case ToolStarted(call):
                 await self._weather()
                 if not self.session.tools.get(call.name, True):
-                    await self._decide(self.session.respond, call, ToolError("nobody is there to answer"))
+                    await self._decide(self.session.respond, call, ToolError("nobody is available to answer"))
             case ApprovalRequested(call):
                 approve = self.case.approve
                 if approve if isinstance(approve, bool) else call.name in approve:

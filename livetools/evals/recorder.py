@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class Recorder(Hooks):
-    """Observes one session. It sees each event before the session goes on, so the record is never behind.
+    """Observes one session. It sees each event before the session continues, so the record is never behind.
 
     ``now`` returns the seconds since the conversation began; ``transcribed`` says whether the session asks for a
     transcript, which then counts as what the model says.

@@ -79,7 +79,7 @@ async def judge_round(case: Eval, conversation: Conversation, judge: Judge | Non
 
 
 async def _verdict(expectation: Expectation, conversation: Conversation, judge: Judge | None) -> Verdict:
-    """An expectation that cannot be checked has failed; the others, and the other evals, go on."""
+    """An expectation that cannot be checked has failed; the others, and the other evals, continue."""
     try:
         return await expectation.check(conversation, judge)
     except ConfigError:

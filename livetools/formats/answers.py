@@ -54,7 +54,7 @@ def check_stream(chunks: Json, spot: Spot, todo: Checklist) -> None:
         _check_response(chunk, spot[number], todo, whole=False)
         for candidate in _candidates(chunk):
             index = str(candidate.get("index") or 0)
-            message = f"candidate {index} goes on after its finishReason"
+            message = f"candidate {index} continues after its finishReason"
             todo.expect(index not in finished, "stream-finish", spot[number], message)
             if candidate.get("finishReason"):
                 finished.add(index)
@@ -76,7 +76,7 @@ def _check_response(response: Json, spot: Spot, todo: Checklist, *, whole: bool)
     if not todo.expect(isinstance(response, Mapping), "answer-object", spot, f"it is {kind_of(response)}"):
         return
     foreign = sorted(OTHERS & response.keys())
-    if not todo.expect(not foreign, "answer-shape", spot, f"{', '.join(foreign)} is of another API"):
+    if not todo.expect(not foreign, "answer-shape", spot, f"{', '.join(foreign)} belongs to another API"):
         return
     _check_casing(response, spot, todo)
     if "error" in response:
@@ -186,7 +186,7 @@ def _check_usage(usage: Json, spot: Spot, todo: Checklist, whole: bool) -> None:
     if not todo.expect(isinstance(usage, Mapping), "answer-usage", spot, f"it is {kind_of(usage)}"):
         return
     foreign = [key for key in usage if snake(key) == key and "_" in key]
-    todo.expect(not foreign, "answer-usage", spot, f"{', '.join(foreign)} is of another API")
+    todo.expect(not foreign, "answer-usage", spot, f"{', '.join(foreign)} belongs to another API")
     counts = {key: value for key, value in usage.items() if key.endswith("TokenCount")}
     for key, value in counts.items():
         whole_number = isinstance(value, int) and not isinstance(value, bool) and value >= 0

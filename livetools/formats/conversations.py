@@ -146,7 +146,7 @@ def _check_answers(turn: Turn, after: Turn | None, todo: Checklist) -> None:
         message = f"the conversation ends before {names} is answered"
     elif given == 0:
         who = "assistant" if after.role == "model" else "user"
-        verb = "answered" if after.role == "model" else "went on"
+        verb = "answered" if after.role == "model" else "continued"
         message = f"the {who} {verb}, but no function response for {names} comes before it"
     else:
         message = (

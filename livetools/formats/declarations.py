@@ -65,7 +65,7 @@ def _check_tool(tool: Json, spot: Spot, todo: Checklist, names: dict[str, Spot])
         _check_declaration(tool, spot, todo, names)
     elif shape is not None:
         _check_foreign(tool, spot, todo, names)
-    else:  # google_search and its like
+    else:  # google_search and other built-in tools
         todo.expect(bool(tool) and "type" not in tool, "tool-object", spot, "not the shape of any tool")
 
 

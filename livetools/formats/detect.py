@@ -32,7 +32,7 @@ FRAME = (CLIENT | SERVER) - ANSWER
 
 
 def detect(document: Json) -> Kind | None:
-    """The kind of ``document``, or ``None`` for one that is like nothing we know."""
+    """The kind of ``document``, or ``None`` if it is not recognized."""
     if isinstance(document, Mapping):
         return _object(document)
     if not isinstance(document, list):

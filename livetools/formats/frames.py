@@ -212,7 +212,7 @@ def _responses(frame: Mapping[str, Json]) -> Iterator[Mapping[str, Json]]:
 
 
 def _listed(frame: Mapping[str, Json], outer: str, inner: str) -> list[Mapping[str, Json]]:
-    """The objects of a list in a message, whatever else may stand there."""
+    """The objects of a list in a message, without anything else in it."""
     message = member(frame, outer)[1]
     found = member(message, inner)[1] if isinstance(message, Mapping) else None
     return [item for item in found if isinstance(item, Mapping)] if isinstance(found, list) else []

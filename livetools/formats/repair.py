@@ -1,7 +1,7 @@
 """Repairs a conversation, as far as that is possible without inventing what a function returned.
 
 Mended are roles, casing, values that are not objects, parts that lie about, responses that are split over
-several contents or stand too late, ids and names that follow from their calls, and responses whose call is
+several contents or come too late, ids and names that follow from their calls, and responses whose call is
 gone (left out: a history that was cut in its middle). A call that nobody answered stays a fault: only its
 function knows the result.
 """

@@ -1,4 +1,4 @@
-"""What a rule of the shapes is. The rows stand in :mod:`rules_sent` and :mod:`rules_other`."""
+"""What a rule of the shapes is. The rows are in :mod:`rules_sent` and :mod:`rules_other`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Level: TypeAlias = Literal["fault", "advice", "note"]
 class Rule:
     """One row of the table.
 
-    ``title`` says what holds where it is kept, ``why`` explains. ``says`` is the service's own text as public
+    ``title`` states the rule, ``why`` explains it. ``says`` is the service's own text as public
     reports and recorded closes have it (2025-01 to 2026-10), with ``{path}`` in the service's snake_case;
     empty where the service says nothing, which is often the worse case. ``fix`` says what to do.
     """

@@ -115,7 +115,7 @@ RECEIVED = (
     Rule(
         "answer-usage-present",
         "the response says what it used",
-        "Clients that count tokens read usageMetadata without asking whether it is there.",
+        "Clients that count tokens read usageMetadata without checking that it exists.",
         "",
         "Add usageMetadata, to the last chunk at least.",
         "advice",

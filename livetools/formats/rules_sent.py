@@ -104,7 +104,7 @@ RESPONSES = (
         "response-name-live",
         "the name of the function is given, beside its id",
         "The id was enough up to 3.1. gemini-3.8-live-extended-thinking takes a nameless answer for a failed "
-        "call and speaks of a system error (roomkit#42, 2026-09-18).",
+        "call and mentions a system error (roomkit#42, 2026-09-18).",
         "",
         "Copy the name of the call into name.",
     ),
@@ -169,7 +169,7 @@ LIVE = (
     Rule(
         "live-response-empty",
         "functionResponses has an answer in it",
-        "The service accepts an empty one, but it answers nothing: the model goes on waiting.",
+        "The service accepts an empty one, but it answers nothing: the model keeps waiting.",
         "",
         '"functionResponses": [{"id": …, "name": …, "response": {…}}]',
     ),

@@ -129,14 +129,14 @@ def json_schema(schema: Object) -> dict[str, Json]:
 
 
 def random_id() -> str:
-    """An id for a call that has none, of the kind that OpenAI gives."""
+    """An id for a call without one, in OpenAI's form."""
     return f"call_{uuid.uuid4().hex[:24]}"
 
 
 def to_tool_call(
     call: Object, style: Style = "chat", new_id: Callable[[], str] = random_id
 ) -> dict[str, Json]:
-    """A function call in somebody else's shape. ``new_id`` makes an id where the call has none."""
+    """A function call in another library's format. ``new_id`` makes an id where the call has none."""
     id, name, args = call.get("id") or new_id(), call.get("name"), call.get("args") or {}
     if style == "anthropic":
         return {"type": "tool_use", "id": id, "name": name, "input": dict(args)}

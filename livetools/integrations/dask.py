@@ -56,7 +56,7 @@ def executor(client: Client) -> Executor:
             return model.run(steps)
 
         async with connect(MODEL, tools=[simulate]) as session:
-            print(await session.ask("What comes of a million steps?"))
+            print(await session.ask("What is the result of a million steps?"))
     """
     if client.asynchronous:
         raise ConfigError(
@@ -91,7 +91,7 @@ class _DaskExecutor(Executor):
 
 
 class _Submitted(Future[T]):
-    """A task of the cluster, which may be given up at any time."""
+    """A task of the cluster, which may be abandoned at any time."""
 
     def __init__(self, remote: Any) -> None:
         super().__init__()
@@ -108,7 +108,7 @@ class _Submitted(Future[T]):
 
     def _ended(self, remote: Any) -> None:
         if self.done():
-            return  # it was given up
+            return  # it was abandoned
         try:
             value = remote.result()
         except BaseException as error:

@@ -251,10 +251,10 @@ class Durable:
                     continue
             if isinstance(session, Session) and session.stats()["line"] != "closed":
                 DBOS.cancel_workflow(run.get_workflow_id())
-            raise ToolError("cancelled")  # the session has ended, and another may go on: the run does
+            raise ToolError("cancelled")  # the session has ended, and another may continue: the run does
 
     def _take_over(self, executor: str) -> bool:
-        """Go on with the runs of a process whose lease has ended. Whether none is left."""
+        """Continue the runs of a process whose lease has ended. Whether none is left."""
         DBOS._recover_pending_workflows([executor])
         return not DBOS.list_workflows(executor_id=executor, status=["PENDING"], limit=1)
 
@@ -301,11 +301,11 @@ def _workflow(function: Callable[..., Any], inner: Tool) -> Callable[..., Any]:
             return _raised(error, inner.name)
 
     durable = DBOS.workflow(name=PREFIX + inner.name)(run)
-    return durable  # noqa: RET504  # typed above, where DBOS is not there to say it
+    return durable  # noqa: RET504  # typed above, for environments without DBOS
 
 
 def _raised(error: Exception, name: str) -> dict[str, Any]:
-    """What is kept of an exception: the text of a ``ToolError``, of anything else nothing."""
+    """What is kept of an exception: the text of a ``ToolError``; nothing of any other."""
     if (meant := tool_error(error)) is not None:
         return {"tool_error": str(meant)}
     log.error("the durable tool %s failed: %s", name, place(error), exc_info=detail(error))
@@ -354,7 +354,7 @@ def explained(database: str) -> Iterator[None]:
         url = sa.make_url(database)
         where = url.host or url.database or "it"
         raise ConnectFailed(
-            f"the database of the durable tools cannot be used ({type(error).__name__}): check that {where} is there, "
+            f"the database of the durable tools cannot be used ({type(error).__name__}): check that {where} exists, "
             "and the name, user and password in its URL"
         ) from None
     finally:

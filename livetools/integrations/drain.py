@@ -1,4 +1,4 @@
-"""Ends a process without cutting off its conversations: it accepts no more, and parks those that it has.
+"""Ends a process without cutting off its conversations: it accepts no new ones, and parks those that are open.
 
 ::
 
@@ -32,7 +32,7 @@ log = get_logger("livetools.relay")
 
 
 class Parkable(Protocol):
-    """A conversation that can go on elsewhere, or can be waited for."""
+    """A conversation that can continue elsewhere, or can be waited for."""
 
     async def park(self, within: float) -> None:
         """End it at a quiet moment, at the latest in ``within`` seconds; return when it has left the drain."""
@@ -64,7 +64,7 @@ class Drain:
             del self._held[id(conversation)]
 
     async def drain(self) -> int:
-        """Accept no more conversations, wait until all have ended or moved, and return how many there were.
+        """Stop accepting conversations, wait until all have ended or moved, and return how many there were.
 
         Call it before you stop the process by other means than SIGTERM. A second call waits too. Cancelling stops only
         the waiting; the conversations still end.

@@ -55,7 +55,7 @@ class Leases:
                 raise
 
     def end(self) -> None:
-        """Renew it no more. It ends by itself: what this process runs may go on for a moment."""
+        """Stop renewing it, so that it expires: what this process runs may continue for a moment."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join()
@@ -96,6 +96,6 @@ class Leases:
 
 
 def _url(database: str) -> sa.URL:
-    """As DBOS reads it: PostgreSQL through psycopg 3."""
+    """The URL as DBOS reads it: PostgreSQL through psycopg 3."""
     url = sa.make_url(database)
     return url.set(drivername="postgresql+psycopg") if url.drivername in ("postgres", "postgresql") else url

@@ -35,7 +35,7 @@ Json = Mapping[str, Any]  # an object of MCP as it is on the wire, in camelCase
 class Client(Protocol):
     """What is needed of ``mcp.ClientSession``, ``mcp.Client`` and ``fastmcp.Client``.
 
-    The three differ in what these take and give, hence no narrower types.
+    The three differ in what these take and give, so no narrower type is possible.
     """
 
     @property
@@ -184,7 +184,7 @@ def _result(result: Json, media: frozenset[str]) -> object:
     if result.get("isError"):
         if structure is not None:
             texts.append(json.dumps(structure, ensure_ascii=False))
-        raise ToolError("\n".join(texts) or "the server reports an error, and says nothing of it")
+        raise ToolError("\n".join(texts) or "the server reports an error without a text")
     value: object = texts[0] if len(texts) == 1 else texts or None
     if structure is not None:
         wrapped = isinstance(structure, dict) and structure.keys() == {"result"}

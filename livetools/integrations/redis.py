@@ -64,7 +64,7 @@ class RedisHandleStore:
         return handle.decode(errors="replace") if isinstance(handle, bytes) else handle
 
     async def save(self, handle: str) -> None:
-        """Keep this one, in place of the last. Raises ``redis.RedisError``; cancelling as in :meth:`load`."""
+        """Keep this handle in place of the last one. Raises ``redis.RedisError``; cancelling as in :meth:`load`."""
         client = self._client
         if isinstance(client, AsyncRedis):
             await client.set(self.key, handle, ex=self._lifetime)

@@ -25,10 +25,10 @@ The protocol, for other clients (``docs/relay-protocol.md`` describes all of it,
   ``user_text``, ``audio_format``, ``dropped``, ``error``, ``ended``. Events are numbered by ``seq`` from 1.
 * A page sends ``text``, ``video``, ``audio_end``, ``activity_start``, ``activity_end``, ``interrupt``, ``approve``,
   ``refuse``, ``respond``, ``end``. The classes are in :mod:`livetools.integrations.relay.messages`.
-* A page that is gone keeps its session for ``linger`` seconds. It comes back with the subprotocol
+* A page that has left keeps its session for ``linger`` seconds. It comes back with the subprotocol
   ``livetools.resume`` beside ``livetools.v1`` and sends ``{"type": "resume", "token": ..., "after": seq}`` first: it
   is sent the events it has missed, and the speech that nobody has fetched.
-* A message that cannot be taken is answered with an ``error``, and the conversation goes on. Bounds: 1 MiB of sound,
+* A message that cannot be taken is answered with an ``error``, and the conversation continues. Bounds: 1 MiB of sound,
   4 MiB of JSON, 64 Ki characters of text, 2 MiB a picture. Of events 1 Mi characters are kept, of speech that was not
   fetched 8 MiB; the oldest go first, which ``ready.missed`` and ``dropped`` tell.
 * Backpressure: while a page does not read, its speech waits within that bound, for 20 s at most (then 4408); while
@@ -233,7 +233,7 @@ class Relay:
         return shared
 
     async def _answer(self, request: Request) -> Response | None:
-        """Answer what asks for the state of this process; ``None``: a file is wanted."""
+        """Answer a request for the state of this process; ``None``: the request is for a file."""
         path = request.scope["path"].removeprefix(request.scope.get("root_path", "")).strip("/")
         if path == "ready" and request.method in ("GET", "HEAD"):
             state = "draining" if self.drain.began else "ready"
@@ -256,6 +256,10 @@ class Relay:
         for conversation in ending:
             await conversation.over.wait()
 
+    def is_open(self, key: str) -> bool:
+        """Whether the session of this key (:func:`session_key`) is open here; one that lingers is."""
+        return key in self._open
+
     async def _meet(self, websocket: WebSocket) -> None:
         if fault := refusal(websocket, self._origins, guarded=self._authorize is not None):
             log.warning("refused a websocket: %s", fault)
@@ -265,7 +269,9 @@ class Relay:
         except PermissionError as error:
             log.info("refused a caller: %s", error)
             return await websocket.close(1008, "not allowed")
-        offered = websocket.scope.get("subprotocols", [])
+        # uvicorn 0.35 hands on the header as it came (websockets-sansio): several in one, with commas
+        lines = websocket.scope.get("subprotocols", [])
+        offered = [each.strip() for line in lines for each in line.split(",")]
         await websocket.accept(PROTOCOL if PROTOCOL in offered else None)
         page = Page(websocket)
         resume = None
@@ -281,7 +287,7 @@ class Relay:
         if resume is not None and known is not None:
             return await known.serve(page, resume.after, resumed=True)
         if self.drain.began:
-            page.close(TRY_AGAIN, "this process takes no more pages: come again")
+            page.close(TRY_AGAIN, "this process accepts no more pages: try again")
             return await page.write(EventLog(), 0)
         place = self._places.take(None if deps is None else caller_key(deps))
         if place is None:

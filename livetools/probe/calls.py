@@ -24,7 +24,7 @@ from .steps import (
     sound,
     spoke_or_cancelled,
 )
-from .talk import Answer, Experiment, Facts, Talk, Undecided, fixed, value
+from .talk import Answer, Experiment, Facts, Step, Talk, Undecided, fixed, value
 
 WEATHER: Json = {
     "name": "get_weather",
@@ -56,7 +56,7 @@ def _waits(behavior: str | None) -> Talk:
 
 
 def _behaved(outcome: Outcome) -> str | None:
-    """Whether the model waited for the answer: it let the other question wait, or gave the call up for it.
+    """Whether the model waited for the answer: it let the other question wait, or cancelled the call for it.
 
     What it says right behind its call counts for nothing: speech may trail behind a call that blocks. ``None``: the
     model made no call, or the service closed the connection.
@@ -97,7 +97,7 @@ def _verdict(outcome: Outcome, wanted: str) -> Answer | Undecided:
 
 
 def _manner(behaved: str) -> str:
-    return "it waited for the answer" if behaved == "BLOCKING" else "it went on while the call was open"
+    return "it waited for the answer" if behaved == "BLOCKING" else "it continued while the call was open"
 
 
 def _call_ids(outcome: Outcome) -> Answer | Undecided:
@@ -109,7 +109,7 @@ def _call_ids(outcome: Outcome) -> Answer | Undecided:
     for style, pattern in ID_STYLES.items():
         if re.fullmatch(pattern, name):
             return Answer((style,), re.sub(r"[0-9a-f]", "0", name) if style == "uuid" else f"{name[:8]}…")
-    return Undecided("the id is of a new style")
+    return Undecided("the id has an unknown form")
 
 
 def _disturbed(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
@@ -173,41 +173,27 @@ def _results_arrive(facts: Mapping[str, Answer | Undecided]) -> str:
     return "" if value(facts, "needs_name") is not None else "a plain result was not repeated either"
 
 
-def _kept_silent(facts: Mapping[str, Answer | Undecided]) -> Mapping[str, Talk]:
-    return {
-        "silent": Talk(_async(facts), (ASK, respond(WORD, said_word, 2 * QUIET, scheduling="SILENT"))),
-    }
+def _of_a_response(
+    field: str, asks: str, *answers: Step, told: tuple[str, str], kept: tuple[str, str]
+) -> Experiment:
+    """An experiment on a field of a response, whose last step sends the word.
 
+    ``told`` and ``kept`` are the verdict and the evidence, where the model repeats the word and where it does not.
+    """
 
-def _scheduling(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
-    outcome = outcomes["silent"]
-    if not outcome.part(0).calls:
-        return {"scheduling": Undecided(NO_CALL)}
-    if outcome.refused:
-        return {"scheduling": Answer(("refused",), outcome.why)}
-    if _told(outcome, 1):
-        return {"scheduling": Answer(("ignored",), "it spoke of a SILENT result")}
-    return {"scheduling": Answer(("honoured",), "it kept a SILENT result to itself")}
+    def talks(facts: Mapping[str, Answer | Undecided]) -> Mapping[str, Talk]:
+        return {"answered": Talk(_async(facts), (ASK, *answers))}
 
+    def read(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
+        outcome = outcomes["answered"]
+        if not outcome.part(0).calls:
+            return {field: Undecided(NO_CALL)}
+        if outcome.refused:
+            return {field: Answer(("refused",), outcome.why)}
+        verdict, seen = told if _told(outcome, len(answers)) else kept
+        return {field: Answer((verdict,), seen)}
 
-def _in_pieces(facts: Mapping[str, Answer | Undecided]) -> Mapping[str, Talk]:
-    return {
-        "pieces": Talk(
-            _async(facts),
-            (ASK, respond(INTERIM, willContinue=True), respond(WORD, said_word, ANSWER, willContinue=False)),
-        )
-    }
-
-
-def _will_continue(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
-    outcome = outcomes["pieces"]
-    if not outcome.part(0).calls:
-        return {"will_continue": Undecided(NO_CALL)}
-    if outcome.refused:
-        return {"will_continue": Answer(("refused",), outcome.why)}
-    if _told(outcome, 2):
-        return {"will_continue": Answer(("honoured",), "it spoke of the second response")}
-    return {"will_continue": Answer(("ignored",), "it never spoke of the second response")}
+    return Experiment(fields=(field,), asks=asks, talks=talks, read=read, needs=_results_arrive)
 
 
 def _json_schema(outcomes: Mapping[str, Outcome], facts: object, known: ModelProfile) -> Facts:
@@ -257,19 +243,20 @@ CALLS: tuple[Experiment, ...] = (
         read=_names,
         needs=_it_calls,
     ),
-    Experiment(
-        fields=("scheduling",),
-        asks="Does a SILENT result stay silent?",
-        talks=_kept_silent,
-        read=_scheduling,
-        needs=_results_arrive,
+    _of_a_response(
+        "scheduling",
+        "Does a SILENT result stay silent?",
+        respond(WORD, said_word, 2 * QUIET, scheduling="SILENT"),
+        told=("ignored", "it spoke of a SILENT result"),
+        kept=("honoured", "it kept a SILENT result to itself"),
     ),
-    Experiment(
-        fields=("will_continue",),
-        asks="Can a call be answered in pieces?",
-        talks=_in_pieces,
-        read=_will_continue,
-        needs=_results_arrive,
+    _of_a_response(
+        "will_continue",
+        "Can a call be answered in pieces?",
+        respond(INTERIM, willContinue=True),
+        respond(WORD, said_word, ANSWER, willContinue=False),
+        told=("honoured", "it spoke of the second response"),
+        kept=("ignored", "it never spoke of the second response"),
     ),
     Experiment(
         fields=("json_schema",),

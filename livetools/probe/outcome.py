@@ -10,7 +10,7 @@ Json: TypeAlias = dict[str, Any]  # any JSON object
 
 
 def inner(message: Json, name: str) -> Json:
-    """The object in this field; empty, if there is none."""
+    """The object in this field; empty if the field is absent."""
     found = message.get(name)
     return found if isinstance(found, dict) else {}
 
@@ -66,7 +66,7 @@ class Part:
 
     @property
     def turn_over(self) -> bool:
-        """Whether a turn ended, and the service does not say that it goes on."""
+        """Whether a turn ended, and the service does not say that it continues."""
         return any(
             status == "IDLE" or (content.get("turnComplete") and status != "IN_PROGRESS")
             for content in self.contents()

@@ -197,7 +197,7 @@ class _Line:
                 return
 
     async def play(self, step: Step, channel: str | None) -> bool:
-        """One step, whose messages go into a new part. False: it answers a call, and there is none."""
+        """One step, whose messages go into a new part. False: it would answer a call, and the model made no call."""
         if step.answers and not self._calls:
             return False
         part = Part(self._clock.now())
@@ -246,7 +246,7 @@ async def _expire(clock: Clock, deadline: float, scope: anyio.CancelScope) -> No
 
 
 def _decoded(data: bytes) -> Json:
-    """A message; whatever is no JSON object is shown as one that nothing looks for."""
+    """A message; anything but a JSON object becomes one without known fields."""
     try:
         message = json.loads(data)
     except ValueError:

@@ -104,5 +104,5 @@ class Experiment:
 
 
 def fixed(**talks: Talk) -> Callable[[Mapping[str, Answer | Undecided]], Mapping[str, Talk]]:
-    """The same conversations, whatever is known."""
+    """The same conversations, independent of the facts."""
     return lambda facts: talks

@@ -8,7 +8,7 @@ Beside the invariants of the ledger:
 
 6. An unknown message, field or value is an event, never an exception; a frame that does not validate still gives up
    its calls.
-7. No frame from the server can make the session silent: whatever is owed is owed by someone named in ``stats()``.
+7. No frame from the server can make the session silent: ``stats()`` names who owes each thing that is owed.
 8. After ``tick(now)``, ``wake_at() > now``.
 """
 
@@ -63,9 +63,9 @@ NO_DIAL = (
 
 
 class Machine:
-    """One session. ``seed`` gives the conversation so far, for a fresh session that must be told of it again.
+    """One session. ``seed`` gives the conversation so far, for a new session, which must get it again.
 
-    ``actions`` is emptied by whoever performs them, in their order.
+    ``actions`` is emptied by the driver, which performs them in their order.
     """
 
     def __init__(
@@ -162,7 +162,7 @@ class Machine:
         self._do(self.connection.connect(now), now)
 
     def opened(self, link: int, now: float) -> None:
-        """A socket stands (TCP, TLS, upgrade)."""
+        """A socket is open (TCP, TLS, upgrade)."""
         self._now = now
         self._do(self.connection.opened(link, self.pending.snapshot(), now), now)
 
@@ -264,7 +264,7 @@ class Machine:
         if self.plan.manual:
             raise LocalProtocolError(
                 "end_audio() belongs to automatic activity detection, which the config turns off: the service would"
-                " close the session. Leave the activity() block to end what is said"
+                " close the session. Leave the activity() block to end the speech"
             )
         self._now = now
         self.latency.user(False, now)
@@ -298,7 +298,7 @@ class Machine:
     def update(self, plan: Plan, frame: bytes | None, now: float, event: Event | None = None) -> Receipt:
         """Other instructions or tools: ``frame`` says so where the model takes it, else another connection does.
 
-        Until that stands the model calls what it knows. ``event`` is told when the model has the change.
+        Until that is open the model calls what it knows. ``event`` is emitted when the model has the change.
         """
         receipt = Receipt()
         item = Item("update", frame or b"", receipt, event=event)
@@ -419,7 +419,7 @@ class Machine:
         events, self._events = self._events, []
         return events if self.closed else self._turn_ends.follow(events)
 
-    # What the connection is told, and what it decides
+    # Inputs of the connection, and its decisions
 
     def _do(self, consequences: Iterable[Consequence], now: float) -> None:
         """Carry out what the connection decided."""
@@ -447,7 +447,7 @@ class Machine:
         self.dispatch.setups.append((link, outgoing.encode(message)))
 
     def _new_session(self) -> list[Mapping[str, Any]]:
-        """A new session begins. Returns the conversation that it must be told of."""
+        """A new session begins. Returns the conversation for its seed."""
         self.calls.new_session()
         if self.plan.seed == "none":
             return []
@@ -458,7 +458,7 @@ class Machine:
         return self.input.without(self._seed()) if self._seed is not None else []
 
     def _began(self, first: bool, restored: bool, now: float) -> None:
-        """A session stands."""
+        """A session is open."""
         if first:
             self.limits.begins(now)
             self._tell(self.reception.started())
@@ -478,7 +478,7 @@ class Machine:
             self._changed(now)
 
     def _changed(self, now: float) -> None:
-        """The connection that a change was waiting for stands."""
+        """The connection that a change was waiting for is open."""
         self._adopt(self._sent_plan)
         made, self._moving = self._moving[: self._carried], self._moving[self._carried :]
         for item in made:

@@ -63,7 +63,7 @@ class TurnEnds:
 
     A loop leaves at ``TurnComplete`` when nothing is pending. What was pending at the last one may end without
     another turn: a doubt that silence settles, a result that the model does not speak of, a call that is cancelled.
-    Then a ``TurnComplete`` is told for that.
+    Then a ``TurnComplete`` reports that.
     """
 
     def __init__(self, pending: Pending) -> None:
@@ -71,7 +71,7 @@ class TurnEnds:
         self._open = False  # something was pending at the last TurnComplete, and is still
 
     def follow(self, events: list[Event]) -> list[Event]:
-        """These are told after an input. Returns them, with what is due behind them."""
+        """These events follow an input. Returns them, with the ones that must follow them."""
         ended = any(type(event) is TurnComplete for event in events)
         if ended or self._open:
             was_open, self._open = self._open, bool(self._pending.names())

@@ -50,7 +50,7 @@ PROOF = SPOKEN | MARKERS
 
 
 class Reception:
-    """One message after another, each field of it, whatever else stands beside it (3.x sends many together)."""
+    """One message after another, each field of it (3.x sends many together)."""
 
     def __init__(
         self,
@@ -70,7 +70,7 @@ class Reception:
         self.outbox, self.quiet, self.latency = outbox, quiet, latency
         self.tell, self.limits = tell, limits
         self._about: tuple[str | None, str | None] = None, None  # the session's id, its consent to a voice
-        self.suppressed = False  # the user has cut this turn off: nothing more of it is told
+        self.suppressed = False  # the user has cut this turn off: the rest of it is not reported
         self.cuts_next = (
             False  # the model is cut off as soon as it speaks; until then nothing tells when it will
         )
@@ -79,11 +79,11 @@ class Reception:
         self.tokens = TokenCount()
 
     def started(self) -> SessionStarted:
-        """What the service has told of the session that stands."""
+        """What the service has said about the open session."""
         return SessionStarted(*self._about)
 
     def completes_setup(self, data: bytes | str) -> bool:
-        """Whether the session stands with this frame; what it says of the session is kept."""
+        """Whether this frame opens the session; what it says about the session is kept."""
         if (completed := parse(data).setup_complete) is None:
             return False
         consent = completed.voice_consent_signature

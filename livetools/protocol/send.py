@@ -72,7 +72,7 @@ class Dispatch:
         self.unasked.append(self.reply(instructions))
 
     def take_back(self, receipt: Receipt) -> None:
-        """Whoever asked for this reply does not want it any more; it may be too late."""
+        """The caller that asked for this reply no longer wants it; it may be too late."""
         self.unasked = [item for item in self.unasked if item.receipt is not receipt]
 
     def wake_at(self, now: float) -> float:
@@ -109,7 +109,7 @@ class Dispatch:
                 write.ask()
         if frames and self.outbox.transparent:
             self._number(frames)
-        if input.queue:  # a change is written before the answers, after which the model goes on
+        if input.queue:  # a change is written before the answers, after which the model continues
             frames += self._input(input.changes(), link, write, now)
         if calls.replies.queue:
             replies = self._answers(write, now)

@@ -30,7 +30,7 @@ from .session import Session
 AgentLike: TypeAlias = Callable[..., Session]
 
 #: The parameters of ``connect`` that a command or a bridge may hand to an agent: where the session is opened,
-#: as whom, and the session it goes on with. All else is the agent's own.
+#: as whom, and the session that it continues. All else is the agent's own.
 PASSED = frozenset(
     {
         "api_key",
@@ -65,7 +65,7 @@ def is_agent(value: object) -> TypeGuard[AgentLike]:
 def open_agent(agent: AgentLike, **options: object) -> Session:
     """The session of an agent, not yet entered. ``options`` are parameters named in :data:`PASSED`.
 
-    An option of ``None`` is left out, so that the agent's own stands. Raises ``ConfigError`` when the agent is a
+    An option of ``None`` is left out, so that the agent's own value holds. Raises ``ConfigError`` when the agent is a
     function that does not take an option; the agent's own errors pass through.
     """
     if not is_agent(agent):
@@ -115,7 +115,7 @@ def adjust(
 
 
 def somebody_is_there(session: Session) -> None:
-    """The user of this session, which is open, is there, though nothing was said: silence begins anew."""
+    """The user of this open session is present, though nothing was said: the silence is counted from now on."""
     if (driver := session._driver) is not None:
         driver.machine.limits.heard(driver.clock.now())
 

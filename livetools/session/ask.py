@@ -147,7 +147,7 @@ class Asking:
         return reply_of(exchange.events, exchange.interrupted, exchange.stalled, self.words.transcribed)
 
     def _returned(self) -> None:
-        """Whoever asked has the answer: it is not kept for an iterator that has never been there."""
+        """The caller has the answer: it is not kept for an iterator that never existed."""
         self._driver.inbox.forget(self._mark)
         if self.exchange.dropped:
             log.warning(

@@ -53,7 +53,7 @@ class Assembly:
     store: HandleStore | None = None
     transcript: Transcript = field(init=False)
     listeners: Listeners = field(default_factory=Listeners)
-    guardrails: Guardrails | None = None  # of a session that runs, if its hooks want to know what is said
+    guardrails: Guardrails | None = None  # of a session that runs, if its hooks check the words
     left: Sequence[Call] = ()  # by an earlier process of the conversation
     updated: frozenset[str] = frozenset()  # what the session has been told to change since it was opened
 
@@ -68,7 +68,7 @@ class Assembly:
         )
 
     async def start(self, host: Host, session: SessionLike) -> SessionDriver:
-        """Open the session in the host. Returns when it stands, or has ended (``driver.error``)."""
+        """Open the session in the host. Returns when it is open, or has ended (``driver.error``)."""
         for warning in (*self.plan.warnings, *self.endpoint.warnings):
             log.warning("%s", warning)
         if self.store is not None and self.plan.handle is None:
@@ -135,11 +135,11 @@ class Assembly:
         return driver.machine.update(plan, frame, driver.clock.now(), event)
 
     def parked(self) -> None:
-        """Say what stays behind when the conversation goes on elsewhere."""
+        """Log what is lost when the conversation continues elsewhere."""
         if self.updated:
             log.warning(
                 "parked: the %s that update() or a hand-off has set do not go along with the handle; give them to "
-                "the connect(handle=...) that goes on",
+                "the connect(handle=...) that continues it",
                 " and ".join(sorted(self.updated)),
             )
 

@@ -132,7 +132,7 @@ def connect(
     - ``input_gate``: drop audio while the model would close the session for it; ``"auto"`` decides by the model.
     - ``max_history``: about how many bytes ``session.transcript`` keeps. Past it the oldest exchanges are dropped,
       which is logged once and counted by ``transcript.dropped``.
-    - ``max_seconds``: seconds that the session may last, with its reconnects. At 90 % of them the model is told
+    - ``max_seconds``: seconds that the session may last, with its reconnects. At 90 % of them a text tells the model
       between two turns; at the end of the turn in which they are over, at most 10 s later, the session ends with
       ``LimitReached``.
     - ``idle``: seconds without a word from either side, with nothing pending, after which the model asks once whether

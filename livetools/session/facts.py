@@ -92,7 +92,7 @@ class SessionFacts:
     async def wait_until_settled(self, timeout: float | None = None) -> Reply:
         """Wait until nothing is :attr:`pending`: every call is answered, every late result is spoken of.
 
-        Returns what the model said since the last ``ask`` returned, or since the session began. The session goes on.
+        Returns what the model said since the last ``ask`` returned, or since the session began. The session continues.
         This is what to call after a reply that was ``interrupted`` by a lost connection, and before a session is left
         while calls may run; asking the same question again would run its calls again. Beside a loop over the events
         both see everything; sound from before this was called is kept where somebody has asked, or nobody loops (the
@@ -142,7 +142,7 @@ class SessionFacts:
         ``last_output`` (from the end of the user's input to the first and the last audio or text of the answer) and
         ``call`` (from its arrival to its answer), each with ``count``, and ``mean``, ``p50``, ``p90``, ``p99``, ``max``
         in seconds. ``history_dropped`` counts the steps of the transcript that were dropped because of ``max_history``.
-        ``losses`` counts the connections that were lost, planned moves apart; ``last_loss`` (``None``: there is none)
+        ``losses`` counts the connections that were lost, planned moves apart; ``last_loss`` (``None`` before the first)
         has the ``code`` of the last one, ``how`` it ended in words, and the ``calls`` that were open.
         ``loop_blocks`` maps the names of tools that blocked the event loop for 0.25 s or longer to how often they did.
         """

@@ -68,7 +68,7 @@ class ConversationStore(HandleStore, Protocol):
         ...
 
     def follow(self, session: object) -> None:
-        """This session is about to open: :func:`livetools.session.listening.tap.listen` tells of what happens in it."""
+        """This session is about to open: :func:`livetools.session.listening.tap.listen` reports its events."""
         ...
 
 
@@ -103,7 +103,7 @@ class FileHandleStore:
 
     async def load(self) -> str | None:
         """The file's text; ``None`` where it is missing or empty, and, with a warning in the log, where it is no text
-        of at most 1 MiB: the session begins anew. Raises ``OSError``.
+        of at most 1 MiB: a new session begins. Raises ``OSError``.
         """
         return await anyio.to_thread.run_sync(self._read)
 
@@ -122,7 +122,7 @@ class FileHandleStore:
                 raise ValueError(f"more than {MAX_HANDLE:,} bytes")
             return content.decode("utf-8-sig").strip() or None
         except ValueError as error:
-            log.warning("%s holds no session handle, and the session begins anew: %s", self.path, error)
+            log.warning("%s holds no session handle, so a new session begins: %s", self.path, error)
             return None
 
     def _write(self, handle: str) -> None:
@@ -139,11 +139,11 @@ class FileHandleStore:
 
 
 async def load_handle(store: HandleStore) -> str | None:
-    """The handle that the store has. What is no line of text is none, which is logged. Raises what the store raises."""
-    handle: object = await store.load()  # whatever the user's store has
+    """The handle in the store. Anything but a line of text is ignored, and logged. Raises what the store raises."""
+    handle: object = await store.load()  # the user's store may return anything
     if handle is None or (isinstance(handle, str) and handle.isprintable()):
         return handle
-    log.warning("the handle store has no line of text as its session handle: the session begins anew")
+    log.warning("the handle store has no line of text as its session handle: a new session begins")
     return None
 
 

@@ -145,11 +145,11 @@ class SessionInput(SessionFacts):
             await driver.follow()
 
     async def interrupt(self) -> None:
-        """Stop the model's turn; ``Interrupted`` follows. Calls go on: only the service cancels them.
+        """Stop the model's turn; ``Interrupted`` follows. Calls continue: only the service cancels them.
 
-        3.8 is told, and stops; 2.5 is told, and may finish its turn first. 3.1 can only be cut off by speech: nothing
-        is sent there, and it generates its turn to the end. On every model what is left of that turn is withheld, from
-        the events and from an ``ask``. Does nothing while no turn of the model is expected.
+        3.8 gets a message, and stops; 2.5 gets one, and may finish its turn first. 3.1 can only be cut off by speech:
+        nothing is sent there, and it generates its turn to the end. On every model the rest of that turn is withheld
+        from the events and from an ``ask``. Does nothing while no turn of the model is expected.
         """
         driver = self._live()
         driver.machine.interrupt(driver.clock.now())

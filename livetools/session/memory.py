@@ -121,7 +121,7 @@ class MemoryServer:
         self._finish(Gone(1006))
 
     def stall(self, full: bool = True) -> None:
-        """Take no more from the client (``full=False``: go on)."""
+        """Take no more from the client (``full=False``: continue)."""
         self.full = full
         self.changed()
 

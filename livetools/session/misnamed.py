@@ -1,6 +1,6 @@
 """Says what was meant by a keyword that ``connect`` or ``attach`` does not have.
 
-Whoever comes from google-genai passes ``system_instruction=``; whoever mistypes, ``tool=``. Python alone would say
+Users of google-genai pass ``system_instruction=``; somebody mistypes ``tool=``. Python alone would say
 "unexpected keyword argument". Each name that is known somewhere has a place: another parameter, a field of the config,
 an option of a tool, of the transport or of the reconnection. What is unknown is compared with all of these.
 """
@@ -24,7 +24,7 @@ from livetools.setup.sdk.spelling import camel, snake
 from livetools.tools import ToolOptions
 from livetools.transport.websocket import WebSocket
 
-#: What other libraries call a parameter of ours. A field of google-genai's config that has one stands here too.
+#: What other libraries call a parameter of ours. Fields of google-genai's config are here too.
 ALIASES: Mapping[str, str] = {
     **dict.fromkeys(
         ("system_instruction", "system_instructions", "system_prompt", "system_message", "system", "prompt"),

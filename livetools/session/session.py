@@ -105,14 +105,14 @@ class Session(SessionInput):
         a warning names them. ``None``: nothing was said. What ``update`` has changed is not in the handle (a warning).
 
         Raises ``LocalProtocolError`` if the session has no handles, ``ConcurrencyError`` inside a tool, and the error
-        that ended the session. If it is cancelled, the session goes on.
+        that ended the session. If it is cancelled, the session continues.
         """
         driver = self._live()
         seconds = checked_timeout(within, "within") or 0.0
         if not driver.machine.plan.resumption:
             raise LocalProtocolError(
-                f"{self.model} is asked for no handles, so nothing can go on elsewhere: leave reconnect on, or give"
-                " a handle_store"
+                f"{self.model} is asked for no handles, so the session cannot continue elsewhere: leave reconnect"
+                " on, or give a handle_store"
             )
         if self._inside(driver):
             raise ConcurrencyError("park() inside a tool or a hook waits for its end: call it from outside")
@@ -120,7 +120,7 @@ class Session(SessionInput):
         self._assembly.parked()
         return handle
 
-    # What is told
+    # What is reported
 
     def __aiter__(self) -> AsyncIterator[Event]:
         if self._driver is not None:
@@ -148,7 +148,7 @@ class Session(SessionInput):
         ``TimeoutError`` after ``timeout`` seconds, ``ConcurrencyError`` while another ``ask`` or ``stream`` runs or
         inside a tool that the model or the answer waits for, ``ConfigError`` for a blank text, ``LocalProtocolError``
         inside :meth:`activity`, and the error that ended the session. Cancelling gives up the answer, but the model's
-        turn and the events go on. A late answer never answers the next question, which may take 2 s longer.
+        turn and the events continue. A late answer never answers the next question, which may take 2 s longer.
         """
         checked_timeout(timeout, "timeout")
         asking = self._asking(text)
@@ -158,7 +158,7 @@ class Session(SessionInput):
             asking.leave()
 
     def stream(self, text: str) -> AsyncIterator[str]:
-        """Like :meth:`ask`, but yields the text of the answer, or the transcript of what is said, piece by piece.
+        """Like :meth:`ask`, but yields the text of the answer, or the transcript of the speech, piece by piece.
 
         Leaving the loop early gives up the answer, as cancelling ``ask`` does.
         """

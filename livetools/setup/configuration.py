@@ -65,7 +65,7 @@ _NAMED = frozenset({"properties", "defs"})  # names of the user's own over schem
 
 
 def plain(value: object, key: str = "") -> Json:
-    """``value`` as the wire writes it; ``key`` is the camelCase name that it stands under.
+    """``value`` as the wire writes it; ``key`` is its camelCase name.
 
     Pydantic models dump themselves; bytes become base64 (standard alphabet), enums their value, int64
     strings. ``None`` in an object is left out. Raises :class:`ConfigError` for what JSON cannot say.
@@ -125,7 +125,7 @@ def read(config: object) -> dict[str, object]:
     """The fields that ``config`` sets, by their camelCase names; the values as they were given.
 
     ``config`` is a ``LiveConnectConfig``, its dict in either casing, or ``None``. A field set to ``None`` by
-    hand is there, as ``None``: it says no to a default. Raises :class:`ConfigError` for an unknown or a
+    hand is kept, as ``None``: it removes a default. Raises :class:`ConfigError` for an unknown or a
     doubled name.
     """
     if config is None:
@@ -363,7 +363,7 @@ def _turn(entry: object, where: str) -> dict[str, Json]:
     if not isinstance(given, dict) or "parts" not in given:
         raise ConfigError(f"{where}: expected {{'role': ..., 'parts': [...]}}, not {entry!r:.60}")
     if given.get("role") not in ("user", "model"):
-        raise ConfigError(f"{where}: role is 'user' or 'model', not {given.get('role')!r}")
+        raise ConfigError(f"{where}: role must be 'user' or 'model', not {given.get('role')!r}")
     if not given["parts"]:
         raise ConfigError(f"{where} has no parts; leave it out")
     turn: dict[str, Json] = content(given, where)

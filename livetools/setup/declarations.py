@@ -14,7 +14,7 @@ from .sdk import values
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]{0,63}")
 """The service's rule for the names of functions."""
 _RULE = (
-    "it must begin with a letter or an underscore, go on with letters, digits, underscores, dots, colons or "
+    "it must begin with a letter or an underscore, continue with letters, digits, underscores, dots, colons or "
     "dashes, and have at most 64 characters"
 )
 _MOST = 512  # "At most 512 function declarations can be specified"
@@ -56,7 +56,7 @@ def _at(spec: ToolSpec) -> str:
 
 
 def declaration(spec: ToolSpec, policy: CallPolicy) -> dict[str, Json]:
-    """What the model is told of a tool: its declaration, with ``behavior`` where the model takes that."""
+    """What the model reads about a tool: its declaration, with ``behavior`` where the model takes that."""
     told: dict[str, Json] = dict(spec.declaration) if spec.spelt else plain(spec.declaration)
     told.pop("behavior", None)
     parameters = told.get("parameters")

@@ -139,7 +139,7 @@ def adjusted(
 ) -> Plan:
     """The plan of a session that was not opened yet, with the values of its opener in place of its own.
 
-    ``transcribe``: the words of the user are asked for; ``idle`` asks for them too. ``None`` leaves what is there.
+    ``transcribe``: transcribe the words of the user; ``idle`` does this too. ``None`` keeps the present value.
     Raises as :func:`make_plan` does.
     """
     plan = replan(plan, instructions=instructions)
@@ -183,7 +183,7 @@ def _allowed(names: Collection[str] | None) -> frozenset[str] | None:
 
 
 def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Plan:
-    """What belongs to the model and to the connection, with the resumption that is asked for."""
+    """What belongs to the model and to the connection, with the requested resumption."""
     profile, setup = plan.profile, dict(plan.setup)
     asked = dict(setup.pop("sessionResumption", None) or {})
     if (given := asked.pop("handle", None)) and plan.handle:
@@ -221,7 +221,7 @@ def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Pla
     )
 
 
-# Where a field stands, the fact that decides, and what the service says or what it means.
+# The path of a field, the fact that decides, and what the service answers or what it means.
 _FACTS = (
     ("generationConfig.thinkingConfig.thinkingLevel", "thinking_level", "Thinking level is not supported"),
     ("generationConfig.thinkingConfig.thinkingBudget", "thinking_budget", "Thinking budget is not supported"),
@@ -430,7 +430,7 @@ def _wanted(spec: ToolSpec) -> str | None:
 def _behavior(
     spec: ToolSpec, plan: Plan, told: list[str]
 ) -> tuple[Literal["BLOCKING", "NON_BLOCKING"], bool]:
-    """What is declared, and whether the call is answered at once and its result told later."""
+    """The declared behavior, and whether the call is answered at once and its result sent later."""
     name, profile, wanted = declarations.name(spec), plan.profile, _wanted(spec)
     if wanted is None:
         if profile.blocking == "refused" or (spec.generator and profile.states_behavior and _streams(plan)):

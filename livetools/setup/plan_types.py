@@ -28,15 +28,15 @@ REPLY_BATCHING: Final[ReplyBatching] = "each"
 RESPONSE_KEY: Final = "output"
 #: Handlers that run at once in a session.
 MAX_CONCURRENCY: Final = 64
-#: Seconds until the model is told that a call has timed out, where the tool does not say.
+#: Seconds until a call is answered with `timed out`, unless the tool sets its own timeout.
 TOOL_TIMEOUT: Final = 60.0
 #: Seconds until an approval that nobody gives is a refusal.
 APPROVAL_TIMEOUT: Final = 60.0
-#: What becomes of a result whose connection is gone.
+#: What happens to a result whose connection is lost.
 LOST_RESULTS: Final[LostResults] = "deliver"
 #: Seconds from dialling to a session.
 SETUP_TIMEOUT: Final = 10.0
-#: Seconds of silence after which the model's turn is given up.
+#: Seconds of silence after which livetools stops waiting for the model's turn.
 STALL_TIMEOUT: Final = 20.0
 #: Whether input is dropped while a blocking call is open: as the profile of the model says.
 INPUT_GATE: Final = "auto"
@@ -114,7 +114,7 @@ class Plan:
     stall_timeout: float = STALL_TIMEOUT
     warnings: tuple[str, ...] = ()  # said in the log when the session opens
 
-    # for replan, and for whoever asks what is known of the model
+    # for replan, and for `session.profile`
     profile: ModelProfile = field(default_factory=ModelProfile)
     tool_timeout: float | None = TOOL_TIMEOUT
 

@@ -4,7 +4,7 @@ A profile is asked in one file, :mod:`livetools.setup.plan`; the fake server pla
 other side. A verdict says what the service does with a thing that is sent to it:
 
 - ``"honoured"``: it takes it and acts on it.
-- ``"ignored"``: it takes it, and nothing comes of it.
+- ``"ignored"``: it accepts it, without any effect.
 - ``"refused"``: it closes the connection, in the setup or later.
 
 What nobody has measured is permitted: the defaults of :class:`ModelProfile` are the profile of an unknown
@@ -95,7 +95,7 @@ class ModelProfile:
     thinking_level: Treatment | Literal["required"] = "honoured"
     thinking_levels: frozenset[str] = frozenset({"MINIMAL", "LOW", "MEDIUM", "HIGH", "XHIGH"})
     thinking_budget: Treatment = "honoured"
-    proactivity: Treatment | Literal["always"] = "honoured"  # always: on, and not to be set
+    proactivity: Treatment | Literal["always"] = "honoured"  # always: it is on and cannot be set
     affective_dialog: Treatment = "honoured"
     avatar: Treatment = "honoured"
     explicit_vad_signal: Treatment = "honoured"
@@ -216,7 +216,7 @@ _NATIVE_2_5 = ModelProfile(
     media_chunks="honoured",
     modalities=frozenset({"AUDIO"}),
     refuses_text_with=(1007, "Cannot extract voices from a non-audio request."),  # adk#866
-    thinking_level="refused",  # it has a budget; levels are of 3.x
+    thinking_level="refused",  # it has a budget; only 3.x has levels
     translation="refused",
     seed_functions="refused",  # pydantic-ai 2.68: 1007
     seed_ends_with_user=True,  # pipecat#4355 (2026-04)

@@ -16,7 +16,7 @@ class Sealed:
     """``with Sealed():`` empties the frames that an exception has passed inside of it: the places stay, for a
     traceback to tell, and the variables go, those of the exceptions that led to it too.
 
-    The frame that holds the block goes on, and keeps its own: it puts secrets into :class:`Secrets`.
+    The frame that holds the block continues, and keeps its own: it puts secrets into :class:`Secrets`.
     """
 
     __slots__ = ("_before",)
@@ -34,7 +34,7 @@ class Sealed:
         while waiting:
             cause = waiting.pop()
             if cause is None or id(cause) in seen or not isinstance(cause, Exception | BaseExceptionGroup):
-                continue  # a cancellation comes from a task that may go on: to empty its frames would end it
+                continue  # a cancellation comes from a task that may continue: to empty its frames would end it
             seen.add(id(cause))
             traceback.clear_frames(cause.__traceback__)
             if cause.__suppress_context__ and cause.__context__ is not self._before:

@@ -13,7 +13,7 @@
 FakeLiveServer  the server; FakeSession: one conversation on it; Frame: a message of either side
 Turn, User      the arguments of a pretend model, and of a script of a whole conversation
 Pretend         a model that needs no code; Rules of ``Rule``: one in YAML
-FakeCall        a call and its answer; TurnCancelled: the call, or its connection, is gone
+FakeCall        a call and its answer; TurnCancelled: the call, or its connection, is lost
 Faults, Limits  what goes wrong by itself; when goAway comes, and how long a handle lasts
 FakeClock       a clock that a test moves
 Recording       frames in a file; RecordingProxy: writes one between a client and the service

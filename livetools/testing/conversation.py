@@ -11,7 +11,7 @@ import anyio
 from .live.session import FakeSession
 from .turn import Turn, TurnCancelled
 
-WHATEVER = "whatever the user says"
+WHATEVER = "anything that the user says"
 
 
 class User:
@@ -28,7 +28,7 @@ class User:
             assert "slept" in (await user.says()).text
             await turn.say("Done.")
 
-    A user who speaks on after the script's end fails it; ``async for turn in user`` hears as many turns as come.
+    A user who speaks on after the script's end fails it; ``async for turn in user`` reads turns as long as they come.
     """
 
     def __init__(self, session: FakeSession) -> None:

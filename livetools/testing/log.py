@@ -56,7 +56,7 @@ class Log:
         logger.info("%s", text)
 
     def fail(self, who: str, error: Exception, *, scripted: bool = False) -> None:
-        """Keep what was raised; a server that runs long logs it, and goes on."""
+        """Keep what was raised; a server that runs long logs it, and continues."""
         failure = Failure(who, error, scripted)
         if self.limit is None:
             self.errors.append(failure)
@@ -74,7 +74,7 @@ class Log:
             self.calls = [call for call in self.calls if call not in settled]
 
     def lost(self) -> str | None:
-        """Why a test is lost already: the model raised. ``None`` on a server that runs long, which goes on."""
+        """Why a test is lost already: the model raised. ``None`` on a server that runs long, which continues."""
         return str(self.errors[0]) if self.errors else None
 
     def explains(self, error: BaseException) -> bool:

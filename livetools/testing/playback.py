@@ -18,7 +18,7 @@ from .wire import Frame, Message, Refused, encode, parse, utf8
 class Playback:
     """Plays the connections of a recording to the clients that dial, first to first.
 
-    ``pace`` multiplies the recorded times; 0 waits for nothing.
+    ``pace`` multiplies the recorded times; with 0 nothing waits.
     """
 
     def __init__(self, recording: Recording, pace: float = 0.0) -> None:
@@ -61,7 +61,7 @@ class Playback:
 
 
 class _Player:
-    """One connection: what is still to come of it."""
+    """One connection: the rest of its recording."""
 
     def __init__(
         self, playback: Playback, service: Service, connection: Connection, script: deque[Frame]
@@ -72,7 +72,7 @@ class _Player:
         self.time = script[0].time if script else 0.0
 
     async def hear(self, data: bytes) -> None:
-        """One frame of the client: compared with the recorded one; then the server's part goes on."""
+        """One frame of the client: compared with the recorded one; then the server's part continues."""
         try:
             message = parse(data)
         except Refused as refusal:
@@ -123,7 +123,7 @@ class _Player:
                 await self.connection.send(encode(message))
 
     def left(self) -> None:
-        """The client is gone: was it its turn to speak?"""
+        """The client has disconnected: was it its turn to send?"""
         due = [frame for frame in self.script if frame.direction == "client" and not _is_media(frame.message)]
         if due and self.connection.closed_by == "client":
             self.service.log.complaints.append(

@@ -41,11 +41,11 @@ class Recording:
     does. What comes after the block is not recorded.
 
     ``mode`` is that of ``open``: ``"w"`` overwrites a file that exists, ``"x"`` raises ``FileExistsError`` for
-    it, ``"a"`` reads it, with a ``ValueError`` for a line that is not of a recording, and goes on: its
+    it, ``"a"`` reads it, with a ``ValueError`` for a line that is not of a recording, and continues: its
     connections and handles are numbered from where it ended. Only the file's owner may read it (mode 0600).
 
     ``media=False`` leaves sound and pictures out: their place is kept, with their size. Keys and tokens are
-    always left out, wherever in a frame they stand. ``redact`` has the last word on each frame's text::
+    always left out, at any place in a frame. ``redact`` has the last word on each frame's text::
 
         with Recording("call.jsonl", media=False) as recording:
             async with FakeLiveServer() as server:
@@ -69,7 +69,7 @@ class Recording:
         self.mode = mode
         self._file: IO[str] | None = None
         self._began: float | None = None
-        self._before = 0  # connections of a recording that goes on
+        self._before = 0  # connections of a recording that continues
         self._ended = 0.0  # its last time
         self._count = 0
         self._stand_ins = StandIns()
@@ -129,7 +129,7 @@ class Recording:
             self._file = None
 
     def add(self, frame: Frame) -> None:
-        """Keep one frame, redacted; times count from the first. It is in the file, if that is open, on return."""
+        """Keep one frame, redacted; times count from the first. On return it is in the file, if that is open."""
         if self._file is None and self._kept is None:
             return  # the recording has ended
         self._began = frame.time if self._began is None else self._began
@@ -153,7 +153,7 @@ class Recording:
         return cleaned
 
     def _harmless(self, text: str) -> str:
-        """The text without keys, tokens and handles. Media are let be."""
+        """The text without keys, tokens and handles. Media are not changed."""
         if _OPAQUE.fullmatch(text):
             return self._stand_ins.known(text) or text
         return _SECRETS.sub(REDACTED, self._stand_ins.replace(text))
@@ -196,7 +196,7 @@ def _line(frame: Frame) -> str:
 
 
 def _frames(path: Path) -> Iterator[Frame]:
-    # a line ends with a newline and with nothing else: texts hold U+2028 and its like
+    # a line ends with a newline and with nothing else: texts may hold U+2028 and other line separators
     try:
         text = path.read_text(encoding="utf-8")
     except UnicodeDecodeError as error:

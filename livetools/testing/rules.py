@@ -16,7 +16,7 @@ r"""A pretend model from rules: when the user says this, call that, say so.
 In Python: ``Rules([Rule(when="hello", say="Good day.")])``, a model like any other. ``when`` is a regular
 expression that is searched in what the user says, ignoring case; the first rule that matches answers. Arguments
 that a rule does not give are filled from what the user said, by the declared schema (see
-:mod:`livetools.testing.pretend`); what is required and not found is asked for. ``say`` and ``args`` know the
+:mod:`livetools.testing.pretend`); what is required and missing is asked for. ``say`` and ``args`` know the
 groups of ``when``, the keys of the function's response, ``text`` (what the user said) and ``response``. If a
 rule has ``call`` and no ``say``, the model reads the function's response out. A rule with ``after`` in place of
 ``when`` speaks without being asked, that many seconds after each connection or reconnection.
@@ -141,7 +141,7 @@ def _rule(entry: object, place: str) -> Rule | Unasked:
         raise ValueError(f"{place}: expected a mapping with `when`")
     unknown = set(entry) - {"when", "call", "args", "say"}
     if unknown:
-        raise ValueError(f"{place}: unknown key {min(map(str, unknown))!r}; there are when, call, args, say")
+        raise ValueError(f"{place}: unknown key {min(map(str, unknown))!r}; expected when, call, args, say")
     if not (entry.get("call") or entry.get("say")):
         raise ValueError(f"{place}: neither `call` nor `say`")
     call, args, say = entry.get("call"), entry.get("args") or {}, entry.get("say")

@@ -295,7 +295,7 @@ class FakeLiveServer(Address):
 
     def start(self) -> Self:
         """Run in a thread with an event loop of its own, for programs and tests that have none."""
-        manager = start_blocking_portal("asyncio", name="livetools fake server")
+        manager = start_blocking_portal("asyncio")
         portal = manager.__enter__()
         try:
             portal.call(self._up)
@@ -306,7 +306,7 @@ class FakeLiveServer(Address):
         return self
 
     def check(self, error: BaseException | None = None) -> None:
-        """Raise what leaving would raise, while the server of :meth:`start` goes on.
+        """Raise what leaving would raise, while the server of :meth:`start` continues.
 
         ``error`` is what the test has raised, if it has.
         """

@@ -23,9 +23,9 @@ class Edge:
 
 
 class ActivityDetector(Protocol):
-    """Hears one stream of 16-bit little-endian mono PCM. A better one than ours: ``server.detector = Mine``.
+    """Detects speech in one stream of 16-bit little-endian mono PCM.
 
-    It is made with the setup's ``automaticActivityDetection`` (camelCase).
+    ``server.detector = Mine`` replaces ours. It is made with the setup's ``automaticActivityDetection`` (camelCase).
     """
 
     def feed(self, pcm: bytes, rate: int) -> list[Edge]:

@@ -79,7 +79,7 @@ def _quoted(text: str) -> str:
 
 
 def decode(data: bytes) -> Message:
-    """The JSON object of a client's frame; :class:`Refused` for what the service would not read as one.
+    """The JSON object of a client's frame. Raises :class:`Refused` where the service would not accept it.
 
     NaN and infinities are not JSON, a lone surrogate is not text, and 100 levels are enough.
     """
@@ -119,7 +119,7 @@ def _too_deep() -> Refused:
 
 
 def _depth(value: object) -> int:
-    """How many objects and lists stand in each other, found level by level: what is deep must not recurse."""
+    """How deep objects and lists are nested, found level by level: recursion would overflow on a deep one."""
     depth, level = 0, [value]
     while level := [each for each in level if isinstance(each, dict | list)]:
         depth += 1

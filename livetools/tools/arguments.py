@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
     from pydantic_core import ErrorDetails
 
-MOST = 6  # problems told of; a model corrects the call as a whole anyway
+MOST = 6  # problems in one message; a model corrects the call as a whole anyway
 
 
 #: How many problems are explained one by one. A list of 300,000 would block the event loop for seconds.
@@ -65,7 +65,7 @@ def _takes(name: str, takes: Sequence[str]) -> str:
 
 
 def _line(place: str, found: list[_Problem]) -> str:
-    """What is wrong at one place, once for all kinds of value that may stand there."""
+    """What is wrong at one place, once for all kinds of value that is possible there."""
     kinds = list(dict.fromkeys(p.wanted for p in found if p.wanted))
     others = list(dict.fromkeys(p.text for p in found if not p.wanted))
     echo = next((p.echo for p in found if p.echo), "")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 class Observer(Protocol):
     """Follows one session from its first dial to its end: what :meth:`Hooks.on_session` returns.
 
-    Each is called in the session's loop, before the session goes on: it must not wait.
+    Each is called in the session's loop, before the session continues: it must not wait.
     """
 
     def event(self, event: Event) -> None:
@@ -34,9 +34,7 @@ class Hooks(Protocol):
     """Base class for code that runs around every call. Override the methods you need.
 
     Hooks run in the order of ``hooks=``, and may be sync or async. A check that fails lets nothing pass; what the
-    other hooks raise is logged.
-
-    ::
+    other hooks raise is logged::
 
         class Check(Hooks):
             def before(self, call):
@@ -51,7 +49,7 @@ class Hooks(Protocol):
     def before(self, call: Call) -> Awaitable[Mapping[str, Any] | None] | Mapping[str, Any] | None:
         """Decide about a call, before it is approved and before it runs; ``call.args`` is as the model sent it.
 
-        ``None`` lets it go on; a mapping holds other arguments to run it with, which are validated, shown for approval
+        ``None`` lets it run; a mapping holds other arguments to run it with, which are validated, shown for approval
         and passed to ``undo``. A ``ToolError``, also in an exception group, refuses it with that text. Whatever else is
         raised or returned refuses it too, and is logged. Calls of tools without a handler do not pass here.
         """
@@ -64,6 +62,10 @@ class Hooks(Protocol):
         raises, the model learns that the tool has run and its result is withheld; ``undo`` is not called. What a
         generator has yielded was sent before.
         """
+        return None
+
+    def on_allowed(self, call: Call) -> Awaitable[None] | None:
+        """The tool's ``approval`` function let the call run, so no person is asked. Called as the tool starts."""
         return None
 
     def on_error(self, call: Call, error: Exception) -> Awaitable[None] | None:
@@ -81,9 +83,8 @@ class Hooks(Protocol):
         return None
 
     def elsewhere(self, call: Call, function: Callable[..., Any]) -> Callable[..., Any]:
-        """The tool runs on its own executor, perhaps in another process, which inherits no context variables: give a
-        function to run instead of ``function``, with its arguments (picklable, if the executor pickles).
-        """
+        """Return what the tool's own executor runs instead of ``function``. An executor of processes needs something
+        picklable, and its processes inherit no context variables."""
         return function
 
     def replaced(self, call: Call, by: Call) -> None:
@@ -97,8 +98,7 @@ class Hooks(Protocol):
         or end the conversation. The model does not wait for this hook and may already speak. Called only for a
         session's own hooks, not for a toolset's or those of ``attach``.
 
-        If it raises, or returns anything but ``None``, the model's turn is interrupted and the rest of it is
-        dropped (3.1 cannot be interrupted: it goes on, and its output is dropped).
+        If it raises, or returns anything but ``None``, the model is interrupted and the rest of its turn is dropped.
         """
         return None
 

@@ -54,7 +54,7 @@ FORMATS: Mapping[str, str] = {
     "ipv4": "an IPv4 address",
     "ipv6": "an IPv6 address",
 }
-"""STRING takes only the formats ``enum`` and ``date-time``; these are said in words."""
+"""STRING takes only the formats ``enum`` and ``date-time``; others go into the description."""
 
 KEY_FORMATS: Mapping[str, str] = {**FORMATS, "date-time": "a date and time such as 2026-01-31T09:30:00Z"}
 """The formats of keys. A key has no schema of its own, so its format is described in words."""
@@ -75,7 +75,7 @@ _SNAKE = {re.sub(r"[A-Z]", lambda m: f"_{m[0].lower()}", k): k for k in ALLOWED 
 def tidy(schema: Mapping[str, Any]) -> Schema:
     """A copy without keywords whose value is of the wrong kind.
 
-    ``any_of``, ``min_items`` and the like, as SDKs for Python write them, become camelCase.
+    ``any_of``, ``min_items`` and others, as SDKs for Python write them, become camelCase.
     """
     spelt = {_SNAKE.get(key, key): value for key, value in schema.items()}
     return {key: value for key, value in spelt.items() if isinstance(value, _KINDS.get(key, object))}
@@ -177,7 +177,7 @@ def different(schemas: Sequence[Schema]) -> list[Schema]:
 def noted(reduced: Schema, flat: Mapping[str, Any], nullable: bool, path: str) -> Schema:
     """``reduced`` with the description, title, default and example of ``flat``, and ``nullable``.
 
-    In a union they go into the members, for nothing may stand beside it; the default into the one of its type.
+    In a union they go into the members, because nothing may be beside it; the default into the one of its type.
     """
     about = flat.get("description")
     for one in reduced.get("anyOf") or [reduced]:

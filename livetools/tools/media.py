@@ -217,7 +217,7 @@ def _either(item: Mapping[str, Any], camel: str, snake: str) -> Any:
 
 
 def _is_picture(value: object) -> bool:
-    """Whether this is an image of Pillow's, which need not be imported for that."""
+    """Whether this is a Pillow image. The check does not import Pillow."""
     return any(c.__name__ == "Image" and c.__module__ == "PIL.Image" for c in type(value).__mro__)
 
 

@@ -11,7 +11,7 @@ livekit/agents#2940). So every schema is written in the subset, and what it cann
 - An OBJECT has properties ("should be non-empty for OBJECT type", langchain-google#416), an ARRAY has items.
 - ``enum`` holds texts that are not empty; other values are described.
 - ``type`` is one word ("Proto field is not repeating, cannot start list"); null is ``nullable``.
-- A text has the formats ``enum`` and ``date-time`` only; others are said in the description.
+- A text has the formats ``enum`` and ``date-time`` only; others go into the description.
 """
 
 from __future__ import annotations
@@ -133,7 +133,7 @@ class _Reducer:
     def _reduce(self, flat: Schema, path: str, refs: Refs) -> Schema | None:
         for keyword in sorted(flat.keys() - SILENT):
             if not keyword.startswith("x-"):
-                self.lose(path, f"{keyword} cannot be said")
+                self.lose(path, f"{keyword} cannot be declared")
         flat = self._agreeing(flat, path)
         members = _members(flat)
         if members is not None:
@@ -152,7 +152,7 @@ class _Reducer:
         return None if reduced is None else noted(reduced, flat, nullable, path)
 
     def _agreeing(self, flat: Schema, path: str) -> Schema:
-        """``flat`` with an enum that is of its type, which says what a value is; the enum only which of them."""
+        """``flat`` with an enum that fits its type. The enum may hold more types than that: those members go."""
         kind, values = kind_of(flat), [flat["const"]] if "const" in flat else flat.get("enum")
         if kind is None or not isinstance(values, list) or not values or kind not in PASSED:
             return flat
@@ -162,7 +162,7 @@ class _Reducer:
             items = flat.get("items")
             return {**rest, "items": {**(tidy(items) if isinstance(items, Mapping) else {}), "enum": values}}
         if kind in ("ARRAY", "OBJECT"):
-            self.lose(path, f"an enum of an {kind.lower()} cannot be said")
+            self.lose(path, f"an enum of an {kind.lower()} cannot be declared")
             return rest
         read = [as_type(kind, value) for value in values]
         if read == values:
@@ -333,7 +333,7 @@ class _Reducer:
         return [value for value in values_of(flat or {}) or () if isinstance(value, str) and value]
 
     def _key_kind(self, names: Mapping[str, Any], path: str, refs: Refs) -> str:
-        """What the keys of an object are, in words; empty where any text will do."""
+        """Describes the keys of an object in words; empty where every text is valid."""
         flat, refs = self._flat(names, path, refs)
         flat = flat or {}
         kinds = [self._key_kind(tidy(m), path, refs) for m in flat.get("anyOf", ()) if isinstance(m, Mapping)]
@@ -411,7 +411,7 @@ def _open_part(flat: Schema) -> tuple[Any, Mapping[str, Any]]:
 
 
 def _of_type(schema: Schema, kind: object) -> Schema:
-    """One of the types of a schema that has several; of its enum what is of this type."""
+    """One of the types of a schema that has several; of its enum, the members of this type."""
     values = values_of(schema)
     if values is None or "const" in schema:
         return {**schema, "type": kind}

@@ -112,7 +112,7 @@ def _mark(target: Any, options: Mapping[str, Any]) -> Any:
     place = place_of(inner)
     if not callable(inner):
         raise ToolDefinitionError(
-            f"{place}: a {type(inner).__name__} cannot be called; @tool goes on functions"
+            f"{place}: a {type(inner).__name__} cannot be called; @tool decorates functions"
         )
     if isinstance(inner, type | functools.partial | types.MethodType) or not hasattr(inner, "__dict__"):
         kind = "class" if isinstance(inner, type) else type(inner).__name__
@@ -140,7 +140,7 @@ def mark_of(target: object) -> Mark:
 
 
 class Tool:
-    """Something that a model can call: a declaration, and mostly a handler that serves its calls.
+    """Something that a model can call: a declaration, and usually a handler that serves its calls.
 
     ``target`` is a callable, or a declaration: google-genai's ``FunctionDeclaration``, or a dict in the style of
     Gemini, OpenAI, Anthropic or MCP. ``handler`` serves the calls of a declaration. Without one, each call comes as a
@@ -202,7 +202,7 @@ class Tool:
     def _check(self, signature: Signature) -> None:
         executor = self.options["executor"]
         if executor is not None and self.kind != "sync":
-            raise signature.error(f"executor= runs sync functions, and this one is of the kind {self.kind!r}")
+            raise signature.error(f"executor= runs sync functions, and this one is {self.kind!r}")
         if signature.context and any("ProcessPool" in c.__name__ for c in type(executor).__mro__):
             raise signature.error(
                 f"{signature.context!r} is a ToolContext, which cannot cross into another process: take it out, or "
@@ -363,7 +363,7 @@ class Tool:
         """Run the tool offline, on asyncio or trio; returns the response object that a model would get.
 
         A sync function runs in a worker thread, a generator's yields are gathered into a list, ``timeout``
-        holds. Whatever the tool raises becomes a response. Cancelling cancels an async tool, and abandons a
+        holds. An exception of the tool becomes a response. Cancelling cancels an async tool, and abandons a
         sync one to its thread.
         """
         if self.handler is None:

@@ -14,7 +14,7 @@ NAMES: Mapping[str, Mapping[str, Any]] = {
     "number": {"description": "a number"},
     "boolean": {"enum": ["true", "false"]},
 }
-"""Keys of a kind that is not text, as they stand in a JSON object."""
+"""Keys of a kind that is not text, as they are in a JSON object."""
 
 
 def as_key(value: object) -> str:
@@ -34,7 +34,7 @@ class ToolSchema(GenerateJsonSchema):
 
     def decimal_schema(self, schema: core_schema.DecimalSchema) -> JsonSchemaValue:
         bounds = {"le": "maximum", "ge": "minimum", "lt": "exclusiveMaximum", "gt": "exclusiveMinimum"}
-        given: dict[str, Any] = {word: float(schema[key]) for key, word in bounds.items() if key in schema}  # type: ignore[literal-required]  # the keys stand above
+        given: dict[str, Any] = {word: float(schema[key]) for key, word in bounds.items() if key in schema}  # type: ignore[literal-required]  # the keys are listed above
         return {"type": "number"} | given
 
     def enum_schema(self, schema: core_schema.EnumSchema) -> JsonSchemaValue:
@@ -60,7 +60,7 @@ class ToolSchema(GenerateJsonSchema):
         return made
 
     def dict_schema(self, schema: core_schema.DictSchema) -> JsonSchemaValue:
-        """With ``propertyNames`` for every kind of key that is not free text; pydantic says only some."""
+        """Adds ``propertyNames`` for every kind of key that is not free text; pydantic adds it for some."""
         made = super().dict_schema(schema)
         if "keys_schema" not in schema or "patternProperties" in made:
             return made

@@ -235,7 +235,7 @@ def _sayable(default: object) -> Any:
 
 
 def _is_secret(schema: object) -> bool:
-    """Whether a value of this schema is not to be shown: pydantic's ``SecretStr`` and its like."""
+    """Whether a value of this schema is not to be shown: pydantic's ``SecretStr`` and similar types."""
     if isinstance(schema, Mapping):
         return bool(schema.get("writeOnly")) or any(map(_is_secret, schema.values()))
     return isinstance(schema, list) and any(map(_is_secret, schema))

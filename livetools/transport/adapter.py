@@ -7,7 +7,7 @@ is documented is used of it and of its ``Protocol``. Four things differ from wha
 - messages wait in our own queue, and the order of messages and pongs is noted;
 - our frames are written directly to the line, each together with the ping behind it;
 - a peer that says close, but does not close the line (a proxy that hangs, a FIN that was lost), is not waited for:
-  ``websockets`` has a timeout for that where the close is ours, and waits for ever where it is not.
+  ``websockets`` has a timeout for that where the close is ours, and waits without end where it is not.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ class Adapter(ABC, Generic[C]):
 
     @abstractmethod
     def _read_on(self) -> None:
-        """There is room in the queue: go on reading, if that was paused."""
+        """There is room in the queue: resume reading, if that was paused."""
 
     @abstractmethod
     async def _close(self) -> None:

@@ -38,7 +38,7 @@ def opening(url: str, limits: Limits, options: dict[str, Any]) -> AbstractAsyncC
     from .on_asyncio import PushConnection
 
     # write_limit 1: a send returns when the kernel has the frame, not when a buffer of ours has it. 0 says
-    # the same over TCP, but over TLS asyncio takes an empty buffer for a full one, and a send waits for ever.
+    # the same over TCP, but over TLS asyncio takes an empty buffer for a full one, and a send waits without end.
     connection = partial(PushConnection, limits=limits)
     return connect(url, create_connection=connection, write_limit=1, **options)
 

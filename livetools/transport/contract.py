@@ -1,6 +1,6 @@
 """The protocol of a transport: three methods with a contract, and optional ones.
 
-Whoever uses a transport need not know its kind: a websocket, the in-memory pair of the tests, or one of the user's.
+The user of a transport need not know its kind: a websocket, the in-memory pair of the tests, or one of the user's.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ class Putting(Protocol):
 
     @property
     def writable(self) -> bool:
-        """Whether it would take one now: nothing waits in front of it, and the line stands."""
+        """Whether it would take one now: nothing waits in front of it, and the line is open."""
         ...
 
     def put(self, frame: bytes) -> bool:

@@ -167,7 +167,7 @@ _VARIABLES = {"wss": ("wss", "socks", "https", "all"), "ws": ("ws", "socks", "ht
 
 
 def proxy_for(url: str) -> str | None:
-    """The environment's proxy for a websocket ``url``; ``None`` where there is none, or ``NO_PROXY`` names the host."""
+    """The environment's proxy for a websocket ``url``; ``None`` if it has no proxy, or ``NO_PROXY`` names the host."""
     from urllib.request import (  # a tenth of a second to import, and this machine needs none
         getproxies,
         proxy_bypass,

@@ -262,7 +262,7 @@ def _with_environment(own: _Given, vertexai: bool | None, environ: Mapping[str, 
 
 
 def _with_project(given: _Given, key: str | None, environ: Mapping[str, str]) -> _Given:
-    """Vertex AI: what is said outright goes before the environment, a project before a key (google-genai)."""
+    """Vertex AI: arguments go before the environment, a project before a key (google-genai)."""
     project, location = environ.get("GOOGLE_CLOUD_PROJECT"), environ.get("GOOGLE_CLOUD_LOCATION")
     if given.api_key is not None and not (given.project or given.location):
         return given
@@ -273,7 +273,7 @@ def _with_project(given: _Given, key: str | None, environ: Mapping[str, str]) ->
     if _is_google(given.base_url) or (given.project and given.location):
         given.project = given.project or project or None
         given.location = given.location or location or None
-    return given  # a gateway of one's own is told of no project that it was not meant to know
+    return given  # a private gateway learns of no project that it was not meant to know
 
 
 def _wants_vertex(environ: Mapping[str, str], warnings: list[str]) -> bool:
@@ -327,7 +327,7 @@ def _vertex(
         ("location", given.location, r"[a-z0-9-]+"),
     ):
         if value is not None and not re.fullmatch(shape, value, re.I):
-            raise ConfigError(f"{name}={value!r} is not one of Google Cloud's")
+            raise ConfigError(f"{name}={value!r} is not a {name} of Google Cloud")
     host = _vertex_host(given.location) if given.base_url is None else given.base_url
     base, loopback = websocket_url(host, allow_insecure)
     return given, _vertex_identity(given, google, loopback), base
@@ -340,7 +340,7 @@ def _vertex_identity(given: _Given, google: bool, loopback: bool) -> Identity:
         return GoogleCloud(given.credentials)
     if loopback:
         return Fixed({"Authorization": f"Bearer {PLACEHOLDER}"})
-    # A gateway that is told of no project has credentials of its own, in its headers (google-genai).
+    # A gateway that gets no project has credentials of its own, in its headers (google-genai).
     return GoogleCloud(None) if given.project and given.location else Fixed()
 
 
@@ -363,7 +363,7 @@ def websocket_url(text: str, allow_insecure: bool = False) -> tuple[str, bool]:
     """
     try:
         parts = urlsplit(text.strip())
-    except ValueError:  # http://[::1 and the like
+    except ValueError:  # such as http://[::1
         parts = urlsplit("")
     scheme = _SCHEMES.get(parts.scheme.lower())
     if scheme is None or not parts.hostname:

@@ -105,7 +105,7 @@ class PushConnection(Receiving, ClientConnection):
         return None
 
     def _reads(self) -> bool:
-        """Whether what has come counts: it stands neither behind a close nor behind what broke the protocol."""
+        """Whether new input counts: it comes neither after a close nor after a violation of the protocol."""
         protocol = self.protocol
         return protocol.close_rcvd is None and (protocol.state is OPEN or self.inflow.left)
 
@@ -226,13 +226,13 @@ class AsyncioInflow(Inflow):
         return self.ending is None and not self.left and len(self.waiting) > WAITING
 
     def fail(self, error: Exception) -> None:
-        """Whoever listened has raised this."""
+        """A listener has raised this."""
         self.error, self.feed = error, None
         self.news.set()
 
 
 class AsyncioAdapter(Adapter[PushConnection]):
-    """A send puts its whole frame into asyncio's buffer at once: what may be cancelled is only the wait."""
+    """A send puts its whole frame into asyncio's buffer at once: only the wait can be cancelled."""
 
     _inflow: AsyncioInflow
 

@@ -51,7 +51,7 @@ class Line(trio.abc.Stream):
                 await self._stream.send_all(data)
 
     async def send_all(self, data: bytes | bytearray | memoryview) -> None:
-        """A control frame, from ``websockets``. That the line broke is left to whoever reads to find out, behind what
+        """A control frame, from ``websockets``. A broken line is left for the reader to find out, after what
         came before.
         """
         try:

@@ -162,7 +162,7 @@ class WebSocket:
 
 
 def _way(url: str, proxy: str | bool | None) -> str | None:
-    """The proxy that this dial goes through, if any; where it stands is noted."""
+    """The proxy that this dial goes through, if any; its origin is noted."""
     if proxy is True:
         proxy = proxy_for(url)
     if not proxy:

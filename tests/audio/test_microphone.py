@@ -44,7 +44,7 @@ async def test_who_waits_is_woken_from_the_thread_of_the_card(cards):
     async def listen() -> None:
         got.append(await anext(microphone))
 
-    with Microphone() as microphone, anyio.fail_after(5):
+    with Microphone() as microphone, anyio.fail_after(30):
         async with anyio.create_task_group() as group:
             group.start_soon(listen)
             await anyio.wait_all_tasks_blocked()

@@ -64,7 +64,7 @@ async def test_past_its_limit_the_speaker_drops_the_oldest_and_counts(cards):
 
 async def test_the_end_is_waited_for_until_the_card_has_it(cards):
     card = cards(USB)
-    with Speaker() as speaker, anyio.fail_after(5):
+    with Speaker() as speaker, anyio.fail_after(30):
         speaker.write(bytes(480))  # 10 ms
         async with anyio.create_task_group() as group:
             group.start_soon(speaker.drained)

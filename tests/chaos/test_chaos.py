@@ -17,7 +17,7 @@ from livetools.protocol.calls import calls
 from livetools.testing.calls import CallRegistry
 from livetools.testing.faults import Faults
 
-SEEDS = 20
+SEEDS = 4
 
 #: In virtual time nothing hangs for long, and a storm is all work: on a busy machine the roughest takes minutes.
 pytestmark = pytest.mark.timeout(600)
@@ -39,7 +39,7 @@ def test_no_call_and_no_text_is_lost_however_the_line_breaks(seed: int) -> None:
     assert len(chaos.server.calls) > 100
 
 
-@pytest.mark.parametrize("seed", range(3000, 3010))
+@pytest.mark.parametrize("seed", range(3000, 3002))
 def test_nothing_is_lost_while_one_agent_after_another_takes_over(seed: int) -> None:
     chaos = Chaos(seed, turns=100, hand_offs=0.1)
     run(("asyncio", "trio")[seed % 2], chaos.run, seed=seed)
@@ -49,7 +49,7 @@ def test_nothing_is_lost_while_one_agent_after_another_takes_over(seed: int) -> 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3010, 3210))
+@pytest.mark.parametrize("seed", range(3002, 3210))
 def test_nor_in_two_hundred_conversations_more(seed: int) -> None:
     run(("asyncio", "trio")[seed % 2], Chaos(seed, hand_offs=0.1).run, seed=seed)
 

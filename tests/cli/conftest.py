@@ -22,6 +22,9 @@ KEYS = (
     "SSL_CERT_FILE",
 )
 
+#: What a terminal says of itself, and what people say of how they want it.
+TERMINAL = ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PY_COLORS")
+
 MODULE = '''
 """Tools for the tests."""
 from livetools import ToolError, Toolset, tool
@@ -54,6 +57,9 @@ def _no_keys(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     for name in KEYS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))  # what the commands keep
+    for name in TERMINAL:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm-256color")  # whatever the terminal is in which the tests run
 
 
 @pytest.fixture

@@ -157,7 +157,7 @@ def test_on_a_terminal_it_ends_cleanly(agent, key):
             terminal.interrupt()
         else:
             terminal.type("\x04")
-        assert terminal.process.wait(timeout=20) == 0
+        assert terminal.process.wait(timeout=60) == 0
     assert "Traceback" not in terminal.screen
 
 
@@ -218,12 +218,13 @@ def test_what_is_typed_for_a_result_is_json_where_it_is_json(typed, value):
 class Terminal:
     """The command at a terminal, with somebody who reads and types."""
 
-    def __init__(self, *args: object) -> None:
+    def __init__(
+        self, *args: object, code: str = "from livetools.cli.main import main; main()", **environ: str
+    ) -> None:
         self._fd, other = os.openpty()
-        code = "from livetools.cli.main import main; main()"
         command = [sys.executable, "-c", code, *map(str, args)]
         # a terminal that does not say where its cursor is: nobody here would answer that question
-        environ = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1"}
+        environ = {**os.environ, "PROMPT_TOOLKIT_NO_CPR": "1", **environ}
         self.process = subprocess.Popen(command, stdin=other, stdout=other, stderr=other, env=environ)
         os.close(other)
         self._bytes, self._read = b"", 0
@@ -234,7 +235,7 @@ class Terminal:
     def __exit__(self, *exc: object) -> None:
         if self.process.poll() is None and exc[0] is not None:
             self.process.kill()
-        self.process.wait(timeout=20)
+        self.process.wait(timeout=60)
         os.close(self._fd)
 
     @property
@@ -255,7 +256,7 @@ class Terminal:
     def until(self, text: str) -> None:
         """Read on until this stands behind what was awaited last."""
         while text.encode() not in self._bytes[self._read :]:
-            assert select.select([self._fd], [], [], 20)[0], self.screen
+            assert select.select([self._fd], [], [], 60)[0], self.screen
             try:
                 self._bytes += os.read(self._fd, 4096)
             except OSError:  # the other end is closed
@@ -277,7 +278,26 @@ def test_on_a_terminal_ctrl_c_cuts_an_answer_off(agent):
         terminal.until("Ctrl-C: you interrupted.")
         terminal.until(PROMPT)
         terminal.type("/quit\n")
-        assert terminal.process.wait(timeout=20) == 0
+        assert terminal.process.wait(timeout=60) == 0
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"TERM": "dumb", "NO_COLOR": "1", "COLUMNS": "40"},
+        {"XDG_STATE_HOME": "/dev/null/state", "HOME": "/dev/null"},  # nothing can be kept
+    ],
+    ids=["dumb", "homeless"],
+)
+def test_any_terminal_will_do(agent, environ):
+    with Terminal("chat", agent, "--fake", **environ) as terminal:
+        terminal.until(">")
+        terminal.type("weather in Oslo\n")
+        terminal.until("get_weather says: 12 °C, rain.")
+        terminal.until(">")
+        terminal.type("/quit\n")
+        assert terminal.process.wait(timeout=60) == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")
@@ -294,7 +314,7 @@ def test_on_a_terminal_ctrl_c_at_a_question_refuses_the_call_and_the_conversatio
         terminal.until("the user interrupted")
         terminal.until(PROMPT)
         terminal.type("/quit\n")
-        assert terminal.process.wait(timeout=20) == 0
+        assert terminal.process.wait(timeout=60) == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no pseudo-terminals")

@@ -154,3 +154,25 @@ def test_offline_the_pretend_model_plays_the_person(run, evals):
     )
     result = run("eval", "--fake", evals)
     assert result.exit_code == 0, result.output
+
+
+def test_ctrl_c_says_at_once_who_ended_the_run_and_the_report_has_what_was_played(evals, program, tmp_path):
+    (evals.parent / "shop.py").write_text(
+        SHOP.replace("def price", "async def price").replace(
+            'return f"', "print('it runs', flush=True); import asyncio; await asyncio.sleep(60); return f\""
+        ),
+        encoding="utf-8",
+    )
+    running = program("eval", evals, "--fake", "--report", tmp_path / "report.html")
+    running.until("it runs")
+    code, _, err = running.end()
+    assert code == 130
+    assert "Ctrl-C: you interrupted the run." in err
+    assert "Traceback" not in err
+    assert (tmp_path / "report.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_a_run_that_does_not_begin_leaves_no_report(run, tmp_path):
+    result = run("eval", tmp_path / "nowhere.yaml", "--report", tmp_path / "report.html")
+    assert result.exit_code == 2
+    assert not (tmp_path / "report.html").exists()

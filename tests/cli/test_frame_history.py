@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 from base64 import b64encode
 
+import pytest
+
 from livetools.cli.frame_history import FrameHistories, FrameHistory
+from livetools.cli.session_files import SessionFiles
 from livetools.testing import Recording
 
 
@@ -72,3 +75,67 @@ def test_the_histories_used_last_are_kept():
     assert histories.of("a") is first
     histories.of("c")
     assert (histories.find("a"), histories.find("b")) == (first, None)
+
+
+def typed(text: str) -> bytes:
+    return frame(clientContent={"turns": [{"role": "user", "parts": [{"text": text}]}], "turnComplete": True})
+
+
+@pytest.fixture
+def histories(tmp_path):
+    histories = FrameHistories(files=SessionFiles(tmp_path), agent="a")
+    yield histories
+    histories.stop()
+
+
+ONE, TWO = "1" * 64, "2" * 64
+
+
+def test_a_history_that_goes_on_counts_connections_and_times_on():
+    time = iter([0.0, 1.0, 2.0, 100.0, 100.5, 101.0])
+    history = FrameHistory(clock=lambda: next(time))
+    history.begin()  # there is nothing to go on from
+    history.frame("client", 1, frame(setup={"a": 1}))
+    history.frame("client", 2, typed("hello"))
+    history.begin()
+    history.frame("client", 1, frame(setup={"sessionResumption": {"handle": "x"}}))
+    assert [(each.time, each.connection) for each in history.frames()] == [(1.0, 1), (2.0, 2), (2.5, 3)]
+    assert len(history.before) == 2
+    assert history.resumed
+
+
+@pytest.mark.anyio
+async def test_a_session_that_is_over_is_reopened_by_its_handle_under_another_name(histories):
+    history = histories.of(ONE)
+    history.frame("client", 1, typed("hello"))
+    assert histories.reopen(ONE, TWO) is False, "there is no handle to go on with"
+    await history.save("opens it")
+    assert histories.reopen(ONE, TWO) is True
+    assert histories.find(ONE) is None
+    assert await histories.of(TWO).load() == "opens it"
+    assert [each.message for each in histories.of(TWO).before] == [json.loads(typed("hello"))]
+    with pytest.raises(LookupError):
+        histories.reopen(ONE, TWO)
+
+
+def test_a_session_in_which_nothing_was_said_goes_on_below_another_one(histories):
+    histories.of(ONE).frame("client", 1, typed("hello"))
+    other = histories.of(TWO)
+    other.frame("client", 1, frame(setup={}))
+    histories.join(ONE, TWO)
+    other.frame("client", 1, typed("and now?"))
+    with pytest.raises(LookupError):
+        histories.join(ONE, TWO)
+    histories.stop()
+    assert [each.title for each in map(histories.files.about, (ONE, TWO)) if each] == ["hello"]
+    recorded = histories.files.frames(TWO)
+    assert [next(iter(each.message)) for each in recorded] == ["clientContent", "setup", "clientContent"]
+    assert [each.connection for each in recorded] == [each.connection for each in other.frames()] == [1, 2, 2]
+
+
+def test_a_session_that_is_forgotten_in_memory_is_on_disk(tmp_path):
+    histories = FrameHistories(1, files=SessionFiles(tmp_path))
+    histories.of(ONE).frame("client", 1, typed("hello"))
+    histories.of(TWO)
+    assert histories.find(ONE) is None
+    assert len(histories.of(ONE).before) == 1

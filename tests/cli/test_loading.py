@@ -76,7 +76,7 @@ def test_a_file_that_is_called_like_a_module_does_not_replace_it(tmp_path):
         ("{missing}", "No module named 'no_such_thing'"),
         ("{empty}", "defines no agent and no tools"),
         ("{agents}", "has several agents (one, two): name one, as in"),
-        ("{mixed}:agent,f", "an agent is named alone"),
+        ("{mixed}:agent,f", "name the agent alone"),
         ("{running}", "line 5 runs a program while the file is imported: put it under if __name__"),
         ("{calling}", "line 4 runs a program while the file is imported"),
         ("{none}", "holds no tools"),

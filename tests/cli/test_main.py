@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 import tomllib
@@ -59,6 +61,97 @@ def test_while_the_user_s_file_is_imported(tmp_path, command):
 @pytest.mark.parametrize("module", MODULES)
 def test_while_the_command_itself_is(tmp_path, module):
     assert ended(module, ["doctor", "--help"], tmp_path) == (130, "")
+
+
+#: Runs commands, one after another, where standard output has the code page that it is told.
+EVERYWHERE = """
+import io, json, sys
+from livetools.cli.main import main
+
+told, commands = [], json.loads(sys.argv[1])
+for command in commands:
+    streams = [io.BytesIO(), io.BytesIO()]
+    sys.stdout, sys.stderr = (io.TextIOWrapper(stream, encoding="cp1252") for stream in streams)
+    sys.stdin = io.TextIOWrapper(io.BytesIO("天気 in Oslo?\\n".encode()), encoding="utf-8")
+    sys.argv = ["livetools", *command]
+    try:
+        main()
+    except SystemExit as ended:
+        code = ended.code or 0
+    sys.stdout.flush(), sys.stderr.flush()
+    told.append([code, *(stream.getvalue().decode("cp1252") for stream in streams)])
+print(json.dumps(told), file=sys.__stdout__)
+"""
+
+
+def everywhere(folder: Path, *commands: list[str], **environ: str) -> list[tuple[int, str, str]]:
+    """Exit status, output and errors of each command, on a code page of Windows."""
+    without = {"HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "GEMINI_API_KEY", "GOOGLE_API_KEY", "NO_COLOR"}
+    kept = {name: value for name, value in os.environ.items() if name not in without}
+    done = subprocess.run(
+        [sys.executable, "-c", EVERYWHERE, json.dumps(commands)],
+        cwd=folder, env={**kept, **environ}, capture_output=True, text=True, timeout=100,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return [(code, out, err) for code, out, err in json.loads(done.stdout)]
+
+
+def test_no_command_breaks_on_a_code_page_in_forty_columns_of_a_dumb_terminal(tmp_path):
+    (tmp_path / "mine.py").write_text(
+        "def get_weather(city: str) -> str:\n    '天気 🌦 → Current weather in a city.'\n    return '晴れ → 12 °C'\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "call.json").write_text('{"name": "天気", "args": {}, "idx": 1}', encoding="utf-8")
+    names = ["chat", "voice", "web", "eval", "serve", "tools", "check", "record", "replay", "doctor", "probe"]
+    helps = [["--help"], *([name, "--help"] for name in names)]
+    *helped, tools, report, checked, chat, doctor = everywhere(
+        tmp_path, *helps, ["tools", "mine.py"], ["check", "call.json", "--json"], ["check", "call.json"],
+        ["chat", "mine.py", "--fake"], ["doctor"], COLUMNS="40", TERM="dumb",
+    )  # fmt: skip
+    for code, out, _ in helped:
+        assert code == 0
+        assert max(map(len, out.splitlines())) <= 40, out
+    assert json.loads(tools[1])[0]["functionDeclarations"][0]["description"].startswith("天気 🌦 → Current")
+    assert json.loads(report[1])["ok"] is False
+    assert "\nx $.idx: 'idx' is not a field" in checked[1]
+    assert "\nok args is a JSON object" in checked[1]
+    assert chat[0] == 0
+    assert '-> get_weather(city="Oslo")' in chat[1]
+    assert "get_weather says: ?? -> 12 °C." in chat[1]
+    assert doctor[0] == 1
+    assert "\nx the service can be reached" in doctor[1]
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (["cht"], "Did you mean 'chat'?"),
+        (["chat", "--modle", "x"], "No such option: --modle. Did you mean --model?"),
+        (["chat", "--zzz"], "No such option: --zzz."),
+        (["--verson"], "No such option: --verson. Did you mean --version?"),
+        (["chat", "two.py"], "has several agents (a, b): name one"),
+        (["chat", "two.py:c"], "has no c"),
+        (["chat", "--fake", "--config", "two.py"], "is not TOML"),
+        (["chat", "--base-url", "ftp://x"], "'ftp://x' is not a URL"),
+        (["serve", "--host", "no.such.host.invalid"], "no.such.host.invalid"),
+        (["web", "--fake", "--host", "no.such.host.invalid"], "no.such.host.invalid"),
+        (["replay", "two.py"], "not a line of a recording"),
+        (["replay", "two.py", "--as-test"], "not a line of a recording"),
+        (["doctor", "--timeout", "nan"], "is not a number of seconds above 0"),
+        (["doctor", "--timeout", "-1"], "is not a number of seconds above 0"),
+        (["doctor", "--base-url", "ftp://x"], "'ftp://x' is not a URL"),
+        (["probe", "m", "--base-url", "ftp://x"], "'ftp://x' is not a URL"),
+    ],
+)
+def test_a_wrong_call_ends_with_2_and_says_what_is_wrong(run, monkeypatch, tmp_path, command, told):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "two.py").write_text(
+        "from functools import partial\nfrom livetools import connect\n"
+        "a, b = partial(connect, 'm'), partial(connect, 'm')\n"
+    )
+    result = run(*command)
+    assert result.exit_code == 2
+    assert told in result.stderr
 
 
 def test_the_script_is_a_module_that_imports_nothing_and_is_built_with_the_package() -> None:

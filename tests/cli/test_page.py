@@ -87,6 +87,9 @@ def test_the_facts_stand_before_a_session_does(client):
             declared("erase", "Erase a disk.", "disk", approval=True),
         ],
         "pretend": True,
+        "replay": False,
+        "history": False,
+        "choices": None,
     }
 
 

@@ -63,7 +63,7 @@ def test_the_price_is_shown_first_and_nothing_is_sent_without_a_yes(run, said):
         result = run("probe", "gemini-3.8-live", "--base-url", service.url, input=said)
     assert result.exit_code == 1
     assert result.stdout.startswith(price("gemini-3.8-live"))
-    assert "Go on? [y/N]" in result.stdout
+    assert "Continue? [y/N]" in result.stdout
     assert service.setups == []
 
 

@@ -61,7 +61,7 @@ def test_a_recording_is_played_to_a_client_that_says_the_same(recorded, program)
     assert ask(player.url(), "Weather in Oslo?") == "get_weather says: 12 °C, rain."
     status, out, _ = player.end()
     assert status == 0
-    assert "played to the end: the client said what the recording has" in out
+    assert "played to the end: the client sent what the recording has" in out
 
 
 def test_a_client_that_never_comes_is_told(recorded, program):
@@ -93,7 +93,7 @@ def test_a_file_that_is_no_recording_is_told_with_its_line(run, tmp_path):
     file = tmp_path / "talk.jsonl"
     file.write_text("{}\n")
     result = run("replay", file, "--port", "0")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert f"{file}:1: not a line of a recording" in result.stderr
 
 

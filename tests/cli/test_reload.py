@@ -41,6 +41,22 @@ async def test_the_session_has_the_new_tools(tmp_path, text):
 
 
 @pytest.mark.anyio
+async def test_instructions_that_were_chosen_stay(tmp_path):
+    file = tmp_path / "shop.py"
+    file.write_text(AGENT.format(name="second"))
+    async with FakeLiveServer() as server:
+        for own, instructions in ((True, "Be second."), (False, "Rhyme.")):
+            async with livetools.connect(
+                "gemini-3.8-live", instructions="Rhyme.", **server.options
+            ) as session:
+                await update(await loaded(str(file)), session, instructions=own)
+                assert list(session.tools) == ["second"]
+                await session.ask("hello")
+                told = server.sessions[-1].setup["systemInstruction"]
+                assert told["parts"][0]["text"] == instructions
+
+
+@pytest.mark.anyio
 @pytest.mark.parametrize("anyio_backend", ["asyncio"], indirect=False)
 async def test_a_file_that_is_saved_is_followed_and_a_broken_one_told(tmp_path):
     file = tmp_path / "shop.py"

@@ -64,7 +64,7 @@ def test_a_call_begins_a_line_of_its_own():
 @pytest.mark.parametrize(
     ("event", "line"),
     [
-        (ToolCancelled(CALL), "get_weather was cancelled by the model"),
+        (ToolCancelled(CALL), "get_weather was cancelled by the service"),
         (ToolLost(CALL, "text"), "the line broke while get_weather ran: its result follows as text"),
         (ToolLost(CALL, "dropped"), "the line broke while get_weather ran: its result is dropped"),
         (Interrupted(), "interrupted"),

@@ -81,3 +81,44 @@ def test_what_cannot_work_is_told_before_anything_is_served(run, agent):
     result = run("web", agent, "--fake", "--model", "gemini-3.5-live-translate", "--port", "0")
     assert result.exit_code == 1
     assert "calls no functions" in result.stderr
+
+
+@pytest.mark.parametrize("options", [[], ["--no-history"]])
+def test_sessions_are_kept_in_the_users_folder_unless_that_is_switched_off(program, agent, tmp_path, options):
+    served = program("web", agent, "--fake", "--port", "0", *options)
+    page = served.until("open http").partition("//")[2]
+    with live(page) as browser:
+        browser.send(json.dumps({"type": "text", "text": "Weather in Oslo?"}))
+        until(browser, "TurnComplete")
+        listed = fetched(page, "sessions.json")
+    assert [each["title"] for each in listed] == ([] if options else ["Weather in Oslo?"])
+    folder = tmp_path / "state" / "livetools" / "web-sessions"
+    assert len(list(folder.glob("*.jsonl"))) == (0 if options else 1)
+    assert fetched(page, "facts.json")["history"] is not bool(options)
+
+
+def fetched(page: str, path: str) -> Any:
+    with urllib.request.urlopen(f"http://{page}/{path}", timeout=10) as response:
+        return json.load(response)
+
+
+def test_a_recording_is_shown_without_a_target_and_without_a_key(program, tmp_path):
+    file = tmp_path / "call.jsonl"
+    entry = {
+        "time": 0.5,
+        "direction": "client",
+        "connection": 1,
+        "frame": {"realtimeInput": {"text": "hello"}},
+    }
+    file.write_text(json.dumps(entry) + "\n", encoding="utf-8")
+    page = program("web", "--replay", file, "--port", "0").until("open http").partition("//")[2]
+    told = fetched(page, "replay")
+    assert (told["name"], [each["text"] for each in told["messages"]]) == ("call.jsonl", ["hello"])
+
+
+def test_a_recording_that_cannot_be_read_is_named_with_its_line(run, tmp_path):
+    file = tmp_path / "notes.txt"
+    file.write_text("milk\n", encoding="utf-8")
+    result = run("web", "--replay", file, "--port", "0")
+    assert result.exit_code == 2
+    assert "notes.txt:1: not a line of a recording" in result.stderr.replace("\n", "")

@@ -26,7 +26,9 @@ from livetools.testing import Pretend
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 #: Programs of other libraries, shown beside ours: they are read, not run.
-OTHERS = {"ADK", "pydantic-ai", "LiveKit", "pipecat"}
+OTHERS = {"google-genai", "ADK", "pydantic-ai", "LiveKit", "pipecat", "strands"}
+#: Programs that use both: ``tests/test_neighbours.py`` runs each where both are installed.
+BOTH = {f"{library} and livetools" for library in ("ADK", "pydantic-ai", "LiveKit", "pipecat")}
 #: They have tests of their own.
 ELSEWHERE = {"ephemeral-tokens.md", "relay-protocol.md"}
 FENCE = re.compile(
@@ -76,21 +78,23 @@ def test_its_programs_run_one_after_another_and_print_what_it_says(
         (tmp_path / saved.title).write_text(saved.text, encoding="utf-8")
         monkeypatch.setitem(sys.modules, Path(saved.title).stem, None)  # undone after the page
         del sys.modules[Path(saved.title).stem]
+    pass_of_themselves(tmp_path, [b.title for b in PAGES[name] if b.title.startswith("test_")])
     for block in PAGES[name]:
         if block.title.startswith("test_"):
-            passes(tmp_path / block.title)
-        elif block.language == "python" and block.title not in OTHERS:
+            continue
+        if block.language == "python" and block.title not in OTHERS | BOTH:
             capsys.readouterr()
             run(block.text, name, names)
         elif block.title == "Output":
             assert capsys.readouterr().out.strip() == block.text.strip()
 
 
-def passes(file: Path) -> None:
-    """A test that a page tells to save passes as a file of its own."""
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", file.name]
-    done = subprocess.run(command, cwd=file.parent, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
+def pass_of_themselves(folder: Path, files: list[str]) -> None:
+    """The tests that a page tells to save pass, each a file of its own."""
+    if files:
+        command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files]
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+        assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_evals_of_the_guide_pass_offline(tmp_path, monkeypatch):
@@ -134,7 +138,7 @@ def test_only_programs_of_other_libraries_are_not_run():
     for library in titles & OTHERS:
         ours = [b for _, b in BLOCKS if b.title == library and "livetools" in b.text]
         assert not ours
-    assert titles >= OTHERS
+    assert titles >= OTHERS | BOTH
 
 
 @pytest.mark.parametrize("block", of("sh"))
@@ -186,7 +190,9 @@ def test_every_page_is_in_the_navigation():
 
 def test_the_guide_of_observability_names_every_logger():
     sources = (path.read_text(encoding="utf-8") for path in (ROOT / "livetools").rglob("*.py"))
-    loggers = {name for text in sources for name in re.findall(r'\("(livetools\.\w+)"\)', text)}
+    loggers = {
+        name for text in sources for name in re.findall(r'(?i:get_?logger)\("(livetools\.\w+)"\)', text)
+    }
     table = (DOCS / "guides" / "observability.md").read_text(encoding="utf-8").partition("| Logger |")[2]
     rows = [line.split("|")[1] for line in table.partition("\n\n")[0].splitlines() if line.startswith("| `")]
     assert loggers == set(re.findall(r"`(.+?)`", " ".join(rows)))

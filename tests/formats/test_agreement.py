@@ -117,7 +117,7 @@ async def verdict(frame: Callable[[dict[str, Any]], dict[str, Any]]) -> tuple[in
 
         setup = {"model": "models/gemini-live-2.5-flash-preview"}
         question = {"turns": [{"role": "user", "parts": [{"text": "Weather?"}]}], "turnComplete": True}
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             async with connect(server) as socket:
                 await socket.send(json.dumps({"setup": setup}))
                 await socket.send(json.dumps({"clientContent": question}))
@@ -208,7 +208,7 @@ async def post(contents: list[dict[str, Any]]) -> tuple[int, str]:
             f"POST /v1beta/models/gemini-2.5-flash:generateContent HTTP/1.1\r\nHost: {host}\r\n"
             f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\nConnection: close\r\n\r\n"
         )
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             async with await anyio.connect_tcp(host, int(port)) as stream:
                 await stream.send(head.encode() + body)
                 reply = b""

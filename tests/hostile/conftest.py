@@ -35,7 +35,7 @@ class Line:
     async def answers(self, count: int) -> list[dict[str, Any]]:
         """The next function responses."""
         found: list[dict[str, Any]] = []
-        with anyio.fail_after(20):
+        with anyio.fail_after(30):
             while len(found) < count:
                 frame = await self.server.receive()
                 found += frame.get("toolResponse", {}).get("functionResponses", [])

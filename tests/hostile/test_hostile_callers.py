@@ -66,7 +66,7 @@ def test_whatever_a_start_holds_it_is_taken_or_refused_without_an_exception(brid
             for frame in before:
                 line.page.send(json.dumps(frame))
             line.page.send(json.dumps({**beside, "event": "start", "start": inside}))
-            with anyio.fail_after(5):
+            with anyio.fail_after(30):
                 closed = await line.closed()
             assert closed.code != 1000
             assert len(closed.reason.encode()) <= 123

@@ -36,10 +36,10 @@ Opened = Callable[..., Any]
 
 
 @pytest.mark.parametrize("named", [True, False])
-async def test_a_message_of_a_thousand_calls_is_answered_though_they_end_in_reverse(
+async def test_a_message_of_hundreds_of_calls_is_answered_though_they_end_in_reverse(
     opened: Opened, named: bool
 ) -> None:
-    gates = [anyio.Event() for _ in range(1000)]
+    gates = [anyio.Event() for _ in range(300)]
 
     @tool
     async def wait(n: int) -> int:
@@ -50,13 +50,13 @@ async def test_a_message_of_a_thousand_calls_is_answered_though_they_end_in_reve
         return {"name": "wait", "args": {"n": n}, **({"id": f"c{n}"} if named else {})}
 
     async with opened([wait], max_concurrency=None) as line:
-        line.server.send({"toolCall": {"functionCalls": [one(n) for n in range(1000)]}})
+        line.server.send({"toolCall": {"functionCalls": [one(n) for n in range(300)]}})
         await anyio.wait_all_tasks_blocked()
         for gate in reversed(gates):
             gate.set()
             await anyio.lowlevel.checkpoint()
-        answers = [answer["response"]["output"] for answer in await line.answers(1000)]
-    assert answers == (list(reversed(range(1000))) if named else list(range(1000)))
+        answers = [answer["response"]["output"] for answer in await line.answers(300)]
+    assert answers == (list(reversed(range(300))) if named else list(range(300)))
 
 
 NEST = 10_000
@@ -129,7 +129,7 @@ async def test_noise_of_every_kind_is_told_and_harms_nothing(opened: Opened) -> 
             line.server.send(noise)
             line.server.send(noise.encode("utf-16"))
             assert await line.answer("add", f"c{n}", n=n) == {"output": n + 1}
-        with anyio.fail_after(10):
+        with anyio.fail_after(30):
             async for event in line.session:
                 if isinstance(event, UnknownMessage) and "tomorrow" in str(event.raw):
                     break
@@ -180,7 +180,7 @@ async def test_what_came_before_a_setup_that_was_never_completed_is_lost_with_it
             async for event in session:
                 if isinstance(event, Reconnected):
                     break
-            with anyio.fail_after(10):
+            with anyio.fail_after(30):
                 assert str(await session.ask("hello")) == "so"
             assert session.stats()["calls"] == []
             group.cancel_scope.cancel()
@@ -240,7 +240,7 @@ async def test_a_line_that_breaks_ends_the_session_with_an_error(
 ) -> None:
     for loop in ("asyncio", "trio"):
         monkeypatch.setattr(f"livetools.transport.on_{loop}.LINGER", 0.05)
-    with raw_server(BROKEN_LINES[kind]) as url, anyio.fail_after(20):
+    with raw_server(BROKEN_LINES[kind]) as url, anyio.fail_after(30):
         with pytest.raises(SessionClosed) as told:
             await listen(connect("gemini-3.8-live", base_url=url, reconnect=False))
     assert told.value.code in (1006, 1011)
@@ -270,7 +270,7 @@ async def test_an_upgrade_that_is_answered_otherwise_is_told_and_not_tried_again
         dials.append(line.number)
         (http(status) if status else garbage)(line)
 
-    with raw_server(script) as url, anyio.fail_after(20):
+    with raw_server(script) as url, anyio.fail_after(30):
         with pytest.raises((ConnectFailed, SessionClosed, RemoteProtocolError)):
             await connect("gemini-3.8-live", base_url=url, api_key="AIzaSecret123").__aenter__()
     assert dials == [1]
@@ -286,7 +286,7 @@ async def test_a_server_that_hangs_is_given_up_in_time(hangs: str) -> None:
         ended.wait(20)
 
     began = time.monotonic()
-    with raw_server(script) as url, anyio.fail_after(20):
+    with raw_server(script) as url, anyio.fail_after(30):
         with pytest.raises(SetupTimeout):
             await connect("gemini-3.8-live", base_url=url, setup_timeout=0.2).__aenter__()
     ended.set()
@@ -315,7 +315,7 @@ async def test_a_server_that_reads_no_more_is_a_broken_line(sends: str) -> None:
         if sends == "text":
             await session.send_text("x" * 20_000_000)
 
-    with raw_server(script) as url, anyio.fail_after(20):
+    with raw_server(script) as url, anyio.fail_after(30):
         options: dict[str, Any] = {"transport": WebSocket(write_timeout=0.3), "reconnect": False}
         with pytest.raises(SessionClosed) as told:
             await listen(connect("gemini-3.8-live", tools=[big], base_url=url, **options), talk)

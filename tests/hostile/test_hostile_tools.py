@@ -274,7 +274,7 @@ async def test_a_tool_that_sends_text_does_not_wait_for_its_own_answer(opened: O
 
     async with opened([speaks], model) as line:
         line.call("speaks")
-        with anyio.fail_after(20):
+        with anyio.fail_after(30):
             frames = [await line.server.receive(), await line.server.receive()]
     assert sum("toolResponse" in frame for frame in frames) == 1
     assert "by the way" in str(frames)
@@ -338,7 +338,7 @@ async def test_a_tool_may_close_the_session_it_serves(opened: Opened, verb: str)
     async def ends(context: ToolContext[Any]) -> None:
         await getattr(context.session, verb)(*(() if verb == "aclose" else (None, None, None)))
 
-    with anyio.fail_after(20):
+    with anyio.fail_after(30):
         async with opened([ends]) as line:
             line.call("ends")
             events = [event async for event in line.session]

@@ -198,14 +198,14 @@ async def test_what_a_page_has_missed_is_let_go_when_it_is_too_late(
         await anyio.wait_all_tasks_blocked()
         assert app._open
         clock.advance(0.1)
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             while app._open and not on_trio():  # there the next page lets it go
                 await anyio.lowlevel.checkpoint()
     async with browser(app, subprotocols=RESUME) as late:
         late.send({"type": "resume", "token": token, "after": 0})
         assert (await late.closed()).code == 1013
     assert not app._open
-    with anyio.fail_after(5):
+    with anyio.fail_after(30):
         while kept() is not None:
             gc.collect()
             await anyio.lowlevel.checkpoint()
@@ -293,7 +293,7 @@ async def test_sessions_that_have_no_handles_are_ended(
         await page.until("ready")
         assert await app.drain.drain() == 1
         assert (await page.closed()).code == 1000
-    assert "cannot go on elsewhere" in caplog.text
+    assert "cannot continue elsewhere" in caplog.text
 
 
 class Held:
@@ -330,12 +330,12 @@ async def test_sigterm_drains_before_the_server_hears_of_it(stopped: list[int]) 
         group.start_soon(held.hold, drain)
         async with drain.lifespan():
             signal.raise_signal(signal.SIGTERM)
-            with anyio.fail_after(5):
+            with anyio.fail_after(30):
                 while not held.asked:
                     await anyio.sleep(0.001)
             assert (drain.began, held.asked, stopped) == (True, [7], [])
             held.may_end.set()
-            with anyio.fail_after(5):
+            with anyio.fail_after(30):
                 while not stopped:
                     await anyio.sleep(0.001)
     assert stopped == [signal.SIGTERM]
@@ -345,7 +345,7 @@ async def test_a_second_sigterm_does_not_wait(stopped: list[int]) -> None:
     drain, held = Drain(), Held()
     async with anyio.create_task_group() as group:
         group.start_soon(held.hold, drain)
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             async with drain.lifespan():
                 for number in range(2):
                     signal.raise_signal(signal.SIGTERM)

@@ -11,6 +11,7 @@ import pickle
 import subprocess
 import sys
 import threading
+from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
@@ -217,11 +218,20 @@ def here() -> str:
     return f"{current.trace_id} {current.span_id}"
 
 
+@pytest.fixture(scope="module")
+def processes() -> Iterator[ProcessPoolExecutor]:
+    """One for all, since it imports everything anew."""
+    with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as executor:
+        yield executor
+
+
 @pytest.mark.parametrize("kind", ["threads", "processes", "of its own"])
-async def test_on_an_executor_too_the_call_is_the_parent_of_what_its_tool_traces(kind: str) -> None:
+async def test_on_an_executor_too_the_call_is_the_parent_of_what_its_tool_traces(
+    kind: str, processes: ProcessPoolExecutor
+) -> None:
     executors: dict[str, Any] = {
         "threads": lambda: ThreadPoolExecutor(1),
-        "processes": lambda: ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")),
+        "processes": lambda: contextlib.nullcontext(processes),
         "of its own": lambda: Unknown(ThreadPoolExecutor(1)),
     }
     records = Records()
@@ -234,12 +244,12 @@ async def test_on_an_executor_too_the_call_is_the_parent_of_what_its_tool_traces
 
 @pytest.mark.parametrize("kind", ["no executor", "threads", "processes"])
 async def test_below_a_turn_that_is_not_sampled_no_span_is_begun_and_the_tool_is_in_its_trace(
-    kind: str,
+    kind: str, processes: ProcessPoolExecutor
 ) -> None:
     executors: dict[str, Any] = {
         "no executor": lambda: contextlib.nullcontext(),
         "threads": lambda: ThreadPoolExecutor(1),
-        "processes": lambda: ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")),
+        "processes": lambda: contextlib.nullcontext(processes),
     }
     asked_for: list[str] = []
 

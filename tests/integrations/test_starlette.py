@@ -60,7 +60,7 @@ async def server():
 
 async def ended(server: FakeLiveServer) -> None:
     """The model's end of the first session is gone."""
-    with anyio.fail_after(5):
+    with anyio.fail_after(30):
         while server.sessions[0].connection is not None:
             await anyio.sleep(0.001)
 
@@ -259,7 +259,7 @@ async def test_a_page_that_never_spoke_does_not_linger(server):
     for _ in range(3):
         async with browser(app) as page:
             await page.until("ready")
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             while app.drain.held:
                 await anyio.sleep(0.001)
 
@@ -346,11 +346,11 @@ async def test_a_session_whose_page_stays_away_ends_after_its_time_and_not_befor
     async with browser(app) as first:
         token = (await first.until("ready"))["token"]
         first.send({"type": "text", "text": "Oslo"})
-        await first.until("TurnComplete")
+        last = (await first.until("TurnComplete"))["seq"]
         first.leave()
         await anyio.wait_all_tasks_blocked()
         clock.advance(29)
-        async with resumed(app, token) as second:
+        async with resumed(app, token, last) as second:  # the turn that it waits for below is the next one
             assert (await second.receive())["resumed"]
             clock.advance(3600)
             second.send({"type": "text", "text": "Oslo"})
@@ -505,8 +505,12 @@ async def test_a_token_that_a_page_made_up_is_not_taken_over(server):
     assert ready["token"] != "chosen"
 
 
-async def test_a_first_message_that_is_not_the_promised_resume_is_an_error(server):
-    async with browser(relay(agent_of(server)), subprotocols=RESUME) as page:
+@pytest.mark.parametrize(
+    "offered", [RESUME, [", ".join(RESUME)]], ids=["one by one", "as the header has them"]
+)
+async def test_a_first_message_that_is_not_the_promised_resume_is_an_error(server, offered):
+    async with browser(relay(agent_of(server)), subprotocols=offered) as page:
+        assert page.subprotocol == "livetools.v1"
         page.send({"type": "text", "text": "Oslo"})
         assert (await page.closed()).code == 4400
     assert not server.sessions
@@ -789,7 +793,7 @@ def test_pages_that_come_and_go_are_told_each_event_once(backend: str, reads: li
 
 
 async def heard(socket: websockets.ClientConnection, kind: str) -> None:
-    with anyio.fail_after(10):
+    with anyio.fail_after(30):
         while not isinstance(message := await socket.recv(), str) or json.loads(message)["type"] != kind:
             pass
 
@@ -797,7 +801,7 @@ async def heard(socket: websockets.ClientConnection, kind: str) -> None:
 @pytest.mark.parametrize("anyio_backend", ["asyncio"])  # of the client's socket
 async def test_a_hundred_megabytes_over_a_real_socket_end_that_socket_and_its_session_goes_on(server):
     """The bound of the server before the relay (uvicorn's): 1009, and the page comes back with its token."""
-    with serving(relay(agent_of(server))) as address:
+    with serving(relay(agent_of(server), linger=300)) as address:
         url = f"ws://{address}/"
         async with websockets.connect(url, subprotocols=["livetools.v1"], max_size=None) as socket:
             ready = json.loads(await socket.recv())

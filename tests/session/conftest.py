@@ -31,7 +31,7 @@ class Line:
 
     async def receive(self, *keys: str) -> dict[str, Any]:
         """The client's next frame of this kind; what comes before it is passed over."""
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             while True:
                 frame = await self.server.receive()
                 if not keys or set(keys) & set(frame):
@@ -57,7 +57,7 @@ class Line:
         """Nothing more happens by itself."""
         await anyio.wait_all_tasks_blocked()
 
-    async def until(self, kind: type, *, within: float = 5.0) -> Any:
+    async def until(self, kind: type, *, within: float = 30.0) -> Any:
         """The next event of this class."""
         with anyio.fail_after(within):
             async for event in self.session:

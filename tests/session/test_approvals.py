@@ -135,7 +135,7 @@ async def test_a_tool_that_is_only_declared_may_want_an_approval(opened: Opened,
         if how == "person":
             wanted = await line.until(ApprovalRequested)
             await line.session.approve(wanted.call)
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             while [c["waiting_for"] for c in line.session.stats()["calls"]] != ["session.respond"]:
                 await anyio.sleep(0.001)
 
@@ -177,7 +177,7 @@ async def test_an_approval_that_is_of_no_account_any_more_is_cancelled(opened: O
         told.set()
         return "done"
 
-    with anyio.fail_after(10):
+    with anyio.fail_after(30):
         async with opened([book]) as line:
             line.call(call())
             await asked.wait()

@@ -230,6 +230,33 @@ async def test_a_person_who_approves_while_the_check_still_runs_does_not_take_it
     assert till.paid == []
 
 
+@pytest.mark.parametrize("asks", [True, False])
+async def test_on_allowed_is_called_when_the_tools_own_rule_lets_a_call_run_and_no_person_is_asked(
+    opened: Opened, asks: bool
+) -> None:
+    allowed: list[Call] = []
+
+    class Log(Hooks):
+        def before(self, call: Call) -> Mapping[str, Any]:
+            return {"amount": 7}
+
+        async def on_allowed(self, call: Call) -> None:
+            allowed.append(call)
+
+    @tool(approval=lambda args: asks)
+    def pay(amount: int) -> str:
+        """Pay an amount."""
+        return f"paid {amount}"
+
+    async with opened([pay], hooks=[Log()]) as line:
+        line.call({"name": "pay", "id": "c1", "args": {"amount": 5}})
+        if asks:
+            await line.session.approve((await line.until(ApprovalRequested)).call)
+        assert (await line.responses(1))[0]["response"] == {"output": "paid 7"}
+        await line.quiet()
+    assert allowed == ([] if asks else [Call("c1", "pay", {"amount": 7})])
+
+
 @pytest.mark.parametrize("how", ["refused", "cancelled"])
 async def test_hooks_are_told_of_a_call_that_they_let_pass_and_that_never_ran(
     opened: Opened, how: str

@@ -27,7 +27,7 @@ def no_task_is_left() -> bool:
 
 
 async def talks(session: livetools.Session) -> bool:
-    return "hello" in str(await session.ask("hello", timeout=5))
+    return "hello" in str(await session.ask("hello", timeout=30))
 
 
 def run(program: Any) -> None:
@@ -66,7 +66,7 @@ def test_a_session_lives_inside_an_async_generator() -> None:
     async def answers() -> AsyncIterator[str]:
         async with opened() as session:
             while True:
-                yield str(await session.ask("hello", timeout=5))
+                yield str(await session.ask("hello", timeout=30))
 
     async def program() -> None:
         generator = answers()

@@ -7,6 +7,7 @@ from typing import Any
 
 import anyio
 import pytest
+from support.waiting import cancelled_once_it_waits
 
 from livetools import ConfigError, OutputTranscript, SessionClosed, TurnComplete, connect
 from livetools.protocol.messages.outgoing import SPEAK_NOW
@@ -47,7 +48,7 @@ async def test_one_that_still_waits_is_taken_back_when_it_is_cancelled(opened: O
     async with opened() as line:
         line.server.send({"serverContent": {"outputTranscription": {"text": "Well, "}}})
         await line.quiet()
-        with anyio.move_on_after(0.01) as scope:
+        async with cancelled_once_it_waits() as scope:
             await line.session.generate_reply("Greet.")
         assert scope.cancelled_caught
         line.server.send({"serverContent": {"turnComplete": True}})

@@ -9,6 +9,7 @@ from typing import Any
 
 import anyio
 import pytest
+from support.waiting import cancelled_once_it_waits
 
 import livetools
 from livetools import Agent, ConcurrencyError, ConfigError, LocalProtocolError, SessionClosed, ToolContext
@@ -227,7 +228,7 @@ async def test_cancelling_lets_the_session_go_on(opened: Opened) -> None:
     clock = FakeClock()
     async with opened(clock=clock) as line:
         await line.session.send_text("hello")
-        with anyio.move_on_after(0.05):
+        async with cancelled_once_it_waits():
             await line.session.park(within=1)
         clock.advance(5)
         line.says("Hi.")

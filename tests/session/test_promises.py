@@ -83,7 +83,7 @@ async def test_no_handler_stops_the_reader_fifty_calls_of_every_kind_while_audio
 
                 group.start_soon(listen)
                 group.start_soon(speak)
-                with anyio.fail_after(20):
+                with anyio.fail_after(30):
                     assert str(await session.ask("go")) == "All fifty."
                 group.cancel_scope.cancel()
             assert session.stats()["calls"] == []
@@ -127,7 +127,7 @@ async def test_a_follow_up_question_works_in_the_same_session_and_after_a_resump
         ) as session:
             assert str(await session.ask("Weather in Oslo?")) == "It is rainy."
             assert str(await session.ask("What should I take?")) == "Take an umbrella."
-            with anyio.fail_after(20):
+            with anyio.fail_after(30):
                 assert str(await session.ask("And in Rome?")) == "There it is sunny."
             kinds = [sorted(part)[0] for c in session.transcript.contents for part in c["parts"]]
     assert kinds.count("functionCall") == kinds.count("functionResponse") == 2
@@ -157,7 +157,7 @@ async def test_an_empty_turn_that_closes_the_exchange_of_a_lost_call_is_not_the_
         options: dict[str, Any] = server.options
         policy = livetools.ReconnectPolicy(initial=0.01)
         async with livetools.connect("gemini-3.8-live", tools=[look], reconnect=policy, **options) as session:
-            with anyio.fail_after(20):
+            with anyio.fail_after(30):
                 await session.send_text("look")
                 async for event in session:
                     if isinstance(event, livetools.Reconnected):

@@ -131,7 +131,7 @@ async def refused() -> str:
 )
 async def test_no_error_of_dialling_shows_a_secret(options: dict[str, Any]) -> None:
     options = {**options, "base_url": options["base_url"].format(port=unused_port())}
-    session = connect(MODEL, api_key=KEY, reconnect=False, setup_timeout=5, **options)
+    session = connect(MODEL, api_key=KEY, reconnect=False, setup_timeout=30, **options)
     with pytest.raises(LiveToolsError) as caught:
         await session.__aenter__()
     assert KEY not in shown(caught.value)

@@ -57,7 +57,7 @@ class Browser:
 
     async def receive(self) -> Any:
         """The next message: a dict, or bytes of sound. Raises :class:`Closed`."""
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             message = await self.from_app.receive()
         if message["type"] == "websocket.close":
             raise Closed(message.get("code", 1000), message.get("reason") or "")
@@ -116,7 +116,7 @@ async def browser(
             page.to_app.send_nowait({"type": "websocket.connect"})
             group.start_soon(app, scope, page.app_receive, page.app_send)
             try:
-                with anyio.fail_after(5):
+                with anyio.fail_after(30):
                     first = await page.from_app.receive()
                 if first["type"] == "websocket.close":
                     raise Closed(first.get("code", 1000), first.get("reason") or "")

@@ -17,12 +17,12 @@ CHROMIUM = shutil.which("chromium")
 
 
 @contextmanager
-def serving(app: Any) -> Iterator[str]:
-    """The app on a port of its own, in a thread: its address."""
+def serving(app: Any, port: int = 0) -> Iterator[str]:
+    """The app on a port of its own, or on ``port``, in a thread: its address."""
     import uvicorn
 
     config = uvicorn.Config(
-        app, port=0, log_level="error", ws="websockets-sansio", timeout_graceful_shutdown=1
+        app, port=port, log_level="error", ws="websockets-sansio", timeout_graceful_shutdown=1
     )
     server = uvicorn.Server(config)
     started = threading.Event()

@@ -28,7 +28,7 @@ class RawClient:
             await self.socket.send(json.dumps(message))
 
     async def recv(self) -> dict[str, Any]:
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             return json.loads(await self.socket.recv())
 
     async def until(self, kind: str) -> list[dict[str, Any]]:
@@ -41,7 +41,7 @@ class RawClient:
 
     async def closed(self) -> tuple[int, str]:
         """Read on until the server closes: its code and reason."""
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             while True:
                 try:
                     await self.socket.recv()

@@ -47,7 +47,7 @@ def test_an_enum_of_arrays_or_objects_leaves_the_type_as_it_is(kind: str) -> Non
         "items": {"type": "string"},
     }
     assert only(schema)["type"] == kind.upper()
-    assert f"f: x: an enum of an {kind} cannot be said" in lint(schema)
+    assert f"f: x: an enum of an {kind} cannot be declared" in lint(schema)
 
 
 @pytest.mark.parametrize(

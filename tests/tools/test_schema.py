@@ -162,7 +162,7 @@ CASES: list[tuple[dict[str, Any], dict[str, Any], list[str]]] = [
     (
         {"type": "string", "not": {"const": "x"}, "$comment": "c", "x-mine": 1},
         {"type": "STRING"},
-        ["the arguments: not cannot be said"],
+        ["the arguments: not cannot be declared"],
     ),
     (
         {"$ref": "other.json#/X"},

@@ -259,9 +259,7 @@ async def test_a_function_in_another_process_gets_no_context() -> None:
 
     with pytest.raises(ToolDefinitionError, match="'context' is a ToolContext, which cannot cross"):
         Tool(f, executor=pool)
-    with pytest.raises(
-        ToolDefinitionError, match="executor= runs sync functions, and this one is of the kind 'async'"
-    ):
+    with pytest.raises(ToolDefinitionError, match="executor= runs sync functions, and this one is 'async'"):
         Tool(g, executor=pool)
     assert Tool(add, executor=pool).options["executor"] is pool
 

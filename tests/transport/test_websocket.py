@@ -154,13 +154,15 @@ async def test_a_cancelled_receive_loses_nothing() -> None:
 
 
 async def test_a_send_cancelled_on_a_full_socket_neither_tears_a_frame_nor_loses_the_next() -> None:
-    release = threading.Event()
+    release, over = threading.Event(), threading.Event()
     seen: list[bytes] = []
 
     def deaf(connection: ServerConnection) -> None:
         release.wait()
         for message in connection:
             seen.append(message.encode() if isinstance(message, str) else message)
+            if seen[-1] == b"next":
+                over.set()
 
     frame = b"%06d" + b"x" * 200_000
     begun = 0
@@ -183,6 +185,7 @@ async def test_a_send_cancelled_on_a_full_socket_neither_tears_a_frame_nor_loses
                     scope.cancel()
                     release.set()
             await transport.send(b"next")
+            await anyio.to_thread.run_sync(partial(over.wait, 30))  # a slow reader loses nothing to the end
     assert [message[:6] for message in seen[:-1]] == [b"%06d" % n for n in range(1, len(seen))]
     assert len(seen[:-1]) == begun
     assert {len(message) for message in seen[:-1]} == {200_006}
@@ -204,7 +207,7 @@ async def test_leaving_is_bounded_though_the_peer_reads_nothing(monkeypatch: pyt
     monkeypatch.setattr("livetools.transport.adapter.CLOSE_TIMEOUT", 0.1)
     release = threading.Event()
     with server(lambda connection: release.wait() and None, max_queue=1) as url:
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             async with (
                 WebSocket(write_timeout=0.2).dial(url, {}) as transport,
                 anyio.create_task_group() as group,
@@ -233,7 +236,7 @@ async def test_messages_that_nobody_took_keep_nobody_from_leaving(ending: str) -
 
     with server(talk, max_queue=1) as url:
         try:
-            with anyio.fail_after(2), anyio.CancelScope() as scope, contextlib.suppress(ZeroDivisionError):
+            with anyio.fail_after(30), anyio.CancelScope() as scope, contextlib.suppress(ZeroDivisionError):
                 async with WebSocket(write_timeout=0.05).dial(url, {}) as transport:
                     await transport.receive()
                     await anyio.to_thread.run_sync(sent.wait)
@@ -364,7 +367,9 @@ async def test_without_a_pong_nothing_is_behind_it_and_pings_do_not_pile_up(
             assert [behind() for behind in asked if behind is not None] == [None] * 100
             assert len(pings) == 1
     gc.collect()
-    assert not [record for record in caplog.records if record.levelno >= logging.WARNING]
+    # the test's own server may still be sending when we have left
+    told = [record for record in caplog.records if not record.name.startswith("websockets.server")]
+    assert not [record for record in told if record.levelno >= logging.WARNING]
 
 
 async def test_a_line_that_has_ended_is_asked_nothing() -> None:

@@ -63,14 +63,15 @@ agent = functools.partial(
 class Dev:
     """A tab with the page, as a person sees it."""
 
-    def __init__(self, page: Any, address: str) -> None:
+    def __init__(self, page: Any, address: str, *, connected: bool = True) -> None:
         self.page = page
         self.complaints: list[str] = []
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
         page.on("console", lambda line: self.complaints.append(line.text) if line.type == "error" else None)
         self.address = f"http://{address}/"
         page.goto(self.address)
-        self.connected()
+        if connected:
+            self.connected()
 
     def connected(self) -> None:
         """Until the session stands."""
@@ -85,7 +86,8 @@ class Dev:
         message.press("Enter")
 
     def wait(self, text: str) -> None:
-        self.page.get_by_text(text).first.wait_for()
+        """Until it is drawn. A screen reader is told before: the region that announces is outside of `main`."""
+        self.page.locator("main").get_by_text(text).first.wait_for()
 
     def until(self, expression: str) -> None:
         """Wait for a truth. (Playwright's own way to do so asks for `unsafe-eval`.)"""
@@ -732,7 +734,7 @@ def test_no_control_is_over_another_at_any_width(model, open_page, height):
     dev = open_page()
     dev.say("erase sda")
     dev.button("Approve").wait_for()
-    for view in ("Timeline", "Tools", "Setup"):
+    for view in ("Timeline", "Tools", "Setup", "Sessions"):
         dev.page.set_viewport_size({"width": 1280, "height": 800})
         dev.button(view).click()
         for width in WIDTHS:
@@ -743,9 +745,33 @@ def test_no_control_is_over_another_at_any_width(model, open_page, height):
     dev.wait("not approved")
 
 
+def test_every_view_has_its_whole_button_on_a_small_phone(model, open_page):
+    scripted(model)
+    dev = open_page(viewport={"width": 320, "height": 640})
+    dev.say("erase sda")
+    dev.wait("Conversation (1)")
+    dev.wait("Sessions")
+    cut = """[...document.querySelectorAll(".tabs button")]
+        .filter((it) => it.getBoundingClientRect().right > innerWidth).map((it) => it.innerText)"""
+    assert dev.page.evaluate(cut) == []
+    dev.button("Refuse").click()
+    dev.wait("not approved")
+
+
+def test_the_name_of_a_parameter_is_not_broken(model, open_page):
+    dev = open_page(viewport={"width": 360, "height": 740})
+    dev.button("Tools").click()
+    names = (
+        "[...document.querySelectorAll('.declared td code')].map((it) => it.getBoundingClientRect().height)"
+    )
+    assert max(dev.page.evaluate(names)) < 24, "one line each"
+
+
 def test_a_finger_has_44_pixels(model, open_page):
     dev = open_page(viewport={"width": 390, "height": 780}, has_touch=True, is_mobile=True)
-    small = """() => [...document.querySelectorAll("button, summary, input, textarea")]
+    small = """() => [...document.querySelectorAll("button, summary, input, textarea, select")]
         .filter((it) => it.checkVisibility() && it.getBoundingClientRect().height < 43.5)
         .map((it) => it.id || it.innerText)"""
-    assert dev.page.evaluate(small) == []
+    for view in ("Conversation", "Timeline", "Tools", "Setup", "Sessions"):
+        dev.button(view).click()
+        assert dev.page.evaluate(small) == [], view

@@ -77,7 +77,7 @@ class Options:
 
 
 class _Allowed(Hooks):
-    """Hears of the calls that a tool's own rule lets run: a page that runs the function waits for that."""
+    """Notes the calls that a tool's own rule lets run: a page that runs the function waits for that."""
 
     def __init__(self, tell: Callable[[Call], None]) -> None:
         self._tell = tell
@@ -91,7 +91,7 @@ class Conversation:
     """A session in a host of its own: ``await open()``, then :meth:`serve` one page after the other.
 
     It is ``over`` when the session has ended: by itself, by a page's ``end``, by :meth:`stop` or :meth:`park`, because
-    no page came back in time, or because nobody spoke. ``on_over`` is called as soon as no page may come any more,
+    no page came back in time, or because nobody spoke. ``on_over`` is called as soon as no page can come back,
     ``on_closed`` when the session that was opened is closed.
     """
 
@@ -117,12 +117,12 @@ class Conversation:
         self._input = Input(session, self._refuse, options.clock)
         self._log = EventLog()
         self._rate = OUTPUT_RATE
-        self._plan = session.plan  # that pages were last told of
+        self._plan = session.plan  # that was last sent to pages
         self._agent: str | None = None
         self._page: Page | None = None
         self._left: float | None = None  # when the last page did
         self._moved = anyio.Event()  # a page came or went
-        self._park_by: float | None = None  # it is to go on in another process
+        self._park_by: float | None = None  # it is to continue in another process
         self._to_park = anyio.Event()
         self._farewell = TRY_AGAIN, "the session ended just now"  # to a page that comes when it is over
 
@@ -136,7 +136,7 @@ class Conversation:
             raise
 
     async def join(self) -> None:
-        """Wait until the session has ended and its tasks are gone. On trio: only in the task that opened it."""
+        """Wait until the session and its tasks have ended. On trio: only in the task that opened it."""
         await self.over.wait()
         await self._host.stop(GRACE)
 
@@ -147,7 +147,7 @@ class Conversation:
     async def park(self, within: float) -> None:
         """End the session at the next quiet moment, its handle kept, and tell the page to come again elsewhere.
 
-        From now on no text is taken: a page sends it again where it goes on. Returns when it is over.
+        From now on no text is taken: a page sends it again where it continues. Returns when it is over.
         """
         self._wish_to_park(within)
         await self.over.wait()
@@ -159,7 +159,7 @@ class Conversation:
         self._to_park.set()
 
     async def serve(self, page: Page, after: int, *, resumed: bool) -> None:
-        """Attach a page, in place of the one before. Returns when it is gone or the session is over."""
+        """Attach a page, in place of the one before. Returns when the page has left or the session is over."""
         await race(self._stands.wait, self.over.wait)
         if self._page is not None:
             self._page.close(REPLACED, "another page has taken over this session")
@@ -185,11 +185,11 @@ class Conversation:
     @property
     def _awaited(self) -> bool:
         """Whether the session was parked while its page was away: that one may come, once. It is sent what it has
-        missed, and then where to go on."""
+        missed, and then where to continue."""
         return self._stands.is_set() and self._session.parked and self._page is None
 
     def _forget(self) -> None:
-        """Let no page come any more, unless one is awaited."""
+        """Accept no other page, unless one is awaited."""
         if not self._awaited:
             self._on_over()
 
@@ -236,7 +236,7 @@ class Conversation:
             if self._stands.is_set():
                 self._on_closed()
             self._forget()
-        if not on_trio():  # there the page's own task would have to wait: the next page lets go instead
+        if not on_trio():  # there the page's own task would have to wait: the next page releases it instead
             await self._expire()
 
     async def _hold(self, ready: Callable[[], None]) -> None:
@@ -280,7 +280,7 @@ class Conversation:
         try:
             await self._session.park(max(0.0, self._park_by - self._clock.now()))
         except LocalProtocolError as error:
-            log.warning("a conversation cannot go on elsewhere: %s", error)
+            log.warning("a conversation cannot continue elsewhere: %s", error)
         else:
             await anyio.sleep_forever()  # the listener knows when everything was sent
 

@@ -20,7 +20,7 @@ from .messages import INPUT_RATE, Approve, Command, ErrorCode, Ping, Text, read_
 
 
 class Rejected(Exception):
-    """A message of a page was not accepted; the text says why. The conversation goes on.
+    """A message of a page was not accepted; the text says why. The conversation continues.
 
     ``ref`` is the name that the page gave to the message, if it did.
     """
@@ -50,7 +50,7 @@ class Input:
         self._texts: deque[Text | None] = deque()  # None: what was typed before it is cut off
         self._sent = anyio.Event()  # a text was, or could not be
         self.spoke = False  # a page has said, shown or decided something
-        self.parking = False  # no text is taken any more: the page sends it again elsewhere
+        self.parking = False  # text is refused now: the page sends it again elsewhere
         self._typed = anyio.Event()
         self._activity: AsyncExitStack | None = None
 
@@ -137,7 +137,9 @@ class Input:
     def _type(self, text: Text) -> None:
         if len(self._texts) >= MAX_TEXTS:
             raise Rejected(
-                "busy", f"{MAX_TEXTS} texts wait for the line already: send it again later", text.ref
+                "busy",
+                f"{MAX_TEXTS} texts wait for the connection already: send this one again later",
+                text.ref,
             )
         self.spoke = True
         self._texts.append(text)
@@ -168,7 +170,7 @@ class Input:
                 self.ended.set()
             case messages.Resume():
                 raise Rejected(
-                    "bad_message", f"a resume is a first message, with the subprotocol {messages.RESUME}"
+                    "bad_message", f"resume must be the first message, with the subprotocol {messages.RESUME}"
                 )
 
     async def _picture(self, picture: bytes) -> None:

@@ -28,7 +28,7 @@ MAX_MEDIA = 8 * 2**20
 WRITE_TIMEOUT = 20.0
 #: Seconds that a page has to send its ``resume``.
 RESUME_TIMEOUT = 10.0
-#: Refusals that wait to be written to a page before no more is read from it.
+#: Refusals that wait to be written to a page; beyond, reading from it pauses.
 MAX_NOTICES = 16
 #: Seconds without anything to write after which a page is sent an ``alive``.
 HEARTBEAT = 5.0

@@ -72,7 +72,7 @@ class _Command(BaseModel):
 
 
 class Resume(_Command):
-    """Go on with the session of this token; ``after`` is the last ``seq`` that the page has."""
+    """Continue the session of this token; ``after`` is the last ``seq`` that the page has."""
 
     type: Literal["resume"]
     token: Annotated[str, StringConstraints(min_length=1, max_length=200)]
@@ -95,7 +95,7 @@ class Video(_Command):
 
 
 class AudioEnd(_Command):
-    """The microphone is off: what was sent is heard now."""
+    """The microphone is off: the speech that was sent is complete."""
 
     type: Literal["audio_end"]
 
@@ -179,7 +179,7 @@ class Ready(TypedDict):
     resumed: bool
     seq: int
     at: float  # now, in seconds since the session was opened
-    missed: int  # events that the page has not seen and that are not kept any more
+    missed: int  # events that the page has not seen and that were dropped
     model: str
     tools: list[str]
     declared_only: list[str]  # those of the tools that the page answers, with respond
@@ -253,7 +253,7 @@ class Dropped(TypedDict):
 
 
 class Refused(TypedDict):
-    """A message of the page was not accepted. The conversation goes on."""
+    """A message of the page was not accepted. The conversation continues."""
 
     type: Literal["error"]
     code: ErrorCode

@@ -73,13 +73,13 @@ def refusal(connection: HTTPConnection, known: Collection[Origin] | None, guarde
     origin, host = connection.headers.get("origin"), connection.headers.get("host", "")
     place = None if origin is None else _place(origin)
     if known is not None:
-        return None if origin is None or place in known else f"pages of {origin} may not come here"
+        return None if origin is None or place in known else f"pages of {origin} are not allowed here"
     own = _place(f"{_SCHEMES.get(connection.scope['scheme'], 'http')}://{host}")
     if not guarded and _is_loopback(_server(connection)) and not (own and _is_loopback(own[1])):
         return f"{host or 'no host'} is not a name of this machine: name your pages, relay(origins=[...])"
     if origin is None or (place is not None and place == own):
         return None
-    return f"a page of {origin} may not come to {host}: name your pages, relay(origins=[...])"
+    return f"a page of {origin} is not allowed on {host}: name your pages, relay(origins=[...])"
 
 
 def is_one_of(origin: str, known: Collection[Origin]) -> bool:

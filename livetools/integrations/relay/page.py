@@ -42,7 +42,7 @@ class Page:
         self._wrote = False  # since the last beat
 
     async def receive(self) -> str | bytes | None:
-        """The next message; ``None`` when the page is gone. Messages past the bounds are refused and skipped."""
+        """The next message; ``None`` when the page has left. Messages past the bounds are refused and skipped."""
         while True:
             while len(self._notices) >= MAX_NOTICES:
                 self._room = anyio.Event()
@@ -110,7 +110,7 @@ class Page:
             log.warning("a page did not read for %g s, and was closed", self._write_timeout)
             await self._close(TOO_SLOW, f"the page did not read for {self._write_timeout:g} s")
         except (WebSocketDisconnect, RuntimeError, OSError):
-            pass  # it is gone; its reader sees that as well
+            pass  # it has left; its reader sees that as well
 
     async def _flush(self, events: EventLog, after: int) -> int:
         while True:

@@ -73,7 +73,7 @@ MORE: Mapping[type, tuple[str, object]] = {
 
 
 def _parts_of(kinds: list[type]) -> list[type]:
-    """The dataclasses that stand in fields of others: they have no type and no time of their own."""
+    """The dataclasses in fields of others: they have no type and no time of their own."""
     found: dict[type, None] = {}
     for kind in kinds:
         for hint in typing.get_type_hints(kind).values():

@@ -2,7 +2,7 @@
 
 ::
 
-    agent = functools.partial(livetools.connect, "gemini-3.8-live", tools=[book_table])
+    agent = functools.partial(livetools.connect, "gemini-3.8-live", tools=[book_table, hang_up])
     app = FastAPI()
 
     @app.websocket("/call")
@@ -12,8 +12,13 @@
 
 Audio is converted as it comes: from the codec of the line to 16 kHz, and from the model's 24 kHz back. An interruption
 empties the provider's buffer. Keypad tones (DTMF) go to the model as text, joined if they follow each other within a
-second. When a tool ends the session (``ToolResult(..., ends_session=True)``), the caller hears the whole goodbye, then
-the websocket is closed.
+second. When a tool ends the session (:func:`hang_up`), the caller hears the whole goodbye, then the websocket is
+closed.
+
+Each bridge takes an ``auth_token``: a caller who cannot show it, or whose request is not signed with it, is closed with
+1008. Without it anybody may call, which is logged once; an empty one is a ``ConfigError``. Twilio and Plivo sign the
+URL that they connect to: the one of the request, or ``url``, which must be passed behind a proxy. A start frame without
+the ids of the stream and the call is refused (1002).
 
 A provider that is not built in is a class of your own (:class:`Provider`), which :func:`serve` takes.
 :mod:`livetools.integrations.telephony.testing` calls an app in a test.
@@ -38,23 +43,37 @@ except ImportError as error:
 
 from livetools.session.agents import AgentLike
 
-from .contract import Key, Mark, Media, Provider, Start, Stop
-from .options import CallOptions, Ended, StartFrame, options_of
+from .accounts import Account, AccountError, PlivoAccount, TelnyxAccount, TwilioAccount, dial
+from .call_tools import hang_up, press_keys, transfer_to
+from .contract import Key, Mark, Media, Provider, Start, StartFrame, Stop
+from .options import CallOptions, Ended, options_of
+from .phone_call import PhoneCall, current_call
 from .providers import Plivo, Telnyx, Twilio
 
 __all__ = [
+    "Account",
+    "AccountError",
     "CallOptions",
     "Ended",
     "Key",
     "Mark",
     "Media",
+    "PhoneCall",
+    "PlivoAccount",
     "Provider",
     "Start",
     "StartFrame",
     "Stop",
+    "TelnyxAccount",
+    "TwilioAccount",
+    "current_call",
+    "dial",
+    "hang_up",
     "plivo",
+    "press_keys",
     "serve",
     "telnyx",
+    "transfer_to",
     "twilio",
 ]
 
@@ -104,60 +123,49 @@ async def twilio(
     url: str | None = None,
     **options: Unpack[CallOptions],
 ) -> None:
-    """Serve a phone call from Twilio (``<Connect><Stream url="wss://..."/>``), as :func:`serve` does.
+    """Serve a phone call from Twilio (``<Connect><Stream url="wss://..."/></Connect>``), as :func:`serve` does.
 
-    ``auth_token``: the account's token, with which ``X-Twilio-Signature`` is checked; if it is wrong, the websocket is
-    closed with 1008. Without it anybody may call, which is logged once. ``url``: the URL that Twilio connected to
-    (``None``: the one of the request; pass it behind a proxy). ``options``: :class:`CallOptions`.
-
-    A start frame without ``streamSid`` and ``callSid`` is refused (1002). Raises ``ConfigError`` if ``auth_token`` is
-    empty.
+    ``auth_token``: of the account, with which ``X-Twilio-Signature`` is checked. ``url``: the URL that Twilio connected
+    to. ``deps(start)``: ``start["callSid"]``, ``start["customParameters"]`` … The codec is the µ-law.
 
     ::
 
-        from fastapi import FastAPI, WebSocket
-
-        agent = partial(connect, MODEL, tools=[get_weather])
-        app = FastAPI()
-
-        @app.websocket("/twilio")
-        async def call(websocket: WebSocket):
+        async def call(websocket):
             await websocket.accept()
-            await twilio(websocket, agent, greeting="Greet the caller.")
+            await twilio(websocket, partial(connect, MODEL), auth_token="of the account", url="wss://example.org/call")
 
-        print([route.path for route in app.routes][-1])
+        print(call.__name__)
     """
     provider = Twilio(auth_token, str(websocket.url) if url is None else url)
     await serve(websocket, provider, agent, **options)
 
 
 async def telnyx(
-    websocket: WebSocket, agent: AgentLike, *, auth_token: str | None = None, **options: Unpack[CallOptions]
+    websocket: WebSocket,
+    agent: AgentLike,
+    *,
+    auth_token: str | None = None,
+    big_endian: bool = False,
+    **options: Unpack[CallOptions],
 ) -> None:
     """Serve a phone call from Telnyx (``stream_url``, with ``stream_bidirectional_mode: "rtp"``), as :func:`serve`
     does.
 
-    ``auth_token``: the ``stream_auth_token`` of the stream, which Telnyx sends in a header (``Authorization``, with
-    ``Bearer`` or without) or in the ``connected`` frame; without it the websocket is closed with 1008. ``deps(start)``:
-    ``start["call_control_id"]``, ``start["custom_parameters"]``, ``start["from"]`` … The codec is the stream's: PCMU,
-    PCMA, or L16 at 8, 16 or 24 kHz (ask for the same one as ``stream_codec`` and ``stream_bidirectional_codec``); for
-    another one the websocket is closed with 1003. ``options``: :class:`CallOptions`.
+    ``auth_token``: the ``stream_auth_token`` of the stream, which Telnyx shows in a header or in the ``connected``
+    frame. ``deps(start)``: ``start["call_control_id"]``, ``start["custom_parameters"]``, ``start["from"]`` … The codec
+    is the stream's: PCMU, PCMA, or L16 at 8, 16 or 24 kHz (ask for the same one as ``stream_codec`` and
+    ``stream_bidirectional_codec``). ``big_endian``: the samples of L16 are in network byte order, both ways. Telnyx'
+    documentation (2026-11-29) does not say in which they are: if you hear noise in the place of speech, set it.
 
     ::
 
-        from fastapi import FastAPI, WebSocket
-
-        agent = partial(connect, MODEL, tools=[get_weather])
-        app = FastAPI()
-
-        @app.websocket("/telnyx")
-        async def call(websocket: WebSocket):
+        async def call(websocket):
             await websocket.accept()
-            await telnyx(websocket, agent, auth_token="a secret of the stream")
+            await telnyx(websocket, partial(connect, MODEL), auth_token="of the stream")
 
-        print([route.path for route in app.routes][-1])
+        print(call.__name__)
     """
-    await serve(websocket, Telnyx(auth_token), agent, **options)
+    await serve(websocket, Telnyx(auth_token, big_endian), agent, **options)
 
 
 async def plivo(
@@ -171,28 +179,17 @@ async def plivo(
     """Serve a phone call from Plivo (``<Stream bidirectional="true" keepCallAlive="true">wss://...</Stream>``), as
     :func:`serve` does.
 
-    ``auth_token``: the account's token, with which ``X-Plivo-Signature-V3`` is checked; if it is wrong, the websocket
-    is closed with 1008. Without it anybody may call, which is logged once. ``url``: the URL that Plivo connected to
-    (``None``: the one of the request; pass it behind a proxy). ``deps(start)``: ``start["callId"]``,
-    ``start["extra_headers"]`` … The codec is the one of ``contentType``: ``audio/x-mulaw;rate=8000``,
-    ``audio/x-l16;rate=8000`` or ``audio/x-l16;rate=16000``. ``options``: :class:`CallOptions`.
-
-    A start frame without ``streamId`` and ``callId`` is refused (1002). Raises ``ConfigError`` if ``auth_token`` is
-    empty.
+    ``auth_token``: of the account, with which ``X-Plivo-Signature-V3`` is checked. ``url``: the URL that Plivo
+    connected to. ``deps(start)``: ``start["callId"]``, ``start["extra_headers"]`` … The codec is the one of
+    ``contentType``: ``audio/x-mulaw;rate=8000``, ``audio/x-l16;rate=8000`` or ``audio/x-l16;rate=16000``.
 
     ::
 
-        from fastapi import FastAPI, WebSocket
-
-        agent = partial(connect, MODEL, tools=[get_weather])
-        app = FastAPI()
-
-        @app.websocket("/plivo")
-        async def call(websocket: WebSocket):
+        async def call(websocket):
             await websocket.accept()
-            await plivo(websocket, agent, greeting="Greet the caller.")
+            await plivo(websocket, partial(connect, MODEL), auth_token="of the account", url="wss://example.org/call")
 
-        print([route.path for route in app.routes][-1])
+        print(call.__name__)
     """
     provider = Plivo(auth_token, str(websocket.url) if url is None else url)
     await serve(websocket, provider, agent, **options)

@@ -5,23 +5,24 @@ from __future__ import annotations
 import contextlib
 import inspect
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import replace
 from math import inf
 from typing import Any
 
 import anyio
+import anyio.lowlevel
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from livetools.errors import ConfigError, LiveToolsError
-from livetools.events import AudioChunk, Event, GenerationComplete, Interrupted, TurnComplete
+from livetools.events import AudioChunk, Event, GenerationComplete, Interrupted, ToolStarted, TurnComplete
 from livetools.integrations.relay.limits import close_reason
 from livetools.integrations.relay.page import TRY_AGAIN
 from livetools.integrations.relay.race import race
 from livetools.log import get_logger
 from livetools.session.agents import AgentLike, adjust, open_agent, somebody_is_there, went_idle
+from livetools.session.listening.tap import listen
 from livetools.session.session import Session
-from livetools.transport.loop.wake import make_wake
 
 from .caller import CallerSide
 from .codec import Codec, codec_of
@@ -35,10 +36,14 @@ from .contract import (
     Reader,
     Refused,
     Start,
+    StartFrame,
     Stop,
     checked_provider,
 )
-from .options import Ended, Options, Reason, StartFrame
+from .hold import Hold, sound_of
+from .options import Ended, Options, Reason
+from .phone_call import PhoneCall, set_current
+from .recording import begun
 from .speech import Speech
 
 log = get_logger("livetools.telephony")
@@ -49,6 +54,8 @@ START_TIMEOUT = 10.0
 MAX_GREETING = 2**16
 #: Seconds for the end of a call that is cut off: the closing handshake, and ``on_end``.
 LAST_WORDS = 5.0
+#: Seconds that a session continues after its caller was transferred: the tool that did it answers.
+MOVED = 0.5
 
 
 async def take_call(websocket: WebSocket, provider: Provider, agent: AgentLike, options: Options) -> None:
@@ -68,7 +75,8 @@ async def take_call(websocket: WebSocket, provider: Provider, agent: AgentLike, 
             store = None if options.stores is None else options.stores(start.frame)
             session = open_agent(agent, deps=deps, handle_store=store)
             if store is not None and await store.load() is not None:
-                options = replace(options, greeting=None)  # it goes on
+                options = replace(options, greeting=None)  # it continues
+            line = Line(provider, codec, start, options)
         except Refused as refused:
             log.warning("a call was refused: %s", refused)
             await close(websocket, refused.code, str(refused))
@@ -79,7 +87,7 @@ async def take_call(websocket: WebSocket, provider: Provider, agent: AgentLike, 
             await close(websocket, 1011, "the call could not be taken")
             raise
         else:
-            call = Call(websocket, start.frame, Messages(websocket, reader), provider, codec, options)
+            call = Call(websocket, start.frame, Messages(websocket, reader), line, options)
             try:
                 with options.drain.holds(call):
                     await call.run(session)
@@ -93,7 +101,7 @@ _calls: Counter[type[Provider]] = Counter()
 
 @contextlib.contextmanager
 def _place(provider: type[Provider], most: int | None) -> Iterator[None]:
-    """A place among the calls of a provider. Raises :class:`Refused` if there is none left."""
+    """A place among the calls of a provider. Raises :class:`Refused` if no place is left."""
     if most is not None and _calls[provider] >= most:
         raise Refused(TRY_AGAIN, "too many calls: max_sessions is reached")
     _calls[provider] += 1
@@ -105,25 +113,34 @@ def _place(provider: type[Provider], most: int | None) -> Iterator[None]:
             del _calls[provider]
 
 
+class Line:
+    """Connects a phone and a session: passes the sound of both sides, and handles what interrupts it."""
+
+    def __init__(self, provider: Provider, codec: Codec, start: Start, options: Options) -> None:
+        rate, clock = provider.rate, options.clock
+        sound = sound_of(options.hold_sound, codec, rate)
+        self.recording = None if options.record is None else begun(options.record, start.id, rate, clock)
+        self.speech = Speech(provider, codec, clock, self.recording)
+        self.hold = Hold(sound, self.speech, clock) if sound else None
+        self.caller = CallerSide(codec, rate, self.recording)
+
+
 class Call:
     """A call that has started."""
 
     def __init__(
-        self,
-        websocket: WebSocket,
-        start: StartFrame,
-        messages: Messages,
-        provider: Provider,
-        codec: Codec,
-        options: Options,
+        self, websocket: WebSocket, start: StartFrame, messages: Messages, line: Line, options: Options
     ) -> None:
         self._websocket, self._start, self._messages = websocket, start, messages
         self._options, self._clock = options, options.clock
-        self._speech = Speech(provider, codec, self._clock)
-        self._caller = CallerSide(codec, provider.rate)
+        self._speech, self._caller, self._hold = line.speech, line.caller, line.hold
+        self._recording = line.recording
+        self._phone = PhoneCall(start, options.account, self._until_all_heard, self._press)
+        self._started, self._shown = 0, 0  # tools: those that have started, and those that were heard of here
+        self._writing = anyio.Lock()
         self._gone = anyio.Event()  # the phone is
-        self._marked = make_wake()  # a mark came back
-        self._session: Session | None = None  # once it stands
+        self._news = anyio.Event()  # a mark came back, or a tool was shown; the next news have another
+        self._session: Session | None = None  # once it is open
         self._opening: anyio.CancelScope | None = None
         self._stop_by = inf  # the process ends
         self._stopping = anyio.Event()
@@ -142,33 +159,52 @@ class Call:
         """Hold the conversation, to its end. Raises what is nobody's word for the end of a session."""
         reason: Reason = "hangup"
         error: Exception | None = None
+        leave = set_current(self._phone)
         try:
             async with anyio.create_task_group() as group:
                 group.start_soon(self._listen_to_phone)
                 try:
                     reason = await self._converse(session)
-                    await self._farewell()
+                    if reason != "transferred":
+                        await self._until_heard()
+                    if reason in ("ended", "idle"):
+                        await self._hang_up()
                 except Exception as failure:
                     reason, error = "failed", failure
                 group.cancel_scope.cancel()
         finally:
+            leave()
             with anyio.move_on_after(LAST_WORDS, shield=True):
-                await self._end(Ended(self._start, reason, error, self._speech.heard, _contents(session)))
+                await self._end(reason, error, session)
         if error is not None and not isinstance(error, LiveToolsError):
             raise error
 
-    async def _end(self, ended: Ended) -> None:
-        if isinstance(ended.error, LiveToolsError):
-            log.error("a call failed: %s", ended.error)
-        code = 1011 if ended.reason == "failed" else 1000
-        await close(self._websocket, code, f"the call is over: {ended.reason}")
+    async def _end(self, reason: Reason, error: Exception | None, session: Session) -> None:
+        if isinstance(error, LiveToolsError):
+            log.error("a call failed: %s", error)
+        if self._recording is not None:
+            self._recording.close()
+        code = 1011 if reason == "failed" else 1000
+        await close(self._websocket, code, f"the call is over: {reason}")
         if self._options.on_end is not None:
-            await _maybe(self._options.on_end(ended))
+            file = None if self._recording is None else self._recording.path
+            heard, contents = self._speech.heard, _contents(session)
+            await _maybe(self._options.on_end(Ended(self._start, reason, error, heard, contents, file)))
+
+    async def _hang_up(self) -> None:
+        """End the call at the provider, where an account may. What goes wrong there ends nothing here."""
+        account = self._options.account
+        if account is None or self._gone.is_set():
+            return
+        try:
+            await account.hang_up(self._start)
+        except LiveToolsError as error:
+            log.error("a call was not hung up: %s", error)
 
     # The phone
 
     async def _listen_to_phone(self) -> None:
-        """Take in every message until the phone is gone. Whatever it sends harms nobody."""
+        """Read every message until the phone hangs up. No message can end the process or another call."""
         async for said in self._messages:
             match said:
                 case Media(sound, number):
@@ -179,21 +215,39 @@ class Call:
                         somebody_is_there(self._session)
                 case Mark(name):
                     self._speech.played(name)
-                    self._marked.set()
+                    self._tell()
                 case Stop():
                     break
         self._gone.set()
-        self._marked.set()
+        self._tell()
         if self._opening is not None:
             self._opening.cancel()
 
-    async def _write(self, *messages: Message | None) -> None:
+    def _tell(self) -> None:
+        self._news.set()
+        self._news = anyio.Event()
+
+    async def _press(self, keys: str) -> None:
+        await self._until_sent()
+        await self._write(self._speech.press(keys))
+
+    async def _until_sent(self) -> None:
+        """Wait until what the model said before this tool was called is on the line: tools start before the events that
+        came ahead of them are read."""
+        await anyio.lowlevel.checkpoint()
+        started = self._started
+        while self._shown < started and not self._gone.is_set():
+            await self._news.wait()
+
+    async def _write(self, messages: Iterable[Message | None]) -> None:
+        """Send these. They are made under the lock of sending, because making them reads the connection's state."""
         try:
-            for message in messages:
-                if isinstance(message, str):
-                    await self._websocket.send_text(message)
-                elif message is not None:
-                    await self._websocket.send_bytes(message)
+            async with self._writing:
+                for message in messages:
+                    if isinstance(message, str):
+                        await self._websocket.send_text(message)
+                    elif message is not None:
+                        await self._websocket.send_bytes(message)
         except (WebSocketDisconnect, RuntimeError):  # starlette's word for a socket that is closed
             self._gone.set()
 
@@ -210,12 +264,14 @@ class Call:
         return "hangup"
 
     async def _both_ways(self, session: Session) -> Reason:
+        listen(session, self._count, lambda pcm, rate: None, lambda: None)
         first: list[Reason] = []  # why it is over
 
         def way(reason: Reason, run: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[None]]:
             async def ends() -> None:
                 await run()
-                first.append("parked" if session.parked else "idle" if went_idle(session) else reason)
+                parked, idle, moved = session.parked, went_idle(session), self._phone.transferred
+                first.append("transferred" if moved else "parked" if parked else "idle" if idle else reason)
 
             return ends
 
@@ -223,8 +279,12 @@ class Call:
             way("ended", lambda: self._listen_to_model(session)),
             way("hangup", self._gone.wait),
             way("stopped", lambda: self._stop(session)),
+            way("transferred", self._leave),
             lambda: self._caller.speak(session, self._clock),
         ]
+        if self._hold is not None:
+            hold = self._hold
+            ways.append(lambda: hold.play(self._write))
         if self._options.greeting is not None:
             ways.append(lambda: self._greet(session))
         await race(*ways)
@@ -236,33 +296,51 @@ class Call:
         if self._options.stores is None:
             return await self._clock.sleep_until(self._stop_by)
         await session.park(max(0.0, self._stop_by - self._clock.now()))
-        return await anyio.sleep_forever()  # whoever listens knows when all was said
+        return await anyio.sleep_forever()  # the reader of the events knows when everything was said
+
+    async def _leave(self) -> None:
+        """Return when the caller is somebody else's, and the tool that did it has answered."""
+        await self._phone.moved.wait()
+        await self._clock.sleep_until(self._clock.now() + MOVED)
 
     async def _greet(self, session: Session) -> None:
-        with contextlib.suppress(LiveToolsError):  # whoever reads the events is told why it is over
+        with contextlib.suppress(LiveToolsError):  # the reader of the events gets the error
             await session.generate_reply(self._options.greeting)
         await anyio.sleep_forever()
 
     async def _listen_to_model(self, session: Session) -> None:
         async for event in session:
             await self._show(event)
+            if isinstance(event, ToolStarted):
+                self._shown += 1
+                self._tell()
+
+    def _count(self, event: Event) -> None:
+        self._started += isinstance(event, ToolStarted)
 
     async def _show(self, event: Event) -> None:
+        if self._hold is not None:
+            await self._write(self._hold.take(event))
         match event:
             case AudioChunk(data=pcm, rate=rate):
-                await self._write(*self._speech.say(pcm, rate))
+                await self._write(self._speech.say(pcm, rate))
             case Interrupted():
-                await self._write(self._speech.cut())
+                await self._write([self._speech.cut()])
             case GenerationComplete() | TurnComplete():
-                await self._write(*self._speech.pause())
+                await self._write(self._speech.pause())
 
-    async def _farewell(self) -> None:
+    async def _until_all_heard(self) -> None:
+        """As :meth:`_until_heard`, in a tool."""
+        await self._until_sent()
+        await self._until_heard()
+
+    async def _until_heard(self) -> None:
         """Wait until the caller has heard what was said, by the last mark, or until that can no longer be."""
-        await self._write(*self._speech.pause())
+        await self._write(self._speech.pause())
 
         async def heard_all() -> None:
             while self._speech.waiting:
-                await self._marked.wait()
+                await self._news.wait()
 
         late = self._speech.heard_by
         await race(heard_all, self._gone.wait, lambda: self._clock.sleep_until(late))
@@ -287,7 +365,7 @@ def _codec(provider: Provider) -> Codec:
 
 
 class Messages:
-    """What a provider says, until its websocket is closed.
+    """The messages of a provider, until its websocket is closed.
 
     Raises :class:`Refused` when more than ``most`` characters or bytes have come.
     """

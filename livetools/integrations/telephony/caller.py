@@ -20,6 +20,7 @@ from livetools.transport.loop.wake import make_wake
 
 from .codec import Codec
 from .order import Reorder
+from .recording import Recording
 
 log = get_logger("livetools.telephony")
 
@@ -27,7 +28,7 @@ log = get_logger("livetools.telephony")
 WAITING = 100
 #: Bytes of sound that are sent at once, when more than one frame waits: 100 ms.
 _TOGETHER = 3200
-#: Seconds without a key after which the keys that were pressed are told, in one text.
+#: Seconds without a key after which the keys that were pressed are sent to the model, in one text.
 PRESSING = 1.0
 #: Keys that wait to be told; what is pressed beyond is dropped.
 MAX_KEYS = 64
@@ -37,8 +38,8 @@ class CallerSide:
     """Queues what the caller says and presses for the model. It never waits; when it is full the oldest sound is
     dropped."""
 
-    def __init__(self, codec: Codec, rate: int) -> None:
-        self._codec, self._rate = codec, rate
+    def __init__(self, codec: Codec, rate: int, recording: Recording | None = None) -> None:
+        self._codec, self._rate, self._recording = codec, rate, recording
         self._order = Reorder()
         self._whole = Samples()
         self._resample = Resampler(rate, INPUT_RATE, prompt=True)
@@ -59,7 +60,11 @@ class CallerSide:
             self._ahead = True
             return
         self._spoken_until = until
-        self._sound.extend(self._order.take(number, sound))
+        for frame in self._order.take(number, sound):
+            pcm = self._decoded(frame)
+            self._sound.append(pcm)
+            if self._recording is not None:
+                self._recording.caller(pcm)
         self._came.set()
 
     def press(self, digit: str, now: float) -> None:
@@ -80,7 +85,7 @@ class CallerSide:
             while self._sound:
                 pcm = b""
                 while self._sound and len(pcm) < _TOGETHER:
-                    pcm += self._resample(self._decoded(self._sound.popleft()))
+                    pcm += self._resample(self._sound.popleft())
                 if pcm:
                     await session.send_audio(pcm, INPUT_RATE)
 

@@ -50,11 +50,17 @@ PCMU = Codec("PCMU", audioop.ulaw2lin, audioop.lin2ulaw, b"\xff", (8000,))
 PCMA = Codec("PCMA", audioop.alaw2lin, audioop.lin2alaw, b"\xd5", (8000,))
 L16 = Codec("L16", _as_it_is, _as_it_is, b"\0\0", (8000, 16000, 24000))
 
+
+def swapped(sound: bytes) -> bytes:
+    """16-bit samples with their bytes in the other order. Raises ``audioop.error`` for half a sample."""
+    return audioop.byteswap(sound, _WIDTH)
+
+
 CODECS: Mapping[str, Codec] = {codec.name: codec for codec in (PCMU, PCMA, L16)}
 
 
 def codec_of(encoding: object, rate: object) -> Codec:
-    """The codec of this name. Raises ``ConfigError``, in one line of ASCII, for another, or for a rate it has not."""
+    """The codec of this name. Raises ``ConfigError``, in one line of ASCII, for an unknown encoding or rate."""
     codec = CODECS.get(encoding) if isinstance(encoding, str) else None
     if codec is None:
         raise ConfigError(f"the sound is {encoding!a:.40}; expected PCMU, PCMA or L16")

@@ -1,8 +1,8 @@
 """What a provider of phone calls is: who reads and writes the messages of one call's websocket.
 
 A message that comes says one of five things (:class:`Start`, :class:`Media`, :class:`Key`, :class:`Mark`,
-:class:`Stop`), or nothing for us. Three things go out: sound, a mark behind it, and that what waits is to be dropped.
-A provider translates between these and its own messages; the bridge checks all that it says of a stranger.
+:class:`Stop`), or nothing for us. Four things go out: sound, a mark behind it, keys, and that what waits is to be
+dropped. A provider translates between these and its own messages; the bridge checks all that it says of a stranger.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ log = get_logger("livetools.telephony")
 Json: TypeAlias = Any  # whatever JSON can say
 #: One message of the provider's websocket: its text, or its bytes.
 Message: TypeAlias = str | bytes
+
+#: The start frame of a call, with the fields of its ``start`` object beside it.
+StartFrame: TypeAlias = Mapping[str, Any]
 
 #: Characters or bytes of a message; what is longer is not read. A frame of 20 ms of sound has about 400.
 LONGEST = 1024 * 1024
@@ -91,7 +94,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """The stream has ended: the caller hung up, or the call goes on elsewhere. That the websocket was closed says the
+    """The stream has ended: the caller hung up, or the call continues elsewhere. That the websocket was closed says the
     same.
 
     ::
@@ -159,6 +162,12 @@ class Provider:
         ``None``, as it is here: the provider has none. What was heard is then reckoned by the clock.
         """
 
+    def keys(self, keys: str) -> Message | None:
+        """The message that presses ``keys``, of ``0-9*#A-D`` and ``w`` (half a second of pause), at the other end.
+
+        ``None``, as it is here: the provider has none. Their tones (DTMF) are then played as sound.
+        """
+
     def clear(self) -> Message | None:
         """The message that drops what was sent and not played. ``None``, as it is here: the provider plays it all."""
 
@@ -206,13 +215,13 @@ class Reader:
             self._told = True
             at = extract_tb(error.__traceback__)[-1]
             log.warning(
-                "%s.read raised %s (%s:%s); the message was dropped. Told once for each call",
+                "%s.read raised %s (%s:%s); the message was dropped. Logged once for each call",
                 type(self._provider).__name__, type(error).__name__, at.filename, at.lineno,
             )  # fmt: skip
 
 
 def checked_provider(provider: object) -> None:
-    """Raises ``ConfigError`` for what is no object of a provider of its own."""
+    """Raises ``ConfigError`` for anything but a provider object that serves no other call."""
     if not isinstance(provider, Provider):
         made = (
             f": pass {provider.__name__}(), a new object for each call" if isinstance(provider, type) else ""

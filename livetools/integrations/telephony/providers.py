@@ -13,13 +13,22 @@ from livetools.errors import ConfigError
 from livetools.integrations.relay.secret import checked_secret
 from livetools.log import get_logger
 
-from .codec import codec_of
+from .codec import codec_of, swapped
 from .contract import Heard, Json, Key, Mark, Media, Message, Provider, Refused, Start, Stop, checked_id
 
 log = get_logger("livetools.telephony")
 
 #: The encodings of Twilio and Plivo, which are MIME types.
 _MIME = {"audio/x-mulaw": "PCMU", "audio/x-alaw": "PCMA", "audio/x-l16": "L16"}
+#: Headers in which Telnyx shows the token of a stream; the first is the documented one
+#: (developers.telnyx.com/api-reference/websockets, read on 2026-11-29).
+_TELNYX_TOKENS = (
+    "x-telnyx-streaming-auth-token",
+    "authorization",
+    "x-telnyx-auth-token",
+    "telnyx-auth-token",
+    "stream-auth-token",
+)
 #: Bridges of which the log says that anybody may call.
 _open_to_all: set[str] = set()
 
@@ -117,17 +126,19 @@ class Twilio(Events):
 class Telnyx(Events):
     """Telnyx' media streaming: ids in snake_case, the codec of the call, sound that may come out of order.
 
-    Its ``stream_auth_token`` comes in a header of the request or in the ``connected`` frame.
+    Its ``stream_auth_token`` comes in a header of the request or in the ``connected`` frame. ``big_endian``: the
+    samples of its L16 are in network byte order.
     """
 
-    def __init__(self, auth_token: str | None = None) -> None:
+    def __init__(self, auth_token: str | None = None, big_endian: bool = False) -> None:
         super().__init__()
+        self._big_endian = big_endian
         self._auth_token = _token(auth_token, "telnyx")
         self._shown = auth_token is None
 
     def check(self, headers: Mapping[str, str]) -> None:
         """See :class:`Provider`. A header that is wrong may be another's; the frame decides then."""
-        for name in ("authorization", "x-telnyx-auth-token", "telnyx-auth-token", "stream-auth-token"):
+        for name in _TELNYX_TOKENS:
             self._show(headers.get(name, ""))
 
     def begin(self, frame: Mapping[str, Json], whole: Mapping[str, Json]) -> Start:
@@ -137,6 +148,11 @@ class Telnyx(Events):
         stream = _ids(whole, "stream_id", "call_control_id")
         self.agree(_object(whole, "media_format"), "sample_rate")
         return Start(whole, stream)
+
+    def read(self, message: Message) -> Heard | None:
+        """See :class:`Provider`."""
+        said = super().read(message)
+        return Media(self._ordered(said.sound), said.number) if isinstance(said, Media) else said
 
     def place(self, body: Mapping[str, Json]) -> int | None:
         """See :class:`Events`."""
@@ -151,7 +167,7 @@ class Telnyx(Events):
 
     def media(self, sound: bytes) -> str:
         """See :class:`Provider`."""
-        return self._frame("media", media={"payload": _encoded(sound)})
+        return self._frame("media", media={"payload": _encoded(self._ordered(sound))})
 
     def mark(self, name: str) -> str:
         """See :class:`Provider`."""
@@ -163,6 +179,9 @@ class Telnyx(Events):
 
     def _frame(self, event: str, **more: Json) -> str:
         return json.dumps({"event": event, "stream_id": self.stream, **more})
+
+    def _ordered(self, sound: bytes) -> bytes:
+        return swapped(sound) if self._big_endian and self.encoding == "L16" else sound
 
     def _show(self, token: str) -> None:
         bare = token.removeprefix("Bearer ").strip()
@@ -217,6 +236,13 @@ class Plivo(Events):
         """See :class:`Provider`. A checkpoint that is cleared does not come back."""
         return json.dumps({"event": "checkpoint", "streamId": self.stream, "name": name})
 
+    def keys(self, keys: str) -> str | None:
+        """See :class:`Provider` (``sendDTMF``: plivo.com/docs/voice/audio-streaming, read on 2026-11-29).
+
+        Its documentation names no pause, so keys with one are played as tones.
+        """
+        return None if "w" in keys else json.dumps({"event": "sendDTMF", "dtmf": keys})
+
     def clear(self) -> str:
         """See :class:`Provider`."""
         return json.dumps({"event": "clearAudio", "streamId": self.stream})
@@ -232,10 +258,10 @@ def _parsed(text: str) -> Mapping[str, Json] | None:
 
 
 def _token(value: str | None, bridge: str) -> str | None:
-    """The token that a call must show. That there is none is logged once."""
+    """The token that a call must show. If it is missing, this is logged once."""
     if value is None and bridge not in _open_to_all:
         _open_to_all.add(bridge)
-        log.warning("%s(auth_token=None): whoever finds the address of this websocket may call", bridge)
+        log.warning("%s(auth_token=None): anybody who finds the address of this websocket can call", bridge)
     return checked_secret(value, "auth_token")
 
 
@@ -246,7 +272,7 @@ def _ids(frame: Mapping[str, Json], stream: str, call: str) -> str:
 
 
 def _tokens(connected: Mapping[str, Json], depth: int = 1) -> Iterable[str]:
-    """Whatever the ``connected`` frame calls a token, at its top or one level down."""
+    """Any field of the ``connected`` frame that is called a token, at its top or one level down."""
     for name, value in connected.items():
         if isinstance(value, Mapping) and depth:
             yield from _tokens(value, depth - 1)

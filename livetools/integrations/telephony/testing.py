@@ -9,7 +9,7 @@
         await caller.press("1")
         await caller.hang_up()
 
-With the fixture ``live_server`` the model is a script, so what is said aloud is a tone: the test decides what it means.
+With the fixture ``live_server`` the model is a script, so speech is a tone, and the test decides what it means.
 """
 
 from __future__ import annotations
@@ -33,9 +33,20 @@ from livetools.audio.pcm import INPUT_RATE, Resampler
 from livetools.errors import ConfigError
 
 from .codec import Codec, codec_of
-from .contract import Json, Mark, Media, Message
+from .contract import Json, Key, Mark, Media, Message
+from .fake_rest import FakeRest, RestRequest
+from .tones import keys_in
 
-__all__ = ["Caller", "Clear", "Phone", "PlivoPhone", "TelnyxPhone", "TwilioPhone"]
+__all__ = [
+    "Caller",
+    "Clear",
+    "FakeRest",
+    "Phone",
+    "PlivoPhone",
+    "RestRequest",
+    "TelnyxPhone",
+    "TwilioPhone",
+]
 
 App: TypeAlias = Callable[..., Awaitable[None]]
 
@@ -56,10 +67,12 @@ class Phone:
     """A provider's side of a call: derive from it to call an app that has a provider of your own.
 
     ``encoding`` and ``rate`` are those of the line, as in :class:`~livetools.integrations.telephony.Provider`.
+    ``call``: the provider's id of the call, by which its REST API names it (:class:`RestRequest`).
     """
 
     encoding: str = "PCMU"
     rate: int = 8000
+    call: str = ""
 
     def headers(self) -> Mapping[str, str]:
         """The headers of the request that opens the websocket."""
@@ -83,7 +96,7 @@ class Phone:
     def end(self) -> Message | None:
         """The caller hangs up. ``None``: the websocket is closed, and that is all."""
 
-    def read(self, message: Message) -> Media | Mark | Clear | None:
+    def read(self, message: Message) -> Media | Mark | Key | Clear | None:
         """What the app has sent."""
         raise NotImplementedError
 
@@ -91,6 +104,8 @@ class Phone:
 class TwilioPhone(Phone):
     """Twilio's side. ``parameters``: the stream's ``customParameters``. ``auth_token`` and ``url``: what the app checks
     the signature with."""
+
+    call = "CA00000000000000000000000000000000"
 
     def __init__(
         self, parameters: Mapping[str, str] | None = None, *, auth_token: str | None = None, url: str = ""
@@ -108,7 +123,7 @@ class TwilioPhone(Phone):
         body = {
             "streamSid": "MZ00000000000000000000000000000000",
             "accountSid": "AC00000000000000000000000000000000",
-            "callSid": "CA00000000000000000000000000000000",
+            "callSid": self.call,
             "tracks": ["inbound"],
             "customParameters": self._parameters,
             "mediaFormat": {"encoding": "audio/x-mulaw", "sampleRate": 8000, "channels": 1},
@@ -132,7 +147,7 @@ class TwilioPhone(Phone):
         """See :class:`Phone`."""
         return self._frame("stop", stop={})
 
-    def read(self, message: Message) -> Media | Mark | Clear | None:
+    def read(self, message: Message) -> Media | Mark | Key | Clear | None:
         """See :class:`Phone`."""
         frame = json.loads(message)
         match frame["event"]:
@@ -151,6 +166,8 @@ class TwilioPhone(Phone):
 class TelnyxPhone(TwilioPhone):
     """Telnyx' side. ``auth_token``: the ``stream_auth_token``. ``encoding``: ``"PCMU"``, ``"PCMA"`` or ``"L16"``."""
 
+    call = "v3:00000000"
+
     def __init__(
         self,
         parameters: Mapping[str, str] | None = None,
@@ -165,12 +182,12 @@ class TelnyxPhone(TwilioPhone):
 
     def headers(self) -> Mapping[str, str]:
         """See :class:`Phone`."""
-        return {} if self._auth_token is None else {"authorization": f"Bearer {self._auth_token}"}
+        return {} if self._auth_token is None else {"x-telnyx-streaming-auth-token": self._auth_token}
 
     def begin(self) -> list[Message]:
         """See :class:`Phone`."""
         body = {
-            "call_control_id": "v3:00000000",
+            "call_control_id": self.call,
             "call_session_id": "00000000-0000-0000-0000-000000000000",
             "from": "+13122010094",
             "to": "+13122123456",
@@ -192,6 +209,8 @@ class TelnyxPhone(TwilioPhone):
 class PlivoPhone(Phone):
     """Plivo's side. ``encoding`` and ``rate``: ``"PCMU"`` at 8000 Hz, or ``"L16"`` at 8000 or 16000. ``headers`` of the
     ``<Stream>``: ``extra_headers``. ``auth_token`` and ``url``: what the app checks the signature with."""
+
+    call = "00000000-0000-0000-0000-000000000000"
 
     def __init__(
         self,
@@ -216,7 +235,7 @@ class PlivoPhone(Phone):
         """See :class:`Phone`."""
         kind = "audio/x-l16" if self.encoding == "L16" else "audio/x-mulaw"
         body = {
-            "callId": "00000000-0000-0000-0000-000000000000",
+            "callId": self.call,
             "streamId": "00000000-0000-0000-0000-000000000001",
             "accountId": "MA000000000000000000",
             "tracks": ["inbound"],
@@ -240,7 +259,7 @@ class PlivoPhone(Phone):
         """See :class:`Phone`."""
         return self._frame("playedStream", name=name)
 
-    def read(self, message: Message) -> Media | Mark | Clear | None:
+    def read(self, message: Message) -> Media | Mark | Key | Clear | None:
         """See :class:`Phone`. Sound of another kind than the stream's is refused, as Plivo refuses it."""
         frame = json.loads(message)
         match frame["event"]:
@@ -252,6 +271,8 @@ class PlivoPhone(Phone):
                 return Media(base64.b64decode(frame["media"]["payload"], validate=True))
             case "checkpoint":
                 return Mark(frame["name"])
+            case "sendDTMF":
+                return Key(frame["dtmf"])
             case "clearAudio":
                 return Clear()
         return None
@@ -292,6 +313,7 @@ class Caller:
         self._app, self._path = app, path
         self._phone = _PHONES[provider]() if isinstance(provider, str) else provider
         self._codec: Codec = codec_of(self._phone.encoding, self._phone.rate)
+        self._keys = ""
         self._told = 0  # bytes of `heard` that `hear` has returned
         self._news = anyio.Event()
         self._over = anyio.Event()
@@ -302,8 +324,35 @@ class Caller:
         """Hz of ``heard``, and of what :meth:`hear` returns."""
         return self._phone.rate
 
+    @property
+    def pressed(self) -> str:
+        """The keys that the app has pressed: those of the provider's own messages, and the tones in ``heard``."""
+        return self._keys + keys_in(self.heard, self.rate)
+
     async def __aenter__(self) -> Caller:
         """Open the websocket and begin the call. Raises ``ConnectionError`` where the app does not accept it."""
+        try:
+            await self._open()
+        except BaseException as error:
+            await self._leave(type(error), error, error.__traceback__)
+            raise
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Hang up, and wait for the app."""
+        if kind is None:
+            try:
+                await self.hang_up()
+            except (
+                BaseException
+            ) as cut:  # the app has raised meanwhile, which ``_leave`` raises; or we are cancelled
+                await self._leave(type(cut), cut, cut.__traceback__)
+                raise
+        await self._leave(kind, error, trace)
+
+    async def _open(self) -> None:
         self._to_app, self._app_receives = anyio.create_memory_object_stream[dict[str, Any]](math.inf)
         self._app_sends, self._from_app = anyio.create_memory_object_stream[dict[str, Any]](math.inf)
         for stream in (self._to_app, self._app_receives, self._app_sends, self._from_app):
@@ -313,22 +362,18 @@ class Caller:
         self._group.start_soon(self._run)
         first = await self._from_app.receive()
         if first["type"] != "websocket.accept":
-            self._over.set()
-            await self._stack.aclose()
             raise ConnectionError(
                 f"the app closed the websocket without accepting it: {first.get('code', 1000)}"
             )
         self._group.start_soon(self._listen)
         for message in self._phone.begin():
             self._send(message)
-        return self
 
-    async def __aexit__(
+    async def _leave(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Hang up, and wait for the app."""
-        if kind is None:
-            await self.hang_up()
+        """End everything. Raises what the app has raised, or what went wrong before."""
+        self._over.set()
         self._group.cancel_scope.cancel()
         try:
             await self._stack.__aexit__(kind, error, trace)
@@ -352,10 +397,10 @@ class Caller:
         await anyio.lowlevel.checkpoint()
 
     async def hear(self, quiet: float = 0.3) -> bytes:
-        """What is said to the caller from the last :meth:`hear` on, until there is nothing more for ``quiet`` seconds,
+        """What the caller hears since the last :meth:`hear`, until there is silence for ``quiet`` seconds,
         or the call ends: 16-bit mono PCM of ``rate`` Hz.
 
-        Raises ``TimeoutError`` if nothing is said within 10 s.
+        Raises ``TimeoutError`` if there is no sound within 10 s.
         """
         with anyio.move_on_after(PATIENCE) as patience:
             while len(self.heard) == self._told and not self._over.is_set():
@@ -424,13 +469,15 @@ class Caller:
         self._over.set()
         self._wake()
 
-    def _take(self, said: Media | Mark | Clear | None) -> None:
+    def _take(self, said: Media | Mark | Key | Clear | None) -> None:
         match said:
             case Media(sound):
                 self.heard += self._codec.decode(sound)
             case Mark(name):
                 if (message := self._phone.played(name)) is not None:
                     self._send(message)
+            case Key(keys):
+                self._keys += keys
             case Clear():
                 self.cleared += 1
 

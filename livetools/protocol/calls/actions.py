@@ -1,4 +1,4 @@
-"""The actions that a machine asks for, and the outcome of a handler that it is told.
+"""The actions that a machine asks for, and the outcome of a handler, which it gets back.
 
 The machine decides, the shell performs: it dials, hangs up, starts and stops handlers, and reports each outcome
 with ``Machine.settled``. Every ``Start`` is followed by exactly one ``settled`` with its run, however the handler ends.
@@ -57,7 +57,7 @@ class AskApproval(Struct, frozen=True):
 
 
 class StopAsking(Struct, frozen=True):
-    """Whether this call may run is decided, or of no account any more: cancel the tool's ``approval``, if it still
+    """Whether this call may run is decided, or no longer matters: cancel the tool's ``approval``, if it still
     runs. ``over``: the call will not run. Nothing follows."""
 
     run: int
@@ -95,8 +95,9 @@ class Outcome(Struct):
 
     ``response`` is the JSON object that the model gets (already under its key); ``error`` is what was raised;
     ``result`` what the handler returned, for ``undo``; ``began`` is false where it never ran: its arguments did not
-    fit, a hook refused it, no thread had taken it up yet; ``handoff`` the agent that the conversation goes on with,
-    which is for the shell to plan; ``will_continue`` whether the model is told that more follows, where it takes that.
+    fit, a hook refused it, no thread had taken it up yet; ``handoff`` the agent that continues the conversation,
+    which is for the shell to plan; ``will_continue`` whether the response says that more follows, where the model
+    takes that.
     """
 
     response: Mapping[str, Any]

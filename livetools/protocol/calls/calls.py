@@ -1,6 +1,6 @@
 """The dispatcher of function calls: takes the calls of a message, and queues the answers.
 
-It stands alone: the machine feeds it inside a session, ``attach`` feeds it beside somebody else's. Nothing here
+It needs no session: the machine feeds it inside a session, ``attach`` feeds it beside somebody else's. Nothing here
 waits; the shell runs handlers (``Start``), and reports (``settled``).
 """
 
@@ -98,7 +98,7 @@ class Calls:
         return new + again if again else new
 
     def adopt(self, call: Call, now: float) -> None:
-        """A call that an earlier process of this conversation was asked: it is lost, and its handler goes on here."""
+        """A call that an earlier process of this conversation was asked: it is lost, and its handler continues here."""
         policy = self.plan.policies.get(call.name)
         if policy is None or not policy.handled or call.id in self.by_id:
             return
@@ -269,7 +269,7 @@ class Calls:
 
     def held_up_by(self, run: int, awaited: Container[int] = ()) -> Record | None:
         """A call that is not answered before this handler has ended (it needs its result or its slot) and that the
-        model waits for, or whoever waits for the runs ``awaited``."""
+        model waits for, or the user waits for the runs ``awaited``."""
         handler = self.records.get(run)
         if handler is None:
             return None
@@ -350,7 +350,7 @@ class Calls:
         self._act(StopAsking(record.run, record.call))
 
     def _hold(self, record: Record) -> None:
-        """A person must decide; the model is told so where it can be."""
+        """A person must decide; an interim response says so where the model takes one."""
         self._tell(ApprovalRequested(record.call))
         if record.policy is not None and record.policy.interim and record.state is CallState.OWED:
             waits = {self.plan.response_key: "waiting for approval"}
@@ -427,7 +427,7 @@ class Calls:
             self._slots.release(leader)
             record = leader
         if not record.running:
-            for one in shared_runs.dissolve(record):  # it had not begun: they go on without it
+            for one in shared_runs.dissolve(record):  # it had not begun: the others continue without it
                 self._begin(one, now)
         elif not record.followers:
             self._slots.release(record)

@@ -21,7 +21,7 @@ an exhaustive search over orders of inputs and by random long runs (see the test
 1. A handler is started at most once for an id, though the call arrives twice, on two channels, or again after a
    resumption.
 2. A call is answered exactly once on its link, or the server has cancelled it, or the link is gone and the loss
-   was told.
+   was reported.
 3. Nothing is sent for a call after its cancellation, or after its final response.
 4. Every response carries the id (where the server gave one), the name, and a JSON object.
 5. After the session is closed, nothing runs and nothing is held.
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class CallState(Enum):
-    """Where a debt stands."""
+    """The state of a debt."""
 
     __hash__ = object.__hash__  # Enum's own is Python code, and the table is looked up ten times a call
 
@@ -127,7 +127,7 @@ del S, M, E
 _DETACHED = CallState.DETACHED  # every call passes it: asked of its class, a member costs ten times as much
 #: States in which the server waits for an answer on the link.
 OPEN = frozenset({CallState.OWED, CallState.READY})
-#: States in which the link that asked carries what is said for the call.
+#: States in which the link that asked carries the responses to the call.
 OWING = OPEN | {CallState.SENT}
 #: States in which the handler may run for somebody.
 SERVED = frozenset({CallState.OWED, CallState.DETACHED})
@@ -156,7 +156,7 @@ class Asked(Protocol):
 
 
 class Record:
-    """One call: what was asked, where its debt stands, what is known of its run.
+    """One call: what was asked, the state of its debt, what is known about its run.
 
     ``named``: false where the server gave no id, and none goes out. ``policy``: ``None`` where there is no such tool.
     ``ends_turn``: the model ends its turn at the call, and begins another at the answer. ``blocks``: BLOCKING, the
@@ -168,7 +168,7 @@ class Record:
     group: Sequence[Record] = ()  # the calls that it is answered with, until that message is ready
     phase = Phase.NOTHING
     deadline = inf
-    running = False  # the shell was told to start it, and has not reported its end
+    running = False  # the shell got the action to start it, and has not reported its end
     started = False
     undo = False  # undo when it settles
     undone = False

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 BEYOND = 10
 
 
-#: The key of what is said beside a result.
+#: The key of a remark beside a result.
 NOTE = "note"
 
 
@@ -54,7 +54,7 @@ def by_plan(plan: Plan, record: Record) -> Outcome | None:
 
 
 def too_many(limit: int) -> LimitReached:
-    """Why the session ends: the model called on, though call after call was answered with an error."""
+    """The error that ends the session: the model kept calling, although every call was answered with an error."""
     return LimitReached(
         "max_calls",
         f"max_calls={limit}, and the model made {BEYOND} more calls, though each was answered with an error",
@@ -72,7 +72,7 @@ def unknown(name: str, names: Iterable[str]) -> str:
 
 
 def listed(what: str, names: list[str]) -> str:
-    """``available: a, b``, or that there is none."""
+    """``available: a, b``, or that nothing is available."""
     return f"{what}: {', '.join(names)}" if names else f"none is {what}"
 
 

@@ -25,8 +25,8 @@ FINAL_KINDS = frozenset({"answer", "acknowledgement"})
 
 
 class Answer(Entry):
-    """A function response: an answer, an acknowledgement, a yield, or a word that the call waits. ``body`` goes on the
-    wire."""
+    """A function response: an answer, an acknowledgement, a yield, or a word that the call waits. ``body`` is
+    written to the wire."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class AnswerFrame(Frame):
 
 
 class Replies:
-    """The queue of messages of answers, for the connection that stands: what waits is lost with it, and what the server
+    """The queue of messages of answers, for the open connection: what waits is lost with it, and what the server
     takes back leaves it. ``take`` empties it: the writer is responsible for what was taken.
     """
 

@@ -16,7 +16,7 @@ class SharedRuns:
     def join(self, record: Record) -> Record | None:
         """Make the call a follower of an equal one that is served, which is returned.
 
-        ``None``: there is none, and later equal calls follow this one.
+        ``None``: no such run exists, and later equal calls join this one.
         """
         key = _key(record)
         leader = self._leaders.get(key)

@@ -81,7 +81,7 @@ class Slots:
         self.waiting.setdefault(record.call.name, deque()).append((next(self._numbers), record))
 
     def next(self, most: int | None) -> Record | None:
-        """The first that may start now, with its slot, taken out of its queue; ``None`` if there is none."""
+        """The first that may start now, with its slot, taken out of its queue; ``None`` if no call may start."""
         for name, queue in list(self.waiting.items()):
             while queue and not _waits(queue[0][1]):
                 queue.popleft()

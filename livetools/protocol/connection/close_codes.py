@@ -68,7 +68,7 @@ _PREVIEW = "try a newer model if this comes back: some preview models stop accep
 _FORMAT = "send 16-bit little-endian mono PCM"
 _MESSAGE = "raise the limit, connect(transport=WebSocket(max_message=...)), or ask the model for less at once"
 _SUSPECTS = "the service does not say what: suspect the optional fields of the config, then the tools"
-#: What 2.5 closes with where sound or pictures met a blocking call; and whatever it does not know, in a setup.
+#: What 2.5 closes with where sound or pictures met a blocking call; and unknown fields of a setup.
 _CROSSED = "operation is not implemented"
 
 RULES: tuple[Rule, ...] = (
@@ -220,7 +220,7 @@ def http_error(status: int, body: str = "") -> LiveToolsError:
 
     The service itself answers 101 and then closes (observed 2026-09-10), so this is mostly a gateway, a
     proxy or a wrong address: only what clearly is about the key, the quota or a failing server gets that
-    class (its ``code`` is the status), and whatever is not a Live API at all is a ``RemoteProtocolError``.
+    class (its ``code`` is the status), and an answer that is not of a Live API is a ``RemoteProtocolError``.
     """
     reason = scrub(_http_reason(status, body))
     if 400 <= status < 500 and (verdict := _known(reason, setup=True)):
@@ -272,7 +272,7 @@ def _meant(reason: str) -> str | None:
     found = re.search(r"models/([\w.-]+)|^([\w.-]+) is not", reason)
     name: str = (found[1] or found[2]).lower() if found else ""
     for near in near_names(name, families(), cutoff=0.8):
-        if name != near and not name.startswith(f"{near}-"):  # a family's name goes on with a date or a size
+        if name != near and not name.startswith(f"{near}-"):  # a date or a size follows a family's name
             return near
     return None
 

@@ -41,7 +41,7 @@ SETUP_TIMED_OUT = Close(1006, "no answer in time")
 
 
 class Snapshot(Struct, frozen=True, gc=False):
-    """What the session is in the middle of."""
+    """What the session is doing when the connection asks."""
 
     calls: bool = False  # open calls
     idle: bool = True  # nothing is expected from the model
@@ -66,7 +66,7 @@ class SendSetup(Struct, frozen=True, gc=False):
 
 
 class Begin(Struct, frozen=True, gc=False):
-    """A session stands: the ``first`` one, or ``restored`` from a handle, or another that knows nothing."""
+    """A session is open: the ``first`` one, or ``restored`` from a handle, or another that knows nothing."""
 
     first: bool
     restored: bool
@@ -120,11 +120,11 @@ class Connection:
         self.advanced_at = -inf  # something was written, or a turn has ended
         self.handle_outdated = False  # the conversation has advanced since the newest handle came
         self.stood = False  # a session has begun once
-        self.losses = 0  # of connections on which it stood; a planned move is none
+        self.losses = 0  # of connections on which it was open; planned moves do not count
         self.last_loss: Loss | None = None
         self._resumption, self._patience = plan.resumption, plan.setup_timeout
         self._shown: str | None = None  # the handle in the setup that was sent last
-        self._set_up_by = inf  # by then a session stands on the newest socket, or it has failed
+        self._set_up_by = inf  # by then the session is open on the newest socket, or the socket has failed
         self._leave_by = inf  # past this the service cuts the line
         self._away_at = -inf  # the last goAway came
         self._not_before = -inf  # no dial earlier: one has just failed, a socket is just closing
@@ -139,13 +139,13 @@ class Connection:
     @property
     def sends_setup(self) -> bool:
         """Whether another setup can still be sent: on a dial that is under way, or on another one."""
-        if self.state is LinkState.SETUP:  # it is sent, and once the session stands the attempts begin anew
+        if self.state is LinkState.SETUP:  # it is sent, and an open session resets the attempts
             return self.attempts.may_dial_later()
         return self.state in AHEAD_OF_SETUP or self.attempts.may_dial()
 
     @property
     def cannot_move(self) -> bool:
-        """Whether another connection is ruled out: it stands, and no dial is left."""
+        """Whether the open connection is the last one: no dial is left."""
         return self.state in (LinkState.LIVE, LinkState.LEAVING) and not self.attempts.may_dial()
 
     def reads(self, link: int) -> bool:
@@ -159,7 +159,7 @@ class Connection:
         return self._move(LinkEvent.CONNECT, Transition(now))
 
     def opened(self, link: int, snapshot: Snapshot, now: float) -> list[Consequence]:
-        """A socket stands, its upgrade done."""
+        """A socket is open, its upgrade done."""
         on = self._of(link, LinkEvent.OPENED, LinkEvent.NEXT_OPENED)
         return self._move(on, Transition(now, snapshot))
 
@@ -208,7 +208,7 @@ class Connection:
     # Facts
 
     def handed(self, handle: str, now: float) -> None:
-        """A handle that restores the session as it stands."""
+        """A handle that restores the session in its present state."""
         self.handle, self.handle_at, self.handle_outdated = handle, now, False
 
     def conversation_advanced(self, now: float) -> None:
@@ -307,11 +307,11 @@ class Connection:
         self.current, self._set_up_by = self.next, transition.now + self._patience
 
     def _check(self, transition: Transition) -> LinkEvent:
-        """Whoever has spoken while the socket was opened would lose the answer, and the model its calls."""
+        """A user who spoke while the socket was opened would lose the answer, and the model its calls."""
         return LinkEvent.QUIET if transition.snapshot.calm else LinkEvent.SPOKEN
 
     def _judge(self, transition: Transition) -> LinkEvent:
-        """Whether another dial is worth it, by the close, and allowed, by the policy."""
+        """Whether the close makes another dial worthwhile, and the policy allows it."""
         error, retry = self._verdict(transition)
         if retry == "fresh" and self.handle is not None:
             self.handle, transition.stale = None, True

@@ -1,8 +1,8 @@
 """Decides when a session may be closed without loss: its newest handle holds everything that was said.
 
 A handle restores the conversation as the service had it when it gave the handle: never a call that is open, nor a
-turn that is under way. So a session that is to go on elsewhere waits until neither is left, and for a handle that is
-newer than the last turn and than what was written last. It waits no longer than it was given.
+turn that is under way. So a session that is to continue elsewhere waits until neither is left, and for a handle that is
+newer than the last turn and than what was written last. It waits at most as long as it was allowed.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Parking:
         self._pending, self._calls, self._input, self._outbox = pending, calls, input, outbox
         self._dispatch, self._connection, self._quiet = dispatch, connection, quiet
         self._since = inf
-        self.until = inf  # when it is closed whatever is owed; inf: it is not to be parked
+        self.until = inf  # when it is closed, also if something is owed; inf: it is not being parked
         self._expired = False
         self.parked = False
         self.left: list[str] = []  # what was owed then
@@ -55,7 +55,7 @@ class Parking:
         self._since, self.until = min(self._since, now), min(self.until, now + within)
 
     def call_off(self) -> None:
-        """The session goes on here."""
+        """The session continues here."""
         self._since = self.until = inf
         self._expired = False
 

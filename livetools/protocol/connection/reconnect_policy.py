@@ -43,7 +43,7 @@ class ReconnectPolicy:
         if self.attempts < 0 or self.budget < 0 or self.initial < 0 or self.maximum < 0:
             raise ConfigError("ReconnectPolicy: attempts, initial, maximum and budget must not be negative")
         if not 0 <= self.jitter <= 1:
-            raise ConfigError("ReconnectPolicy: jitter is a share between 0 and 1")
+            raise ConfigError("ReconnectPolicy: jitter must be a share between 0 and 1")
 
     def delay(self, attempt: int, chance: float) -> float:
         """Seconds before the ``attempt``-th try (from 1); ``chance`` in [0, 1)."""
@@ -73,7 +73,7 @@ class Attempts:
         return self.made < self._policy.attempts and self.dials <= self._policy.budget
 
     def may_dial_later(self) -> bool:
-        """Whether it allows one once a session stands, which gives all attempts back."""
+        """Whether it allows one after a session was open, which resets the attempts."""
         return self._policy.attempts > 0 and self.dials <= self._policy.budget
 
     def retry_delay(self, *, at_once: bool = False) -> float:
@@ -97,10 +97,10 @@ class Attempts:
         return self._policy.delay(self._moves - 1, self._random()) if self._moves > 1 else 0.0
 
     def stood(self) -> None:
-        """A session stands: the next drop has all its attempts."""
+        """A session is open: the next drop has all its attempts."""
         self.made = 0
 
     def proved(self) -> None:
-        """The session did something useful: delays start again from ``initial``. Until then they grow, for a flapping
-        server."""
+        """The session did something useful: delays start again from ``initial``. Until then they grow, to
+        spare a flapping server."""
         self._streak = self._moves = 0

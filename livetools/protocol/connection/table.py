@@ -2,7 +2,7 @@
 
 A link is one socket, numbered. Facts: the service cuts a connection after about ten minutes (1008 at 590 s, measured
 2026-09-10 and 2026-10-09) and announces it with ``goAway`` 50 s before; a resume is refused while the old socket of the
-session still stands; a handle restores the conversation, never a generation that was under way.
+session is still open; a handle restores the conversation, never a generation that was under way.
 
 ==========  ==========================================================  =============================
 state       the current socket                                          what DUE means in it
@@ -28,7 +28,7 @@ from enum import Enum, auto
 
 
 class LinkState(Enum):
-    """Where the connection stands."""
+    """The state of the connection."""
 
     __hash__ = object.__hash__  # Enum's own is Python code, and every drain asks whether the line is usable
 
@@ -64,12 +64,12 @@ class LinkEvent(Enum):
 
 
 class LinkEffect(Enum):
-    """What follows. An effect that decides is the last of its line; the table goes on with what it decides."""
+    """What follows. An effect that decides is the last of its line; the table continues with its decision."""
 
     DIAL = auto()  # open a socket, which becomes the current one
     DIAL_NEXT = auto()  # open a socket for the successor, beside the current one
     SEND_SETUP = auto()  # write the setup, with the newest handle
-    BEGIN = auto()  # the session stands: reset the attempts, and write what waits
+    BEGIN = auto()  # the session is open: reset the attempts, and write what waits
     PLAN = auto()  # set how long the move may wait for a quiet moment
     PUT_OFF = auto()  # the successor could not be opened: set when to try again
     WAIT = auto()  # wait for the next quiet moment
@@ -129,7 +129,7 @@ TABLE: Mapping[tuple[LinkState, LinkEvent], tuple[LinkState, tuple[LinkEffect, .
     ),
     (LinkState.SWAPPING, LinkEvent.NEXT_GONE): (LinkState.BROKEN, (LinkEffect.JUDGE,)),
     (LinkState.SWAPPING, LinkEvent.CLOSE): _END,
-    # The new attempt is told before what was lost; at the end calls are closed first, and none is told as lost.
+    # The new attempt is reported before what was lost; at the end calls are closed first, and none is reported as lost.
     (LinkState.BROKEN, LinkEvent.AGAIN): (LinkState.WAITING, (LinkEffect.RETRY, LinkEffect.LOSE)),
     (LinkState.BROKEN, LinkEvent.GIVE_UP): (LinkState.CLOSED, (LinkEffect.END, LinkEffect.LOSE)),
     (LinkState.WAITING, LinkEvent.DUE): (LinkState.DIALING, (LinkEffect.DIAL,)),
@@ -142,5 +142,5 @@ AHEAD_OF_SETUP = frozenset(
 )
 #: States in which frames may be written to the current socket.
 USABLE = frozenset({LinkState.LIVE, LinkState.LEAVING, LinkState.MOVING, LinkState.FORCED})
-#: States in which the current socket stands, and what comes from it counts.
+#: States in which the current socket is open, and what comes from it counts.
 READABLE = USABLE | {LinkState.SETUP, LinkState.SWAPPING}

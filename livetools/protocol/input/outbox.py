@@ -6,7 +6,7 @@ that a frame has been read:
 - The model's output, when only this frame can have caused it. This costs nothing and is usually enough.
 - The model's output after the turns that come first. That is a guess at times: the service does not say whether it
   speaks of two answers in one turn or in two, and audio begins turns whenever it likes.
-- The pong to a ping that was written behind the frame. A connection keeps its order, so that whoever answers the ping
+- The pong to a ping that was written behind the frame. A connection keeps its order, so a peer that answers the ping
   has received the frame (RFC 6455, 5.5.3), and what it said before the pong it said without having read it. So where
   output could mislead, it counts only behind the pong. Nobody but a planned move waits for a pong: on idle sessions it
   takes 28 to 42 ms, on busy ones 8 to 30 s were measured (sip-to-ai#14, 2026-09). It is enough by itself only where no
@@ -42,7 +42,7 @@ REPLAY_BOUND = 8 * 1024 * 1024
 
 
 class EntryState(Enum):
-    """Where an entry stands."""
+    """The state of an entry."""
 
     __hash__ = object.__hash__  # Enum's own is Python code
 
@@ -97,7 +97,7 @@ class Fate(Enum):
     """What becomes of an entry that was not read, when its connection is lost."""
 
     AGAIN = auto()  # it is written again
-    LOST = auto()  # the loss is told, and the result follows as text
+    LOST = auto()  # the loss is reported, and the result follows as text
     KEPT = auto()  # it is kept elsewhere: a yield with its call, the errors with the calls that were lost
 
 
@@ -203,7 +203,7 @@ class Entry:
 
     @property
     def state(self) -> EntryState:
-        """Where it stands."""
+        """Its state."""
         write = self.write
         if write is None:
             return EntryState.QUEUED
@@ -240,7 +240,7 @@ class Entry:
 
     @property
     def before_its_pong(self) -> bool:
-        """Whether the pong has come, and no message behind it: what is said now was said without this."""
+        """Whether the pong has come, and no message behind it: the output of this moment cannot depend on the frame."""
         pong = self.write.pong if self.write is not None else None
         return pong is not None and pong() == 0
 
@@ -363,7 +363,7 @@ class Outbox:
         return [entry for entry in self._sent if not entry.safe or entry.before_its_pong]
 
     def drop(self, runs: Collection[int]) -> None:
-        """The server took these calls back: what was written for them is of no account."""
+        """The server took these calls back: what was written for them no longer matters."""
         if self._sent:
             self._sent = [entry for entry in self._sent if entry.run not in runs]
 

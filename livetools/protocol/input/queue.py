@@ -2,10 +2,10 @@
 
 Text is never lost: it is written, or its receipt fails. Media is worth nothing late: while the line is away, or slow,
 the newest is kept within bounds, and while a blocking call is open on a model that closes for it it is dropped (the
-input block; js-genai#1236). Whatever is dropped is counted and told.
+input block; js-genai#1236). What is dropped is counted and reported.
 
 With transparent resumption (Vertex) the service says how much of what was sent it has taken in; all after that is kept
-and written again, in order, to a session that is resumed; a fresh one is told only what was not read. The index
+and written again, in order, to a session that is resumed; a new one gets only what was not read. The index
 counts client messages, the setup being 0: a guess, nobody has measured it.
 
 Push-to-talk: an activity is written with its first audio (or text, on 3.1), and again on each new connection. One
@@ -53,7 +53,7 @@ class Item(Entry):
     exchange: Exchange | None = None
     prompts: bool = False  # a complete user turn: an answer is expected
     doubtful: bool = False  # it says nothing, and may start no turn of the model
-    contents: tuple[Mapping[str, Any], ...] = ()  # what of it stands in the conversation
+    contents: tuple[Mapping[str, Any], ...] = ()  # its part of the conversation
     inside: bool = False  # sent while an activity was open
     again: bool = False  # the lost connection may not have delivered it
     event: Event | None = None  # told when it is handed to a socket for the first time
@@ -90,7 +90,7 @@ class Item(Entry):
 
     @property
     def owed(self) -> bool:
-        """Whether a session that knows of it from its history is to be told of it again: it waits, or is waited for."""
+        """Whether to send it again to a session that has it in its history: it waits, or its answer is awaited."""
         return self.fate is Fate.AGAIN and not (self.read and (self.exchange is None or self.exchange.done))
 
 
@@ -118,7 +118,7 @@ class InputQueue:
         self.streams = False  # media went out on this link: it begins turns whenever it likes
         self._untold = dict.fromkeys(self.dropped, 0)
         self.untold = False  # something was dropped and not told yet: that is done once it is over
-        self._outside = False  # audio comes outside an activity, and that was told
+        self._outside = False  # audio comes outside an activity, and that was reported
         self.in_activity = False  # as the user has it
         self._start: Item | None = None  # of the activity that was taken last and has not ended
         self._begun = False  # it was written on this link
@@ -241,7 +241,7 @@ class InputQueue:
         for item in again:
             item.again, item.write = True, None
         transparent = self.outbox.transparent
-        if transparent:  # there what went before is written again, or stands
+        if transparent:  # there earlier frames are written again, or the server has them
             pending = [self._start] if self._start is not None and not self._begun else []
             self.queue[:0] = pending
             self._start = self._consumed
@@ -262,7 +262,7 @@ class InputQueue:
         return second
 
     def new_session(self) -> None:
-        """The next session is a new one, seeded with the conversation so far: what was read stands there."""
+        """The next session is a new one, seeded with the conversation so far: what was read is in it."""
         kept: list[Item] = []
         for item in self.queue:
             if not item.again or item.owed:
@@ -345,6 +345,8 @@ class InputQueue:
                 kept.append(item)
             else:
                 self._tell(InputDropped(1, FATAL))
+                if item.receipt is not None:
+                    item.receipt.sent()  # the service had it, even if each connection ended in the middle of the write
                 for call in item.results:
                     self._tell(ToolLost(call, "dropped"))
         return kept
@@ -364,7 +366,7 @@ class InputQueue:
     def _shed(self, away: bool) -> None:
         """Past the bound the oldest media goes, until the rest is within it.
 
-        A frame that is larger than the bound by itself goes out all the same while the line stands: it is beside the
+        A frame that is larger than the bound by itself is sent all the same while the line is open: it is beside the
         bound, and only another one as large takes its place. While the line is away it is not kept.
         """
         reason = AWAY if away else SLOW
@@ -381,7 +383,7 @@ class InputQueue:
         self._drop(reason)
 
     def _drop(self, reason: str) -> None:
-        """Count it. A microphone that stays open outside activities is told at once, and then once it is over."""
+        """Count it. A microphone that stays open outside activities is reported at once, and again at its end."""
         self.dropped[reason] += 1
         self._untold[reason] += 1
         if reason != OUTSIDE or not self._outside:

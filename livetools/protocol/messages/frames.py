@@ -3,10 +3,10 @@
 :func:`parse` never raises. A frame takes the fast path (one pass in Rust, base64 included) unless
 something in it is broken; then the salvage path takes the broken pieces out one by one, tells each in
 ``unknown``, and keeps the rest: a call that is not read is a call that nobody answers, and the session
-waits for ever (livekit/agents#6569).
+waits without end (livekit/agents#6569).
 
 The server writes camelCase, the SDKs mix it with snake_case: both are read at every level. What the service
-adds, at any depth, is told in ``unknown``.
+adds, at any depth, is listed in ``unknown``.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class ConsentSignature(WireObject):
 
 
 class SetupComplete(WireObject):
-    """The session stands. ``session_id`` is told by Vertex only."""
+    """The session is open. Only Vertex sends ``session_id``."""
 
     KIND = "LiveServerSetupComplete"
     session_id: str | None = None
@@ -363,7 +363,7 @@ def _vital(message: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _either(value: object, name: str) -> object:
-    """A field of an object, in either casing; ``None`` where there is none."""
+    """A field of an object, in either casing; ``None`` where it is absent."""
     return value.get(to_camel(name), value.get(name)) if isinstance(value, dict) else None
 
 
@@ -489,7 +489,7 @@ def _listed(raw: object) -> list[Any]:
 
 
 def _text(raw: object) -> str | None:
-    """An id or a name: a string, or the digits of a number; empty, or of another kind, is none."""
+    """An id or a name: a string, or the digits of a number; ``None`` if it is empty or of another kind."""
     if isinstance(raw, str):
         return raw or None
     return str(raw) if isinstance(raw, int | float) and not isinstance(raw, bool) else None

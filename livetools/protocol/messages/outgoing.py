@@ -54,7 +54,7 @@ def cut_off() -> bytes:
 
 
 def your_turn() -> bytes:
-    """The end of a user turn in which nothing was said: the model speaks of itself (3.8)."""
+    """The end of a user turn in which nothing was said: the model then speaks unprompted (3.8)."""
     return encode({"clientContent": {"turnComplete": True}})
 
 
@@ -67,7 +67,7 @@ def audio(pcm: bytes, rate: int = 16000) -> bytes:
 
 
 def silence(seconds: float, rate: int) -> Iterator[bytes]:
-    """Audio of nobody, 100 ms a message."""
+    """Silence, 100 ms a message."""
     for _ in range(round(seconds * 10)):
         yield audio(bytes(rate // 10 * 2), rate)
 
@@ -109,7 +109,7 @@ def function_response(
     will_continue: bool | None = None,
     parts: Iterable[JSONObject] = (),
 ) -> dict[str, Any]:
-    """One FunctionResponse. ``scheduling`` stands beside ``response``, never inside: there the model would read it."""
+    """One FunctionResponse. ``scheduling`` is a sibling of ``response``, never inside: there the model reads it."""
     answer: dict[str, Any] = {"name": name, "response": response}
     if id is not None:
         answer["id"] = id
@@ -139,7 +139,7 @@ def answers_turn(responses: Sequence[JSONObject]) -> dict[str, Any]:
 
 # Texts that the model reads in place of a result, or of a user's turn
 
-#: What stands for a user's turn where the model must have one in order to speak.
+#: The text of a user's turn where the model needs one in order to speak.
 SPEAK_NOW = "(The user has said nothing. It is your turn to speak.)"
 
 

@@ -103,7 +103,7 @@ class _Growing:
                 self._values.clear()
 
     def arguments(self) -> dict[str, Json]:
-        """The arguments, all of them. What was not understood is told, so that the call is refused."""
+        """The arguments, all of them. An error says what was not understood, so that the call is refused."""
         for path, value in self._values.items():
             text = "".join(value) if isinstance(value, list) else value
             if not _put(self._args, path, text):

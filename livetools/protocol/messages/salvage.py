@@ -1,6 +1,6 @@
 """Recovers the valid parts of a message that does not validate.
 
-Slow, rare, and as forgiving as can be. pydantic says where each fault is; the piece that stands there is
+Slow, rare, and as forgiving as can be. pydantic says where each fault is; the piece at that place is
 taken out and told, until the rest validates. Its time is proportional to the size of the message, for every content: a
 session waits for it, and every other one in the process.
 """
@@ -19,7 +19,7 @@ MAX_DEPTH = 150
 MAX_FAULTS = 100
 """Pieces that are taken out one by one; of a message with more of them the calls and cancellations are kept."""
 
-# A string that does not end goes on to the end of the text, which then holds nothing else: were it no token, each
+# A string that does not end continues to the end of the text, which then holds nothing else: were it no token, each
 # quotation mark in it would be tried as the beginning of another one.
 _TOKEN = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?\Z)|[\[{\]}]', re.DOTALL)
 
@@ -33,7 +33,7 @@ def salvage(
 
     Never raises. What is not a JSON object gives no model, and is left out whole. Every field of ``model``
     must be optional. A lone object where a list is expected is a list of one; a field of the message that is
-    not an object, but should be, is an empty one (a goAway is a goAway, whatever it says). Null is "not set",
+    not an object, but should be, is an empty one (a goAway is a goAway, with any content). Null is "not set",
     and is not told. ``vital`` picks what is kept of a message with more than ``MAX_FAULTS`` broken pieces, which is
     then told as one piece.
     """

@@ -1,7 +1,7 @@
-"""Finds what neither livetools nor google-genai knows in a message, however deep it stands.
+"""Finds what neither livetools nor google-genai knows in a message, at any depth.
 
 A field that google-genai knows and livetools has no use for (``mediaResolution`` of a part) is a detail, and passed
-over; what stands inside of it is looked at by google-genai's types (:mod:`livetools.setup.sdk.tables`).
+over; its inside is checked by google-genai's types (:mod:`livetools.setup.sdk.tables`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class WireObject(BaseModel):
         alias_generator=AliasGenerator(validation_alias=lambda name: AliasChoices(to_camel(name), name)),
     )
     KIND: ClassVar[str]
-    #: Fields that google-genai knows and that are told all the same: they hold something to show.
+    #: Fields that google-genai knows and that are reported all the same: they hold something to show.
     TOLD: ClassVar[frozenset[str]] = frozenset()
 
 

@@ -14,7 +14,7 @@ from livetools.events import AudioChunk, OutputTranscript, TextChunk, VideoChunk
 #: What the user hears, sees or reads: thoughts and code are not part of it.
 PERCEIVED = frozenset({AudioChunk, OutputTranscript, TextChunk, VideoChunk})
 
-UNIT = 1e-6  # seconds: buckets are wider than that, so shorter times are told less exactly
+UNIT = 1e-6  # seconds: buckets are wider than that, so shorter times are less exact
 PER_OCTAVE = 8  # buckets between a time and its double: a quantile is off by 4.5 % at most, from 1 ms on
 LAST_BUCKET = PER_OCTAVE * 31 - 1  # the last bucket, of 36 minutes and more
 
@@ -95,7 +95,7 @@ class Latency:
         self._first: float | None = None  # the first output of the turn under way
         self._last = 0.0
         self._cut = False
-        self._told = False  # it was told when the user ended, and need not be guessed
+        self._told = False  # the service said when the user ended, so it need not be guessed
 
     def user(self, speaks: bool, now: float) -> None:
         """The user begins to speak, or has ended to, or has sent a text."""
@@ -139,7 +139,7 @@ class Latency:
         return self.user_ended if self._asked is None or self._first is not None else self._asked
 
     def stats(self) -> Mapping[str, Mapping[str, float | int | None]]:
-        """The three histograms by name, each as :meth:`Histogram.summary` tells it."""
+        """The three histograms by name, each as :meth:`Histogram.summary` returns it."""
         return {
             "first_output": self.first_output.summary(),
             "last_output": self.last_output.summary(),

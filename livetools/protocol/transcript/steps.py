@@ -1,7 +1,7 @@
 """The steps of a transcript, and how ``contents`` are built from them.
 
 A step is something that one side said, or a batch of calls. A batch becomes two contents, the calls and their
-responses, so that no list of steps can make a history in which a call stands unpaired.
+responses, so that no list of steps can make a history in which a call has no response.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PENDING = {"error": "no result yet"}
 
 STEP_OVERHEAD = 64  # what a step weighs beside its text
 
-# Stands where the user spoke and nobody wrote it down: a function call may not open a conversation.
+# In place of speech without a transcript: a function call may not open a conversation.
 UNHEARD = "(The user spoke; there is no transcript of it.)"
 
 
@@ -85,7 +85,10 @@ Step: TypeAlias = Utterance | Batch
 
 
 def weigh(part: Mapping[str, Any]) -> int:
-    """About its size in bytes as JSON, with what wraps it. On the path of every call: flat values are not printed."""
+    """Its approximate size in bytes as JSON, with the object around it.
+
+    On the path of every call: flat values are not printed.
+    """
     size = STEP_OVERHEAD + 32 * len(part)
     for value in part.values():
         if type(value) is str:

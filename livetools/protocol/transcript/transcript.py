@@ -6,7 +6,7 @@ with as many function responses as it had calls. What happens is only noted: mos
 When one is, or more was noted than may be kept, each note is placed among the *steps* (something said, or a batch of
 calls), of which that list is made. The rules of placing:
 
-- A response stands with its call, however late it came. What the model said meanwhile follows.
+- A response is next to its call, even if it came late. What the model said meanwhile follows.
 - Calls that started with nothing between them are one batch. Words spoken just before share its content.
 - A call that was cancelled, lost or is still open has a response that says so: a history with an unpaired
   call is refused by the next model that reads it (pydantic-ai#7977).
@@ -64,7 +64,7 @@ AT_ONCE = 8
 MAX_SEED = 2**18
 
 # Ends a seed for models that want the last turn to be the user's (2.5: pipecat#4355).
-CONTINUED = "(The connection was replaced. The conversation goes on from here.)"
+CONTINUED = "(The connection was replaced. The conversation continues from here.)"
 
 
 class _Typed(Struct, frozen=True, gc=False):
@@ -314,7 +314,7 @@ class Transcript(Sequence[Content]):
         return None if kept is None else kept[0]
 
     def _fill(self, slot: Slot, response: Mapping[str, Any], *, final: bool) -> None:
-        self._batch = None  # whatever the model calls next, it calls knowing this
+        self._batch = None  # the model's next calls are made with this knowledge
         if not slot.final:
             slot.response, slot.final = dict(response), final
             weight = weigh(response) + (weigh(slot.rest) if slot.rest else 0)

@@ -1,4 +1,4 @@
-"""The text of an answer: the transcript of the model's speech, or its text parts where there is none.
+"""The text of an answer: the transcript of the model's speech, or its text parts where it has no transcript.
 
 Beside speech a text part is reasoning that bears no flag, or the same words again. So where a transcript was asked for,
 text parts are held back until the turn has ended, and count only if no transcript came.

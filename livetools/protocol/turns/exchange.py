@@ -120,7 +120,7 @@ class Exchange:
         self.resent = True
 
     def next(self) -> Event | None:
-        """The next event of the answer, each once; ``None``: there is none yet, or it is not sure whose it is."""
+        """The next event of the answer, each once; ``None``: nothing yet, or it is not sure whose it is."""
         if not self.sure or self._taken == len(self.events):
             return None
         self._taken += 1
@@ -139,7 +139,7 @@ class Exchange:
         return self.listens and not self._called.isdisjoint(runs)
 
     def hear(self, event: Event) -> None:
-        """Keep what the reply needs of what was told."""
+        """Keep what the reply needs of the events."""
         if not isinstance(event, KEPT):
             return
         self.changed = True

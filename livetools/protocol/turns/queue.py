@@ -51,7 +51,7 @@ class Turns:
         self.swallowed = False  # the exchange's text was spent on that, and is to be written again
         self._queue: list[Expected] = []  # a few: a deque takes ten times the memory
         self._known = 0  # of the queue, the turns that were expected when the turn under way began
-        self._standing: set[int] = set()  # runs that the model stands still for
+        self._standing: set[int] = set()  # runs that block the model
         self._halting = self._halted = False  # one of those will end its turn by itself, or has
         # runs whose answers are still to be spoken of; true: of a call that had ended its turn
         self._unspoken: dict[int, bool] = {}
@@ -168,7 +168,7 @@ class Turns:
         if self.model is not Model.SPEAKING:
             self._do(TurnEvent.OUTPUT, now)
         self._heard = True
-        self._halting = self._halting and bool(self._standing)  # it goes on: this call has ended no turn
+        self._halting = self._halting and bool(self._standing)  # it continues: this call has ended no turn
         if self.exchange is not None and self.exchange.listens:
             self.exchange.heard = True
         self._works_until = max(self._works_until, now) + seconds
@@ -248,7 +248,7 @@ class Turns:
     ) -> Expected | None:
         """An answer was written, the last one for its call or not. The turn that will speak of it.
 
-        ``stood_still``: a BLOCKING call was open, and the model goes on with the same turn.
+        ``stood_still``: a BLOCKING call was open, and the model continues the same turn.
         """
         turn = None
         if ends_turn or not stood_still:
@@ -272,7 +272,7 @@ class Turns:
             self._halting = False
             self._forget_answers()
             self._do(TurnEvent.CALLED_OFF, now)
-            if self._halted and self._queue:  # it goes on with its turn, or had ended it with the call
+            if self._halted and self._queue:  # it continues its turn, or had ended it with the call
                 self._queue[0].doubtful, self._patience = True, PAUSE
         self.closed(run, now)
 
@@ -320,7 +320,7 @@ class Turns:
             self._settle()
 
     def tick(self, now: float, served: bool) -> Stalled | None:
-        """What is told if the silence has become a stall; ``served``: a call is open that blocks the model."""
+        """The events if the silence has become a stall; ``served``: a call is open that blocks the model."""
         self.settle_doubts(now)
         if served or self._stall_at() > now:
             return None

@@ -1,8 +1,8 @@
-"""Which empty turns only close what an earlier connection took with it.
+"""Tells which empty turns only close an exchange of an earlier connection.
 
 A session that is resumed from a handle may still wait for a call of the connection before. Measured on 3.8 by
-pydantic-ai 2.68: an error as its answer closes the old exchange with an empty turn. Where nobody sends that, for the
-call went down before it was read here, the next input does the same: it is spent on the old exchange, and goes
+pydantic-ai 2.68: an error as its answer closes the old exchange with an empty turn. If nobody sends that, because the
+call was lost before it was read here, the next input does the same: it is spent on the old exchange, and goes
 unanswered. Once a turn has ended on a connection, handles issued there no longer wait for the lost call.
 """
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 
 class Stale:
-    """What the session that stands may still wait for.
+    """What the open session may still wait for.
 
     ``untried``: it was resumed, and the model has done nothing yet. ``unseen``: the newest handle may restore a
     session that waits for a call which nobody has answered, for nobody has read it here.
@@ -34,7 +34,7 @@ class Stale:
         return self.untried and self._errors
 
     def began(self, restored: bool, errors: bool) -> None:
-        """A session stands, resumed or new; with ``errors`` for lost calls, that are written first."""
+        """A session is open, resumed or new; with ``errors`` for lost calls, that are written first."""
         self.untried, self.unseen, self._errors = restored, restored and self.unseen, errors
 
     def closed(self) -> None:

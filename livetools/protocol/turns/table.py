@@ -4,7 +4,7 @@
 IDLE        nothing of a turn has come since the last one ended
 CALLING     it has made a BLOCKING call, and said nothing since
 SPEAKING    it is in the middle of a turn
-THINKING    it said that it goes on by itself (IN_PROGRESS)
+THINKING    it said that it will continue by itself (IN_PROGRESS)
 ==========  ==========================================================================================
 """
 
@@ -33,7 +33,7 @@ class TurnEvent(Enum):
     PROMPT = auto()  # a user turn was written
     OUTPUT = auto()  # the model said something
     CALL = auto()  # it made a call that ends its turn
-    STAND = auto()  # it made a BLOCKING call; the turn goes on with the answer
+    STAND = auto()  # it made a BLOCKING call; the turn continues with the answer
     HALT = auto()  # turnComplete, which the BLOCKING call that it made has brought
     END = auto()  # turnComplete, or IDLE
     GO_ON = auto()  # turnComplete with IN_PROGRESS

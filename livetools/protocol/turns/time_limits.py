@@ -1,10 +1,10 @@
 """The limits of a session's time: ``max_seconds`` of the whole, ``idle`` seconds of silence.
 
-Both are kind to whoever speaks. Of the end of its time the model is told between two turns, at 90 % of it, and the
+Neither interrupts a speaker. At 90 % of the time the model gets a text about its end, between two turns, and the
 session then ends with a turn. Of a silence the model is asked first whether anybody is still there.
 
 Silence is counted from the end of the last word or sound of either side, and not while anything is pending: an open
-call, an answer that is due, a connection that is made anew.
+call, an answer that is due, a connection that is being replaced.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from livetools.protocol.pending import Pending
 from livetools.protocol.send import Dispatch
 from livetools.setup.plan_types import Plan
 
-#: The share of ``max_seconds`` after which the model is told that the session will end.
+#: The share of ``max_seconds`` after which a text tells the model that the session will end.
 TOLD_AT = 0.9
 #: Seconds past ``max_seconds`` that a turn under way is given to end.
 LAST_TURN = 10.0
-#: What the model is told when nobody has spoken for a while.
+#: The text for the model when nobody has spoken for a while.
 ASK_WHETHER_THERE = (
     "The user has said nothing for a while. Ask in one short sentence whether they are still there."
 )
-#: What it is told when the time of the session is nearly over.
+#: The text for the model when the time of the session is nearly over.
 SOON_OVER = (
     "This conversation ends in about {} seconds. Tell the user so in one short sentence, and come to an end."
 )
@@ -57,11 +57,11 @@ class TimeLimits:
         self._pending = False  # when that was looked at last
 
     def begins(self, now: float) -> None:
-        """The session stands for the first time."""
+        """The session is open for the first time."""
         self.began = self._silent_since = now
 
     def heard(self, now: float) -> None:
-        """The user has spoken, typed, or pressed a key. What still played does not any more."""
+        """The user has spoken, typed, or pressed a key: the silence is counted from now on."""
         self._asked, self._silent_since = False, now
 
     def spoke(self, now: float, seconds: float) -> None:

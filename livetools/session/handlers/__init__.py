@@ -1,6 +1,6 @@
 """Runs the tools: each call becomes one ``Outcome``, whatever its function does.
 
-``handlers`` runs one call of one tool. ``workers`` are the tasks for async functions, ``threads`` the daemon threads
+``handlers`` runs one call of one tool. ``tasks`` runs each call in a task of its own, ``threads`` has the daemon threads
 and executors for sync ones. ``loop_lag`` and ``loop_sampler`` find a tool that blocks the event loop.
 
 In: ``Start`` and ``Stop`` actions of the machine.

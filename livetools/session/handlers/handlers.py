@@ -1,4 +1,4 @@
-"""Runs one call of one tool, from its arguments to its ``Outcome``. Whatever the handler does, it ends as one."""
+"""Runs one call of one tool, from its arguments to its ``Outcome``. Everything that a handler can do ends as one."""
 
 from __future__ import annotations
 
@@ -136,13 +136,13 @@ class Handlers:
         else:
             if self.failures and done.error is None:
                 self.failures.pop(tool.name, None)
-        # of a call that was stopped the hooks are told why, by ``stopped``
+        # ``stopped`` tells the hooks why a call was stopped
         if hooks and not job.stopped:
             done = await self._reviewed(hooks, job, done)
         return done
 
     def failed(self, error: BaseException, tool: Tool) -> Outcome:
-        """The outcome of a call that has failed. Past the tool's ``retries`` the model is told to stop trying."""
+        """The outcome of a failed call. Past the tool's ``retries`` the error tells the model to stop trying."""
         retries, stop = tool.options["retries"], False
         if retries is not None and tool_error(error) is not None:
             self.failures[tool.name] = count = self.failures.get(tool.name, 0) + 1
@@ -238,7 +238,7 @@ class Handlers:
         return value if type(value) is Outcome else outcome(value, self.key, tool.options["max_result_bytes"])
 
     def _values_of(self, job: Job, value: object) -> AsyncIterator[object] | None:
-        """What the yields of a generator come from, whoever made it: the tool itself, or a function that it called."""
+        """The source of a generator's yields, made by the tool itself or by a function that it called."""
         if inspect.isgenerator(value):
             return _Steps(self, job, value)
         return aiter(value) if is_async_iterable(value) else None

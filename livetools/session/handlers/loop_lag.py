@@ -3,7 +3,7 @@
 A coroutine that computes or sleeps without awaiting stops the reader, the pongs and every other tool; then
 the service closes, or the line seems to break (python-genai#2935). A heartbeat that comes late tells. One beats
 for all sessions of an asyncio loop, by a timer of that loop; on trio each session has its own. A process that did not
-run at all (it was stopped, suspended, throttled) is told of as that, and no tool is blamed.
+run at all (it was stopped, suspended, throttled) is reported as that, and no tool is blamed.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .loop_sampler import seconds_stopped
 log = get_logger("livetools.session")
 
 BEAT = 5.0  # seconds between heartbeats: a thousand idle sessions still cost little
-REPORTED_LAG = 2.0  # seconds of delay that are told
+REPORTED_LAG = 2.0  # seconds of delay that are reported
 RECENT = 60.0  # seconds for which a block may explain a broken line
 
 Running: TypeAlias = Callable[[], Sequence[str]]

@@ -158,10 +158,10 @@ class Tasks:
         self._errand(self._undo, run, call, tool, result)
 
     async def wind_down(self, give_up: Callable[[], None]) -> None:
-        """After the end, when all were told to stop: give the handlers ``HANDLERS_END`` seconds, then ``give_up()``,
+        """After the end, when all were asked to stop: give the handlers ``HANDLERS_END`` seconds, then ``give_up()``,
         which undoes what the others have done, and as much for that.
 
-        Threads are waited for only where there is something to undo: the others may go on by themselves.
+        Threads are waited for only where there is something to undo: the others may run on.
         """
         with anyio.move_on_after(closing.HANDLERS_END):
             return await self._handlers_ended()
@@ -269,7 +269,7 @@ class Tasks:
         failed: Exception | None = None
         with asking.scope:
             try:
-                args = await self._decided(run, call, tool)
+                call, args = await self._decided(run, call, tool)
                 if tool.options["approval"] is not True:
                     verdict = await self._verdict(tool, run, call, args)
             except Exception as error:
@@ -291,15 +291,15 @@ class Tasks:
             await self._handlers.refused(tool, waited.call, failed)
         return
 
-    async def _decided(self, run: int, call: Call, tool: Tool) -> Mapping[str, Any]:
-        """Ask the hooks, whose arguments are those that are shown and run. The validated ones."""
+    async def _decided(self, run: int, call: Call, tool: Tool) -> tuple[Call, Mapping[str, Any]]:
+        """Ask the hooks. The call with the arguments that are shown and run, and these arguments, validated."""
         decided = await self._handlers.decide(call, tool)
         if decided is not call:
             self._desk.decided(run, decided)
         args = tool.arguments(decided.args)
         if (waited := self._waiting.get(run)) is not None:
             waited.call, waited.variables = decided, copy_context()
-        return args
+        return decided, args
 
     async def _never_ran(self, waited: _Waiting, reason: Exception | None) -> None:
         if reason is None or reason is refusals.CANCELLED.error:

@@ -27,8 +27,8 @@ LIMIT = 512
 class DaemonThreads(Executor):
     """At most ``limit`` threads, made when they are needed; further work waits in order.
 
-    A thread whose work was given up (:meth:`abandon`) does not count: another may take its place, and it ends with
-    that work. ``running`` and ``waiting`` count what the threads do, given up or not, and what waits for one.
+    A thread whose work was abandoned (:meth:`abandon`) does not count: another may take its place, and it ends with
+    that work. ``running`` counts the functions in threads, abandoned ones too; ``waiting`` those that wait.
     """
 
     def __init__(self, limit: int = LIMIT) -> None:
@@ -111,7 +111,7 @@ class DaemonThreads(Executor):
                 self._idle += 1
 
 
-async def result_of(future: Future[Any]) -> Any:  # whatever the submitted function returned
+async def result_of(future: Future[Any]) -> Any:  # the result of the submitted function
     """The future's result, or what it raised. Cancelling leaves the work to itself.
 
     A future that is done already calls back in this very thread: the poster knows.

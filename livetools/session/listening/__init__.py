@@ -1,8 +1,8 @@
 """Code that follows a session without being part of it.
 
 ``listeners`` is the one list of those who hear events, sound and texts; ``tap`` adds to it from outside, and follows
-frames. ``guardrails`` runs the hooks that check what is said and may withhold it.
+frames. ``guardrails`` runs the hooks that check the words and may withhold them.
 
 In: events, user input, frames. Out: nothing, except what a guardrail withholds.
-A listener that raises is logged and not called again; it never costs the session anything.
+A listener that raises is logged and not called again; the session is not affected.
 """

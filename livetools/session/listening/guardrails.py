@@ -42,10 +42,10 @@ def overrides(hook: Hooks, name: str) -> bool:
 
 
 class Guardrails:
-    """Calls the hooks of one session with what is said in it. Made in the loop; ``run`` is a task of the session's.
+    """Calls the hooks of one session with its words. Made in the loop; ``run`` is a task of the session's.
 
-    ``withhold`` cuts the model off where a hook fails; it is told whether the answer to an input is meant, which may
-    not have begun.
+    ``withhold`` cuts the model off where a hook fails; its argument says whether it is the answer to an input, which
+    may not have begun.
     """
 
     def __init__(
@@ -114,7 +114,7 @@ class Guardrails:
             await self._idle.wait()
 
     def close(self) -> None:
-        """Let what goes on though it is cancelled go soon: the caller cancels :meth:`run` now."""
+        """Soon abandon what runs on though it is cancelled: the caller cancels :meth:`run` now."""
         self._closed = True
         if self._running is not None:
             self._running.leave_soon()

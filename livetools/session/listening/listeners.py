@@ -44,7 +44,7 @@ def _ignore(*args: object) -> None:
 
 
 class Listener:
-    """What is called, with which guard. ``end`` may have a guard of its own: then it is called after a failure too."""
+    """A callable and its guard. ``end`` may have a guard of its own: then it is called after a failure too."""
 
     __slots__ = ("end", "end_guard", "event", "guard", "sound", "typed")
 
@@ -63,7 +63,7 @@ class Listener:
 
 
 class Listeners:
-    """All listeners of one session. Adding and removing take effect with the next thing that happens."""
+    """All listeners of one session. Adding and removing take effect with the next event."""
 
     def __init__(self) -> None:
         self._all: tuple[Listener, ...] = ()
@@ -86,7 +86,7 @@ class Listeners:
                 self.add(Listener(guard, observer.event, typed=observer.typed, end=observer.ended))
 
     def event(self, event: Event) -> None:
-        """Something has happened; the user is told next."""
+        """Something has happened; the user gets the event next."""
         for listener in self._all:
             listener.guard.call(listener.event, event)
 

@@ -50,7 +50,7 @@ def listen(
     """Add a listener to ``session``, open or not yet. It hears everything, beside the iterator. Returns what stops
     it.
 
-    None of the three may wait. Where one raises it is logged, and from then on only ``end`` is called.
+    None of these methods may block. Where one raises it is logged, and from then on only ``end`` is called.
     """
     name, listeners = "a listener", session._assembly.listeners
     listener = Listener(

@@ -4,8 +4,8 @@ On asyncio, with the system's clock, it is a timer handle of the loop; elsewhere
 
 An alarm that is late by ``GAP`` seconds shows that nothing ran meanwhile: the process was stopped or had no processor,
 the loop was blocked, or the clock was moved. Then what was to happen by now has not been seen yet: messages lie in the
-socket, a tool's own timer is due as well, a thread has not told of its result. So the loop gets to run first, and only
-then does the alarm call back, for whoever judges deadlines by it.
+socket, a tool's own timer is due as well, a thread has not reported its result. So the loop gets to run first, and only
+then does the alarm call back, so that deadlines are judged late enough.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def make_alarm(
 ) -> Alarm:
     """An alarm for the loop that runs now; ``ring`` sets it again. Where it takes a task, that lives in ``group``.
 
-    ``threads``: whether something runs in a thread that the loop will be told of.
+    ``threads``: whether something runs in a thread that will report to the loop.
     """
     if type(clock) is SystemClock and not on_trio():
         return _Handle(clock, ring)

@@ -4,11 +4,11 @@ Leaving waits for what can end in order. Each wait has a bound, and behind it th
 
     LEAVE                        the end in order; then every task is cancelled
         LAST_WORDS               handlers and connections together
-            HANDLERS_END         handlers that were told to stop; then the others are given up, and undone
+            HANDLERS_END         handlers that were asked to stop; then the others are abandoned, and undone
             HANDLERS_END         what undoes them
             (transport)          the closing handshake, CLOSE_TIMEOUT of ``transport.adapter``, at the same time
         HOOKS_END                the hook that runs, and transcripts that wait for one
-    CANCELLED_END                what goes on though it is cancelled; then it is left where it stands
+    CANCELLED_END                what runs on though it is cancelled; then it is abandoned
 
 The worst case is ``LEAVE + CANCELLED_END``, seven seconds: every bound is reached, and something swallows each
 cancellation. A thread that never returns is not waited for beyond ``HANDLERS_END``: it is a daemon.
@@ -28,7 +28,7 @@ HANDLERS_END = 2.0
 HOOKS_END = 2.0
 #: Seconds in which what is cancelled must end.
 CANCELLED_END = 1.0
-#: Seconds for the end of a session that could not be opened: it has no handlers, and no connection that stands.
+#: Seconds for the end of a session that could not be opened: it has no handlers, and no open connection.
 LEAVE_UNOPENED = 1.0
 
 

@@ -1,6 +1,6 @@
 """Drives a machine: feeds it inputs, performs its actions, keeps its time. Used by a session and by ``attach``.
 
-Whoever gives the machine an input (a handler with a result, a verb of the user's) also performs what follows, and
+The task that gives the machine an input (a handler with a result, a verb of the user's) also performs what follows, and
 writes the frames: no task and no lock lie on the path of a call. Readers and alarms never wait for a socket; what
 they cause to be written, and cannot be written at once, is left to a task of the writer's.
 """
@@ -161,7 +161,7 @@ class Driver(ABC, Generic[M]):
 
     @abstractmethod
     def transport(self, link: int) -> Sending | None:
-        """The connection of this number, if it stands."""
+        """The connection of this number, if it is open."""
 
     def spawn(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run this in a task; nothing, where the end has come."""

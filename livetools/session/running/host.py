@@ -101,7 +101,7 @@ class Host:
     def __init__(self, name: str = "livetools") -> None:
         self._name = name
         self.loop: object = None  # read-only from outside: that it was started in
-        self.here = this_loop  # the loop that runs where this is asked; None: there is none
+        self.here = this_loop  # the loop that runs in the calling thread; None: no loop runs
         self._ready = Latch()
         self._ended = Latch()
         self._scope: anyio.CancelScope | None = None
@@ -173,7 +173,7 @@ class Host:
     async def _join(self) -> None:
         nursery, self._nursery = self._nursery, None
         if nursery is not None:
-            await nursery.__aexit__(None, None, None)  # waits for the child, whoever cancels
+            await nursery.__aexit__(None, None, None)  # waits for the child, also if it is cancelled
             return
         with anyio.CancelScope(shield=True):
             await (self._ended.wait() if self._task is None else _outwait(self._task))

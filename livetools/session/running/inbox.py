@@ -42,7 +42,7 @@ log = get_logger("livetools.session")
 MAX_UNREAD = 64 * 1024 * 1024  # bytes of events that nobody reads, past which the oldest go
 EVENT_OVERHEAD = 200  # what an event weighs beside its data
 MEDIA_EVENTS = frozenset({AudioChunk, VideoChunk})
-#: What is told of the session, and not of a turn.
+#: Events of the session, not of a turn.
 LASTING = frozenset(
     {
         SessionStarted,
@@ -183,7 +183,7 @@ class Inbox:
         return self._backlog.count
 
     def forget(self, mark: int) -> None:
-        """Drop a turn's events after ``mark``, which ``ask`` has returned, if nobody has ever iterated."""
+        """Drop the events after ``mark`` that ``ask`` has returned, if nobody has ever iterated."""
         if not self._iterated:
             self._backlog.forget(mark)
 

@@ -49,7 +49,7 @@ class LineLog:
 
     def events(self, events: Sequence[Event]) -> None:
         """What the session tells of it at once, in its order."""
-        lost: list[str] = []  # the calls of one connection are told together
+        lost: list[str] = []  # the calls of one connection are logged together
         for event in events:
             match event:
                 case Reconnecting(attempt, delay, cause):

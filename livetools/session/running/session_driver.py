@@ -54,7 +54,7 @@ class SessionDriver(Driver[Machine]):
         self.told = False  # somebody was raised the error
 
     async def run(self, group: TaskGroup, ready: Callable[[], None]) -> None:
-        """Open the session, serve it to its end, leave in order. ``ready``: it stands, or never will."""
+        """Open the session, serve it to its end, leave in order. ``ready``: it is open, or never will be."""
 
         def started(event: Event) -> None:
             if type(event) is SessionStarted:
@@ -78,7 +78,7 @@ class SessionDriver(Driver[Machine]):
             self.end()
 
     def _abandon(self) -> None:
-        """End a session that is cut off in the middle (Ctrl-C in a tool), so that no task waits for ever."""
+        """End a session that is cut off in the middle (Ctrl-C in a tool), so that no task waits without end."""
         if not self.over.is_set:
             self.machine.close(self.clock.now())
             self.step()
@@ -120,7 +120,7 @@ class SessionDriver(Driver[Machine]):
         self.inbox.put(*events)
 
     def transport(self, link: int) -> Transport | None:
-        """The connection of this number, if it stands."""
+        """The connection of this number, if it is open."""
         return self.sockets.standing.get(link)
 
     def media(self, frame: bytes, kind: str) -> None:
@@ -130,7 +130,7 @@ class SessionDriver(Driver[Machine]):
             self.step()
 
     def hand_off(self, run: int, outcome: Outcome) -> Outcome:
-        """Give the conversation to the agent that a handler names, before the model reads the answer and goes on.
+        """Give the conversation to the agent that a handler names, before the model reads the answer and continues.
 
         Where that cannot be done the call has failed.
         """
@@ -158,7 +158,7 @@ class SessionDriver(Driver[Machine]):
         await super().approved(run, verdict)
 
     async def withhold(self, answer: bool) -> None:
-        """A hook has failed on what was said: nothing more of the model's turn is told. ``answer``: of the one that
+        """A hook has failed on these words: the rest of the model's turn is not reported. ``answer``: of the one that
         answers the user's last words, if it has not begun."""
         self.machine.interrupt(self.clock.now(), answer)
         await self.follow()
@@ -166,7 +166,7 @@ class SessionDriver(Driver[Machine]):
     # What the sockets tell
 
     def opened(self, link: int) -> None:
-        """A connection stands."""
+        """A connection is open."""
         self.machine.opened(link, self.clock.now())
         self.background()
 
@@ -252,7 +252,7 @@ class SessionDriver(Driver[Machine]):
         return machine.handle
 
     def seen(self, error: Exception | None) -> None:
-        """The user has been told of this error: leaving the session need not raise it."""
+        """The user has seen this error: leaving the session need not raise it."""
         self.told = self.told or (error is not None and error is self.error)
 
     def why_over(self) -> Exception:

@@ -118,7 +118,7 @@ class Sockets:
                 end = await listen(partial(self._wire.received, link))
                 close = Close(end.code, end.reason, end.by_us)
                 self._forget(link)
-                # At once: the closing handshake may take a second. It is told again after that, which changes nothing.
+                # At once: the closing handshake may take a second. Its end is reported again, which changes nothing.
                 self._wire.disconnected(link, close)
                 return close
         except Gone as end:

@@ -61,7 +61,7 @@ class Writer:
             self.waiting = deque(frame for frame in self.waiting if frame.link != link)
 
     async def flush(self) -> None:
-        """Write everything, unless somebody is at it already. Cancelling loses nothing: a task goes on with it."""
+        """Write everything, unless somebody is at it already. Cancelling loses nothing: a task continues it."""
         if self.writing or not self.waiting:
             return
         try:

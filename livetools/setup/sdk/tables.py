@@ -1,6 +1,6 @@
 """What google-genai knows of a configuration and of messages: names, kinds, and what each API refuses.
 
-The tables stand in ``tables.json``, which ``tests/support/sdk_tables.py`` generates from google-genai's types and
+The tables are in ``tables.json``, which ``tests/support/sdk_tables.py`` generates from google-genai's types and
 converters; a test names whatever a newer google-genai has beside them. The SDK itself is not imported: that takes a
 second.
 
@@ -37,7 +37,7 @@ def enums() -> Mapping[str, list[str]]:
 
 
 def places() -> Mapping[str, str]:
-    """The object of the setup in which each field of a ``LiveConnectConfig`` stands; ``""`` is the setup itself."""
+    """The object of the setup that holds each field of a ``LiveConnectConfig``; ``""`` is the setup itself."""
     found: Mapping[str, str] = _tables()["places"]
     return found
 

@@ -55,7 +55,7 @@ def _adapter(kind: str) -> TypeAdapter[Any]:
 def checked(value: Any, kind: str, path: str) -> Any:  # any JSON, in and out
     """``value`` as google-genai's ``kind`` (``"SpeechConfig"``, ``"[string]"`` …) reads it.
 
-    ``path`` is where it stands, for messages. Raises :class:`ConfigError` for a name that the type does not have, and
+    ``path`` is its place, for messages. Raises :class:`ConfigError` for a name that the type does not have, and
     for a value that cannot be read as what it should be.
     """
     if kind in ("any", "bytes", "{any}"):  # the user's own, or base64 by now
@@ -82,7 +82,7 @@ def _object(value: Any, kind: str, fields: Mapping[str, str], path: str) -> dict
     for name, inner in _as(value, "object", path, kind).items():
         if name not in fields:
             raise ConfigError(f"{path} has no field {snake(name)!r}; {_hint(name, fields)}")
-        # most fields of generation_config stand in the config itself as well
+        # most fields of generation_config are in the config itself as well
         where = path.removesuffix(".generation_config") if name in tables.places() else path
         made = checked(inner, fields[name], f"{where}.{snake(name)}")
         read[name] = str(made) if name in INT64 else made
@@ -133,7 +133,7 @@ _ONLY = {
 
 
 def _said(path: str, fields: Sequence[str]) -> str:
-    # most fields of generation_config stand in the config itself as well; a history is the turns
+    # most fields of generation_config are in the config itself as well; a history is the turns
     skipped = fields[0] == "turns" or (fields[0] == "generationConfig" and fields[1] in tables.places())
     return ".".join([path, *map(snake, fields[skipped:])])
 

@@ -36,7 +36,7 @@ def caller(request: Request) -> Caller | None:
     """
     try:
         parts = urlsplit(re.sub("/{2,}", "/", request.path))
-    except ValueError:  # http://[::1 and the like
+    except ValueError:  # such as http://[::1
         return None
     gemini, vertex = _GEMINI.search(parts.path), _VERTEX.search(parts.path)
     if not (gemini or vertex or parts.path in ("", "/")):

@@ -15,9 +15,9 @@ OVERSIZE = 2 * 1024 * 1024  # bytes: twice what websocket libraries take unless 
 
 
 async def deliver(service: Service, connection: Connection, frame: Message | str | bytes) -> None:
-    """Send one frame, entered in the log, with whatever is injected; raises ``Gone``.
+    """Send one frame, with the faults that are injected, and log it; raises ``Gone``.
 
-    The connection may be cut by it: then it is not open any more.
+    A fault may cut the connection.
     """
     raw = {} if isinstance(frame, dict) else {"_text": frame if isinstance(frame, str) else repr(frame)}
     service.record("server", connection.number, frame if isinstance(frame, dict) else raw)

@@ -40,7 +40,7 @@ class NothingSaid:
 
 @dataclass(frozen=True, slots=True)
 class ContentAdded:
-    """Turns came that complete nothing, or none: no answer is asked for, and a turn under way is cut off."""
+    """Content without ``turnComplete``: no answer follows, and a turn in progress is interrupted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ class Input:
     """What was heard of the user on one connection.
 
     A turn by voice is complete when the detector hears the end of speech, at ``activityEnd``, and at
-    ``audioStreamEnd`` where no turn has come of the stream yet.
+    ``audioStreamEnd`` where the stream has made no turn yet.
     """
 
     def __init__(

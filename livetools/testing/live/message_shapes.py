@@ -171,7 +171,7 @@ _REFUSED = {
     )
     for vertex in (False, True)
 }
-#: Vertex AI's spelling, and the field that it is of.
+#: Vertex AI's spelling, and the field that it replaces.
 _SPELLED = {
     ".".join(map(snake, ("setup", *fields[:-1], name))): fields[-1]
     for fields, name in tables.renamed("setup", vertexai=True)
@@ -355,7 +355,7 @@ def _is_base64(value: object) -> bool:
 def decode_base64(text: str) -> bytes:
     """The bytes of either base64 alphabet, padded or not; ``ValueError`` for anything else.
 
-    A frame is decoded when it is checked and again when it is heard: the last results are cached.
+    A frame is decoded when it is checked and again when it is handled: the last results are cached.
     """
     if "-" in text or "_" in text:
         text = text.replace("-", "+").replace("_", "/")

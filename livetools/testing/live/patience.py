@@ -30,7 +30,7 @@ async def outwait(service: Service, session: FakeSession, scripts_over: Callable
         patience, now = service.patience, time.monotonic()
         since += max(
             0.0, now - looked - 2 * LOOK
-        )  # while the loop is blocked, as by a debugger, nobody can go on
+        )  # while the loop is blocked, as by a debugger, nobody can continue
         looked = now
         busy = session.connection is None or service.log.unanswered() or not session.queue.empty
         if busy or patience is None or isinstance(service.clock, FakeClock) or not scripts_over():

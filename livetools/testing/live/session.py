@@ -81,7 +81,7 @@ class FakeSession:
         self.input = Input(setup, self.service.detector, self.history)
 
     def detach(self, connection: Connection) -> None:
-        """The socket is gone, or about to go: its open calls cannot be answered any more."""
+        """The socket is closed, or about to be: its open calls can no longer be answered."""
         if self.connection is not connection:
             return
         left = connection.closed_by == "client" and not connection.told_to_go
@@ -128,9 +128,9 @@ class FakeSession:
 
     def _stands(self, turn: Turn) -> Connection:
         if turn.over:
-            raise TurnCancelled("the client has interrupted this turn, or its connection is gone")
+            raise TurnCancelled("the client has interrupted this turn, or its connection is lost")
         if self.connection is None or not self.connection.open:
-            raise TurnCancelled("the connection of this turn is gone")
+            raise TurnCancelled("the connection of this turn is lost")
         return self.connection
 
     async def send(self, frame: Message | str | bytes) -> None:
@@ -299,7 +299,7 @@ class FakeSession:
         finally:
             turn.wake = None
         if turn.over:
-            raise TurnCancelled("the connection of this turn is gone")
+            raise TurnCancelled("the connection of this turn is lost")
 
     def start(self, turn: Turn) -> None:
         """This turn speaks now."""
@@ -366,10 +366,10 @@ class FakeSession:
         if at > clock.now():
             await clock.sleep_until(at)
             if self.queue.speaker is not speaker:
-                raise TurnCancelled("the client has interrupted this turn, or its connection is gone")
+                raise TurnCancelled("the client has interrupted this turn, or its connection is lost")
 
     async def _take_back(self, turn: Turn, scheduling: str) -> None:
-        """The answer to a call that did not block is there: speak of it now, when it is quiet, or never."""
+        """The answer to a non-blocking call has come: speak about it now, when it is quiet, or never."""
         if self.script is not None:  # a script decides itself what the model says, and when
             if self.queue.speaker is None:
                 self.start(turn)
@@ -400,12 +400,12 @@ class FakeSession:
 
     @property
     def busy(self) -> bool:
-        """Whether a call is open, or its answer not spoken of: the interaction goes on, even if a turn ends."""
+        """Whether a call is open, or the model owes words about its answer: then the end of a turn ends nothing."""
         return bool(self.queue.away or self.open_calls())
 
     @property
     def quiet(self) -> bool:
-        """Whether nothing is under way."""
+        """Whether nothing is in progress."""
         return self.queue.empty and not self.busy
 
     async def _settle(self) -> None:
@@ -565,7 +565,7 @@ class FakeSession:
 
     async def _take_responses(self, responses: Iterable[Message]) -> None:
         if self.connection is None:
-            return  # the line was cut since: nobody hears them
+            return  # the connection was cut since: nobody reads them
         waited = self.profile.closes_lost and bool(self.calls.lost)
         for response in responses:
             call = self.calls.find(response, self.connection.number)

@@ -14,7 +14,7 @@ from .turn_queue import TurnQueue
 
 
 class Conversation(Protocol):
-    """What is wanted of a :class:`~livetools.testing.live.session.FakeSession`."""
+    """The part that is used here of a :class:`~livetools.testing.live.session.FakeSession`."""
 
     service: Service
     queue: TurnQueue
@@ -51,4 +51,4 @@ async def speak(session: Conversation, turn: Turn, text: str, audio: bytes | Non
     session.service.start_task(say)
     await ended.wait()
     if turn.over:
-        raise TurnCancelled("the client has interrupted this turn, or its connection is gone")
+        raise TurnCancelled("the client has interrupted this turn, or its connection is lost")

@@ -182,14 +182,14 @@ class Connection:
             if event.fin:
                 message, self._message = bytes(self._message), bytearray()
                 self._silence.deadline = inf
-                if self.closed_by is None:  # after a close of ours nothing is heard
+                if self.closed_by is None:  # after our own close nothing is read
                     await receiver(message)
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
         """Send a close frame; the reader ends when the client has answered it, or has gone.
 
         1005 sends a frame without a code, 1006 and 1015 break the line: no frame may say these codes, and this is
-        what they stand for.
+        what they mean.
         """
         if code in BROKEN:
             await self.drop()

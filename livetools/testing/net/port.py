@@ -93,7 +93,7 @@ class Port:
                 ready()
                 await stopping.wait()
             finally:
-                # The loop must hear of it before the socket closes: else it goes on watching a number that the next
+                # The loop must hear of it before the socket closes: else it continues watching a number that the next
                 # socket may get, which then cannot be watched, and whose wake-ups are lost.
                 await anyio.aclose_forcefully(listener)
                 bound.close()  # below anyio 4.16 closing the listener leaves it open

@@ -65,7 +65,7 @@ class Address:
 
     @property
     def _named(self) -> str | None:
-        """The host by which others come, where it is not this machine's own name for itself."""
+        """The host name for clients; where the server listens everywhere, an address of this machine."""
         host = self.listener.host
         return own_address(ipv6=":" in host) if host in EVERYWHERE else host
 

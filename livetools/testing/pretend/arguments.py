@@ -212,7 +212,7 @@ class Reader:
         return value
 
     def _mentions(self, words: Sequence[str]) -> Iterator[_Span]:
-        """Where these words stand, one after another."""
+        """The places of these words, one after another."""
         for start in range(len(self.tokens) - len(words) + 1):
             at = range(start, start + len(words))
             here = [self.tokens[i] for i in at]
@@ -262,7 +262,7 @@ class Reader:
         spans += self._literals(("email", "url", "date", "time"), 2)
         return spans or (list(self._rest(name)) if required else [])
 
-    # -- where strings may stand
+    # -- where strings may be
 
     def _literals(self, kinds: Iterable[Kind], rank: int) -> Iterator[_Span]:
         wanted = set(kinds)
@@ -306,7 +306,7 @@ class Reader:
         return run
 
     def _rest(self, name: str) -> Iterator[_Span]:
-        """Whatever is left that is neither the function's own word nor the parameter's."""
+        """The words that belong neither to the function's name nor to the parameter's."""
         named = parts(name)
         run = [
             at

@@ -75,7 +75,7 @@ class Pretend:
 
 
 def spoken(name: str, response: Mapping[str, Any]) -> str:
-    """What a person would be told of a function's response."""
+    """What a person would hear about a function's response."""
     if "error" in response:
         return f"{name} failed: {_plain(response['error'])}."
     value = next((response[key] for key in ("output", "result", "content") if key in response), response)

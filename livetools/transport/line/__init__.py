@@ -4,5 +4,5 @@
 ping is sent; ``silence`` knows when a line that says nothing is dead.
 
 In: bytes, pongs, and the time, from the adapters of asyncio and trio.
-Out: messages, frames, pings, and whether the line is given up.
+Out: messages, frames, pings, and whether the line counts as dead.
 """

@@ -2,7 +2,7 @@
 
 At most one ping is out. What is written meanwhile shares the next one, which goes out when the pong has come: a pong
 covers everything that was written before its ping (RFC 6455, 5.5.3), so it proves no less, only up to a round trip
-later. Whoever does not need to know at once leaves at least ``APART`` seconds between two pings, and waits no longer
+later. A caller that can wait leaves at least ``APART`` seconds between two pings, and waits no longer
 than that for the next one.
 """
 
@@ -41,7 +41,7 @@ class Ping:
 
 
 class Pongs(Counts):
-    """The messages, pings and pongs of one connection. Whoever reads counts the messages.
+    """The messages, pings and pongs of one connection. The reader counts the messages.
 
     ``write`` writes a ping with this payload now; ``later`` calls a function after so many seconds of ``clock``.
     """
@@ -71,7 +71,7 @@ class Pongs(Counts):
         return self._sent is not None
 
     def ping(self) -> None:
-        """Ask for a sign of life, whatever is out."""
+        """Ask for a sign of life, even if another ping is out."""
         if self._sent is None:
             ping, self._next = self._next or self._made(), None
             self._write(self._sends(ping))

@@ -18,7 +18,7 @@ import anyio
 
 from .wake import on_trio
 
-SLICE = 0.005  # seconds that a task may go on before it lets others run
+SLICE = 0.005  # seconds that a task may run before it lets others run
 
 
 class Passes:
@@ -52,11 +52,11 @@ class TimeSlice:
         self._ends, self._seen = time.monotonic() + SLICE, self._passes.count
 
     def use_up(self) -> None:
-        """The task has begun something that others go on with: they come first."""
+        """The task has begun something that other tasks continue: they come first."""
         self._ends, self._seen = 0.0, self._passes.count
 
     def over(self) -> bool:
-        """Whether it is used up. Another one begins, if others have run since this one began."""
+        """Whether it is used up. Begin another slice if other tasks have run since this one began."""
         if time.monotonic() < self._ends:
             return False
         if self._passes.count == self._seen:

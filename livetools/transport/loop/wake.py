@@ -20,12 +20,12 @@ class Wake(Protocol):
     """A flag with one waiter: ``set`` is remembered until the next ``wait`` takes it.
 
     Belongs to the loop it was made on; ``set`` from another thread is an error. Cancelling ``wait`` before ``set``
-    loses nothing; what was set while somebody waited has been taken, so whoever waits again looks first.
+    loses nothing; what was set while somebody waited has been taken, so a task that waits again looks first.
     """
 
     @property
     def cancelled(self) -> bool:
-        """Whether the wait was cancelled on asyncio, which whoever waits may not have learned yet."""
+        """Whether the wait was cancelled on asyncio, which the waiting task may not have seen yet."""
         ...
 
     def wait(self) -> Awaitable[None]: ...
@@ -34,7 +34,7 @@ class Wake(Protocol):
 
 
 def on_trio() -> bool:
-    """Whether this task runs on trio. It never imports trio: whoever runs on it has imported it."""
+    """Whether this task runs on trio. It never imports trio: code that runs on it has imported it."""
     trio = sys.modules.get("trio")
     return trio is not None and bool(trio.lowlevel.in_trio_task())
 
@@ -66,7 +66,7 @@ def open_nurseries() -> bool:
 
 
 def was_cancelled(task: asyncio.Task[object] | None) -> bool:
-    """Whether somebody cancelled this task by ``Task.cancel``, and it went on (asyncio alone has that)."""
+    """Whether somebody cancelled this task by ``Task.cancel``, and it ran on (only asyncio has that)."""
     return task is not None and task.cancelling() > 0
 
 

@@ -30,7 +30,7 @@ async def conversing(server, **options):
 
 
 async def until(session, kind):
-    with anyio.fail_after(5):
+    with anyio.fail_after(30):
         async for event in session:
             if isinstance(event, kind):
                 return

@@ -199,6 +199,8 @@ async def test_without_a_url_it_is_the_one_of_the_request() -> None:
     [
         ({"Authorization": f"Bearer {TOKEN}"}, {}, True),
         ({"Authorization": TOKEN}, {}, True),
+        ({"X-Telnyx-Streaming-Auth-Token": TOKEN}, {}, True),
+        ({}, {"connected": {"x-telnyx-streaming-auth-token": TOKEN}}, True),
         ({}, {"stream_auth_token": TOKEN}, True),
         ({}, {"connected": {"token": TOKEN}}, True),
         ({"Authorization": "Bearer of-a-proxy"}, {"stream_auth_token": TOKEN}, True),

@@ -294,7 +294,7 @@ def test_that_anybody_may_call_is_logged_once(caplog: pytest.LogCaptureFixture, 
     for _ in range(3):
         Twilio(None, "wss://a.example")
     assert [record.message for record in caplog.records] == [
-        "twilio(auth_token=None): whoever finds the address of this websocket may call"
+        "twilio(auth_token=None): anybody who finds the address of this websocket can call"
     ]
 
 
@@ -364,3 +364,26 @@ def test_a_message_that_is_too_long_is_not_read() -> None:
 def test_a_provider_is_an_object_of_one(given: object) -> None:
     with pytest.raises(ConfigError, match="expected a Provider"):
         checked_provider(given)
+
+
+def test_samples_of_telnyx_in_network_byte_order_are_turned_both_ways() -> None:
+    start = {
+        **TELNYX_START,
+        "start": {**TELNYX_START["start"], "media_format": {"encoding": "L16", "sample_rate": 16000}},
+    }
+    network, ours = b"\x01\x02\x03\x04", b"\x02\x01\x04\x03"
+    media = {"event": "media", "media": {"payload": base64.b64encode(network).decode(), "chunk": "1"}}
+    provider = Telnyx(None, big_endian=True)
+    read(provider, start)
+    assert read(provider, media) == Media(ours, 1)
+    assert base64.b64decode(json.loads(provider.media(ours))["media"]["payload"]) == network
+    plain, law = Telnyx(None), Telnyx(None, big_endian=True)
+    read(plain, start)
+    read(law, TELNYX_START)
+    assert read(plain, media) == read(law, media) == Media(network, 1)
+
+
+def test_plivo_presses_keys_by_a_message_and_pauses_by_sound() -> None:
+    assert json.loads(str(Plivo().keys("12#"))) == {"event": "sendDTMF", "dtmf": "12#"}
+    assert Plivo().keys("1w2") is None
+    assert Twilio().keys("1") is None

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
+from support.cases import cases
 from support.driver import plan
 from support.world import BEGINNINGS, World, explore
 
@@ -37,7 +38,7 @@ def record(state: CallState) -> Record:
     return made
 
 
-@pytest.mark.parametrize(("state", "what"), list(product(CallState, Move)), ids=lambda v: v.name)
+@cases("state, what", product(CallState, Move))
 def test_every_pair_of_state_and_move_does_what_the_table_says(state: CallState, what: Move) -> None:
     one, ledger = record(state), Ledger()
     ledger.enter(one)
@@ -69,20 +70,23 @@ def test_a_result_is_delivered_as_text_exactly_where_it_can_no_longer_be_an_answ
 
 @pytest.mark.parametrize("name", PLANS)
 def test_every_order_of_inputs_keeps_the_invariants(name: str) -> None:
-    depth = 5 if name == "each" else 4
+    depth = 4 if name == "each" else 3
     assert explore(PLANS[name], depth) > 50
 
 
 @pytest.mark.parametrize("name", PLANS)
 def test_every_order_of_inputs_after_longer_beginnings_keeps_the_invariants(name: str) -> None:
+    depth = 3 if name == "each" else 2
     for beginning in BEGINNINGS:
-        assert explore(PLANS[name], 3, beginning) > 10
+        assert explore(PLANS[name], depth, beginning) > 10
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PLANS)
 def test_every_order_of_inputs_keeps_the_invariants_deeper(name: str) -> None:
     assert explore(PLANS[name], 6) > 100
+    for beginning in BEGINNINGS:
+        assert explore(PLANS[name], 3, beginning) > 10
 
 
 def runs(of: Plan) -> type[RuleBasedStateMachine]:
@@ -135,7 +139,14 @@ def runs(of: Plan) -> type[RuleBasedStateMachine]:
 
 @pytest.mark.parametrize("name", PLANS)
 def test_long_random_runs_keep_the_invariants(name: str) -> None:
-    run_state_machine_as_test(
-        runs(PLANS[name]),
-        settings=settings(max_examples=25, stateful_step_count=40, deadline=None, derandomize=True),
-    )
+    run_state_machine_as_test(runs(PLANS[name]), settings=some(10))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PLANS)
+def test_many_more_random_runs_keep_the_invariants(name: str) -> None:
+    run_state_machine_as_test(runs(PLANS[name]), settings=some(500))
+
+
+def some(examples: int) -> settings:
+    return settings(max_examples=examples, stateful_step_count=40, deadline=None, derandomize=True)

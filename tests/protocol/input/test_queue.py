@@ -34,19 +34,20 @@ ERROR = RuntimeError("over")
 
 
 class Queue(InputQueue):
-    """Hands what it takes to a socket at once. ``later``: items that a turn comes before, which has not ended."""
+    """Hands what it takes to a socket, where ``at_once``. ``later``: items behind a turn that has not ended."""
 
     def __init__(
         self, input_block: bool, transparent: bool, tell: Callable[[Event], None], **fields: bool
     ) -> None:
         super().__init__(input_block, Outbox(transparent), tell, **fields)
         self.later: list[Item] = []
+        self.at_once = True
 
     def take(self, blocked: bool) -> list[Item]:
         taken = super().take(blocked)
         for item in taken:
             write = Write()
-            write.handed = True
+            write.handed = self.at_once
             self.outbox.wrote(item, write, after_turn=Expected() if item in self.later else None)
         return taken
 
@@ -646,6 +647,20 @@ def test_a_text_behind_another_does_not_pay_for_what_ended_a_connection_that_ans
     assert told == [InputDropped(1, FATAL)]
 
 
+def test_nobody_waits_any_longer_for_a_text_that_is_given_up() -> None:
+    queue, told = held()
+    item = text("one")
+    assert item.receipt is not None
+    queue.put(item)
+    for _ in range(ENDINGS_AT_MOST):
+        assert not item.receipt.done
+        queue.take(False)
+        queue.drop()
+    assert told == [InputDropped(1, FATAL)]
+    assert item.receipt.done
+    assert item.receipt.error is None, "sockets were handed it"
+
+
 def test_a_text_that_the_model_has_read_ends_no_connection() -> None:
     queue, told = held(transparent=True)
     queue.put(text("one"))
@@ -669,6 +684,7 @@ class Line(RuleBasedStateMachine):
     @initialize(input_block=st.booleans())
     def begin(self, input_block: bool) -> None:
         self.held, self.told = held(input_block)
+        self.held.at_once = False
         self.blocked = False
         self.put: list[str] = []  # texts, as they were given
         self.receipts: dict[str, Receipt] = {}
@@ -711,6 +727,8 @@ class Line(RuleBasedStateMachine):
     @rule(count=st.integers(1, 3))
     def write(self, count: int) -> None:
         for item in self.wire[:count]:
+            assert item.write is not None
+            item.write.handed = True
             if item.receipt is not None:
                 self.written.append(item.frame.decode())
                 item.receipt.sent()

@@ -180,7 +180,7 @@ async def test_the_tool_of_a_lost_call_does_not_wait_for_a_call_that_waits_for_t
         line.call({"name": "job", "id": "c2", "args": {"n": 1}})
         await line.quiet()
         go_on.set()
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             await went_on.wait()
         assert answer((await line.responses(1))[0]) == "second"
 
@@ -205,6 +205,6 @@ async def test_a_question_is_refused_where_an_answer_waits_in_its_batch_for_the_
             line.call({"name": "job", "id": "c1", "args": {}}, mate)
         await line.quiet()
         asker.go_on.set()
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             said = {one["id"]: one for one in await line.responses(3 if slots else 2)}
     assert answer(said["c1"]).startswith("refused: asked inside the tool job")

@@ -191,7 +191,7 @@ async def test_a_handler_that_is_done_at_once_while_the_socket_is_full_holds_up_
         line.server.stall()  # and so at the end
         line.call(*(call("quick", f"r{n}") for n in range(4)))
         await line.quiet()
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             line.server.drop()
             await line.session.aclose()
 
@@ -367,7 +367,7 @@ async def test_a_cancelled_sync_tool_sees_it_in_its_context_and_is_undone_with_i
         while not begun.is_set():
             await anyio.sleep(0.001)
         line.server.send({"toolCallCancellation": {"ids": ["c1"]}})
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             while not undone:
                 await anyio.sleep(0.001)
     assert undone == ["booked table 4"]
@@ -439,7 +439,7 @@ async def test_a_cancelled_generator_runs_its_clean_up(opened: Opened) -> None:
         await line.responses(2)
         line.server.send({"toolCallCancellation": {"ids": ["c1"]}})
         await line.until(ToolCancelled)
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             while not closed.is_set():
                 await anyio.sleep(0.001)
 
@@ -690,7 +690,7 @@ async def test_a_tool_may_end_the_session(opened: Opened) -> None:
 
     async with opened([hang_up]) as line:
         line.call(call("hang_up"))
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             assert [e async for e in line.session]
 
 

@@ -35,7 +35,7 @@ async def test_it_rings_at_the_earliest_time_that_was_set_and_once(clock: Clock)
         await anyio.sleep(0)
         alarm.set(began + 0.02)
         alarm.set(began + 10)
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             while not rung:
                 await anyio.sleep(0.001)
         alarm.close()
@@ -53,7 +53,7 @@ async def test_it_rings_again_where_it_is_set_again(clock: Clock) -> None:
         if rung < 3:
             alarm.set(clock.now() + 0.001)
 
-    with anyio.fail_after(5):
+    with anyio.fail_after(30):
         async with anyio.create_task_group() as group:
             alarm = make_alarm(clock, ring, group)
             alarm.set(clock.now())
@@ -95,7 +95,7 @@ async def test_what_may_be_done_at_any_time_rings_at_once(clock: Clock) -> None:
     async with anyio.create_task_group() as group:
         alarm = make_alarm(clock, rung.set, group)
         alarm.set(-math.inf)
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             await rung.wait()
         alarm.close()
         group.cancel_scope.cancel()
@@ -116,7 +116,7 @@ async def test_one_that_rings_late_lets_the_loop_run_first(clock: Clock, threads
         await anyio.sleep(0)
         time.sleep(0.1)
         group.start_soon(several_steps)
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             while len(seen) < 2:
                 await anyio.sleep(0.001)
                 alarm.set(clock.now())  # what comes meanwhile does not make it ring earlier
@@ -132,7 +132,7 @@ async def test_one_that_is_set_for_a_time_that_has_passed_is_not_late(clock: Clo
         alarm.set(clock.now() - 60)
         assert alarm.due >= clock.now() - 1
         began = anyio.current_time()
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             await rung.wait()
         assert anyio.current_time() - began < REST
         alarm.close()

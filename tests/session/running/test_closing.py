@@ -68,7 +68,7 @@ async def test_nothing_keeps_a_session_longer_than_the_worst_case(
             line.call(
                 {"name": "stubborn", "id": "c1", "args": {}}, {"name": "blocks", "id": "c2", "args": {}}
             )
-            with anyio.fail_after(10):
+            with anyio.fail_after(30):
                 for _ in range(3):
                     while not began.acquire(blocking=False):
                         await anyio.sleep(0.001)

@@ -76,7 +76,7 @@ async def test_the_end_of_main_ends_the_group() -> None:
 
     host = Host()
     await host.start(main)
-    with anyio.fail_after(1):
+    with anyio.fail_after(30):
         await ended.wait()
     await host.stop()
 

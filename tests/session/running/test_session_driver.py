@@ -197,7 +197,7 @@ async def test_a_tool_that_ignores_its_cancellation_is_named_when_it_holds_up_th
     async def stubborn() -> None:
         """Stubborn."""
         with anyio.CancelScope(shield=True):
-            await anyio.sleep(0.2)
+            await anyio.sleep(1.0)
 
     async with opened([stubborn]) as line:
         line.call(call("stubborn", "c1"))
@@ -207,7 +207,7 @@ async def test_a_tool_that_ignores_its_cancellation_is_named_when_it_holds_up_th
 
 @pytest.mark.parametrize("model", ["gemini-3.1-flash-live-preview", "gemini-3.8-live"])
 async def test_a_generator_that_never_waits_is_timed_out_and_others_run(opened: Opened, model: str) -> None:
-    @tool(timeout=0.2)
+    @tool(timeout=1.0)
     async def counts() -> Any:
         """Counts."""
         n = 0
@@ -229,7 +229,7 @@ async def test_a_generator_that_never_waits_is_timed_out_and_others_run(opened: 
         finished = await line.until(ToolFinished)
         group.cancel_scope.cancel()
     assert isinstance(finished.error, ToolTimeout)
-    assert turns >= 2  # about forty on a quiet machine; none without a share of the loop
+    assert turns >= 2  # about two hundred on a quiet machine; none without a share of the loop
 
 
 async def test_a_tool_that_only_reports_progress_is_timed_out(opened: Opened) -> None:
@@ -255,7 +255,7 @@ SENDERS: dict[str, Callable[[livetools.Session], Any]] = {
 @pytest.mark.parametrize("verb", SENDERS)
 async def test_a_loop_that_only_sends_can_be_cancelled(opened: Opened, verb: str) -> None:
     async with opened() as line:
-        with anyio.fail_after(10), anyio.move_on_after(0.05) as scope:
+        with anyio.fail_after(30), anyio.move_on_after(0.05) as scope:
             while True:
                 await SENDERS[verb](line.session)
         assert scope.cancelled_caught

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 import anyio
 import pytest
+from support.waiting import cancelled_once_it_waits
 
 import livetools
 from livetools import AuthenticationError, ConnectFailed, SetupTimeout
@@ -58,7 +59,7 @@ async def test_a_key_that_cannot_be_had_is_the_error() -> None:
 
 async def test_cancelling_the_entry_leaves_nothing_behind() -> None:
     transport = MemoryTransport()
-    with anyio.move_on_after(0.05) as scope:
+    async with cancelled_once_it_waits() as scope:
         await enter(transport=transport)
     assert scope.cancelled_caught
     server = await transport.accept()

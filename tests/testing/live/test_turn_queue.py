@@ -238,7 +238,7 @@ async def scheduled(dial, text_of, scheduling, place=None):
             await client.send({"toolResponse": {"functionResponses": [reply]}})
             if scheduling == "INTERRUPT":
                 seen += await client.until("interrupted")
-            with anyio.fail_after(5):
+            with anyio.fail_after(30):
                 await server.calls[0].done.wait()
             hold.set()
             seen += await client.until("turnComplete")

@@ -58,7 +58,7 @@ async def test_so_does_a_task_that_was_started_beside_them():
 
     async with Server() as server:
         server.port.start_task(fails, "mine")
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             while not server.failures:
                 await anyio.lowlevel.checkpoint()
         server.served = 1

@@ -41,7 +41,7 @@ async def request(server, body, path=f"/v1beta/models/{MODEL}:generateContent", 
         await stream.send(head.encode() + data[:5])
         await stream.send(data[5:] or b"")
         answer = b""
-        with anyio.fail_after(5):
+        with anyio.fail_after(30):
             try:
                 while True:
                     answer += await stream.receive()

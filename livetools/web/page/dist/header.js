@@ -10,10 +10,14 @@ const LINES = {
     ended: "ended",
 };
 const COUNT = new Intl.NumberFormat("en");
+/** To the millisecond, which is what one compares, as long as that is a short word. */
+const latency = (milliseconds) => milliseconds < 10_000 ? `${milliseconds} ms` : duration(milliseconds / 1000);
 export class Header {
     page = "closed";
     reason = "";
     title = document.title;
+    recorded = "";
+    pretend = false;
     constructor(actions) {
         byId("renew").addEventListener("click", () => actions.renew());
         const menu = byId("export");
@@ -42,6 +46,7 @@ export class Header {
         setText(byId("agent"), facts.title);
         setAttribute(byId("agent"), "title", facts.title);
         setText(byId("model"), facts.model);
+        this.pretend = facts.pretend;
         byId("pretend").hidden = !facts.pretend;
     }
     /** How this page's own line to the relay stands. */
@@ -49,13 +54,22 @@ export class Header {
         this.page = state;
         this.reason = reason;
     }
+    /** The model of the session. */
+    model(name) {
+        setText(byId("model"), name);
+    }
+    /** A recording is shown in place of a session; `""`: none. */
+    recording(name) {
+        this.recorded = name;
+        byId("pretend").hidden = name !== "" || !this.pretend;
+    }
     update(state) {
         const badge = byId("line");
         const [line, words, why] = this.standing(state);
         setAttribute(badge, "data-line", line);
         setAttribute(badge, "title", why || null);
         setText(byId("line-text"), words);
-        setText(byId("latency"), state.latency === null ? "–" : `${state.latency} ms`);
+        setText(byId("latency"), state.latency === null ? "–" : latency(state.latency));
         const calls = state.calls > 0 ? `from the end of the question to the answer, without ${duration(state.calls / 1000)} in calls` : null;
         setAttribute(byId("latency"), "title", calls);
         byId("active").hidden = state.agent === null;
@@ -69,6 +83,8 @@ export class Header {
     }
     /** The state that the dot shows, its words, and the reason. The session may end, or lose its model, before this page does. */
     standing(state) {
+        if (this.recorded !== "")
+            return ["ended", "recording", this.recorded];
         if (isGone(state.line))
             return [state.line, LINES.ended, state.lineNote];
         if (this.page !== "ready")

@@ -1,74 +1,53 @@
 // The page: one client, one state, and the views that follow it.
 import { LiveClient, LiveError } from "../../dist/client.js";
 import { Announcer } from "./announcer.js";
+import { archivedFrames, setupOf, stateOf } from "./archive.js";
 import { Composer } from "./composer.js";
 import { ExchangeView, SendingView } from "./conversation.js";
-import { byId, List, setText } from "./dom.js";
+import { byId, List } from "./dom.js";
 import { download, transcriptOf } from "./exports.js";
 import { Header } from "./header.js";
 import { Overview } from "./overview.js";
-import { showSetup } from "./setup.js";
+import { Replay } from "./replay.js";
+import { Server } from "./server.js";
+import { Sessions } from "./sessions.js";
+import { Setup } from "./setup.js";
+import { Side } from "./side.js";
 import { SpeechEnd } from "./speech.js";
-import { current, divider, initial, isBusy, lose, reduce, runs, waitsForPerson } from "./state.js";
+import { current, divider, initial, isBusy, lose, reduce } from "./state.js";
+import { Tabs } from "./tabs.js";
 import { ExchangeBars, hasRows, idOf } from "./timeline.js";
 import { Tools } from "./tools.js";
 const TICK = 100; // milliseconds between drawings of what grows with time
 const NO_SESSION = "There is no session any more. “New session” begins another one.";
 const NEW_SESSION = "a new session: the model does not know what stands above";
-const NEAR = 80; // pixels from the end within which a side follows what is new
-const WIDE = window.matchMedia("(min-width: 60.01rem)");
-/** A scrolled side of the page, which follows its end while its end is in sight. */
-class Side {
-    scroll;
-    empty;
-    list;
-    follows = true;
-    top = 0; // when it last scrolled
-    constructor(name, make) {
-        this.scroll = byId(`${name}-scroll`);
-        this.scroll.addEventListener("scroll", () => this.scrolled());
-        new ResizeObserver(() => this.follow()).observe(this.scroll); // a keyboard opens, a phone is turned
-        this.empty = byId(`${name}-empty`);
-        this.list = new List(byId(name), make);
-    }
-    /** `more`: something is shown beside the exchanges. */
-    update(exchanges, now, more = false) {
-        this.empty.hidden = exchanges.length > 0 || more;
-        this.list.update(exchanges, now);
-        this.follow();
-    }
-    /** Whoever scrolls back stays there; what grows below is no such wish. */
-    scrolled() {
-        const { scrollTop } = this.scroll;
-        if (scrollTop < this.top || this.atEnd)
-            this.follows = this.atEnd;
-        this.top = scrollTop;
-    }
-    get atEnd() {
-        const { scrollHeight, scrollTop, clientHeight } = this.scroll;
-        return scrollHeight - scrollTop - clientHeight < NEAR;
-    }
-    follow() {
-        if (this.follows)
-            this.scroll.scrollTop = this.scroll.scrollHeight;
-    }
-}
+const TOKEN = "livetools token"; // in the tab's own storage
+const CHOICES = "livetools choices"; // the same
+const SAME_SESSION = "the session goes on: the model knows what stands above";
 class Page {
+    choices = ""; // the key of what was chosen for this page's sessions
     state = initial();
     live = this.client();
     offset = Infinity; // between this page's clock and the session's
     drawing = false;
-    past = []; // of sessions before, which were not kept; and what stands between
+    past = []; // of sessions before this one; and what stands between
+    joining = null; // the session below which the next one goes on
+    id = null; // of the page's session, among those that are kept
+    keeps = false; // the server keeps sessions
+    replay = null; // the recording that is shown in place of a session
     early = []; // typed before the session stands
     sending = new List(byId("waiting"), (typed) => new SendingView(typed));
     refs = new Map(); // of the texts that are on their way: their keys
-    turns = 0; // on the timeline
+    numbers = new WeakMap(); // of turns on the timeline
     release = () => { }; // of the button of push-to-talk
-    wanted = { text: "", failures: false };
-    overview = new Overview();
-    tools = new Tools();
-    tabs = new Tabs(() => this.tools.clear());
     opening; // of the session
+    wanted = { text: "", failures: false };
+    server = new Server(() => this.live.ready?.token ?? "");
+    overview = new Overview((run) => this.reveal(run));
+    tools = new Tools();
+    setup = new Setup((choices) => void this.choose(choices));
+    sessions;
+    tabs;
     header;
     announcer = new Announcer(byId("announcer"));
     composer;
@@ -87,9 +66,21 @@ class Page {
             microphone: (on) => (on ? this.live.openMicrophone() : this.live.closeMicrophone()),
             video: (kind) => this.show(kind),
         });
+        const trouble = (error) => this.composer.trouble(reasonOf(error));
+        this.sessions = new Sessions({
+            list: () => this.server.sessions(),
+            reopen: (session) => this.reopen(session),
+            delete: (session) => this.delete(session),
+            show: async (file) => this.watch(await this.server.recording(file)),
+        }, trouble);
+        this.tabs = new Tabs((view) => {
+            if (view !== "tools")
+                this.tools.clear();
+            if (view === "sessions")
+                this.sessions.refresh().catch(trouble);
+        });
         this.conversation = new Side("conversation", () => new ExchangeView(this.decide));
-        const frames = (call) => this.frames(call.id, call.name);
-        this.timeline = new Side("timeline", () => new ExchangeBars(++this.turns, frames, this.wanted));
+        this.timeline = new Side("timeline", (exchange) => this.bars(exchange));
         this.release = this.live.holdToTalk(this.composer.talk);
         this.listenToFilter();
         window.setInterval(() => this.tick(), TICK);
@@ -100,34 +91,70 @@ class Page {
         respond: (id, value) => this.live.respond(id, value),
         reveal: (run) => this.reveal(run),
     };
-    listenToFilter() {
-        const search = byId("timeline-search");
-        const failures = byId("failures");
-        search.addEventListener("input", () => {
-            this.wanted.text = search.value.trim().toLocaleLowerCase();
-            this.draw();
-        });
-        failures.addEventListener("click", () => {
-            this.wanted.failures = !this.wanted.failures;
-            failures.setAttribute("aria-pressed", String(this.wanted.failures));
-            this.draw();
-        });
+    bars(exchange) {
+        const actions = {
+            frames: async (call) => archivedFrames(exchange, call) ?? (await this.server.frames(call)),
+            opened: (run) => this.point(run),
+            asked: (run) => {
+                this.tabs.show("conversation");
+                this.point(run);
+            },
+        };
+        return new ExchangeBars((each) => this.numbers.get(each) ?? 0, actions, this.wanted);
     }
-    /** Open a call on the timeline. */
+    listenToFilter() {
+        byId("timeline-search").addEventListener("input", ({ target }) => {
+            this.wanted.text = target.value.trim().toLocaleLowerCase();
+            this.draw();
+        });
+        byId("failures").addEventListener("click", () => this.filter(this.wanted.text, !this.wanted.failures));
+    }
+    filter(text, failures) {
+        Object.assign(this.wanted, { text, failures });
+        if (text === "")
+            byId("timeline-search").value = "";
+        byId("failures").setAttribute("aria-pressed", String(failures));
+        this.draw();
+    }
+    /** Open a call on the timeline, whatever is looked for there. */
     reveal(run) {
         this.tabs.show("timeline");
         const button = document.getElementById(idOf(run));
-        if (button?.getAttribute("aria-expanded") === "false")
+        if (button === null) {
+            if (this.wanted.text === "" && !this.wanted.failures)
+                return;
+            this.filter("", false);
+            requestAnimationFrame(() => this.reveal(run)); // when it is drawn
+            return;
+        }
+        if (button.getAttribute("aria-expanded") === "false")
             button.click();
-        button?.scrollIntoView({ block: "start" });
-        button?.focus();
+        button.scrollIntoView({ block: "start" });
+        this.timeline.stay();
+        button.focus();
+        flash(button.parentElement);
+    }
+    /** Show where in the conversation a call was made. */
+    point(run) {
+        const card = document.getElementById(`said-${run.key}`);
+        card?.scrollIntoView({ block: "nearest" });
+        this.conversation.stay();
+        flash(card);
     }
     /** Begin a session, or go on with the one that this tab had; `facts` is what is known before it stands. */
     start(facts) {
-        this.opening = facts.then((known) => {
+        this.opening = facts.then(async (known) => {
             this.header.tell(known);
             this.tools.tell(known.tools);
-            return this.open();
+            this.setup.offer(known.choices);
+            this.sessions.tell(known.history);
+            this.keeps = known.history;
+            if (known.choices !== null)
+                await this.chooseAgain();
+            if (known.replay)
+                this.watch(await this.server.recording());
+            else
+                await this.open();
         });
         return this.opening;
     }
@@ -140,8 +167,94 @@ class Page {
                 this.composer.trouble(reasonOf(error)); // else its reason has been told
         }
     }
+    /** Another client in the place of this one, which is returned: nothing that it says counts any more. */
+    leave() {
+        const old = this.live;
+        this.release();
+        this.live = this.client();
+        this.release = this.live.holdToTalk(this.composer.talk);
+        this.composer.calm("");
+        this.composer.trouble("");
+        if (this.replay !== null)
+            this.state.keys = Math.max(this.state.keys, this.replay.state.keys); // none is given twice
+        this.replay?.close();
+        this.replay = null;
+        this.header.recording("");
+        return old;
+    }
+    renew() {
+        const old = this.leave();
+        this.opening = old.end().then(async () => {
+            this.reset();
+            await this.open();
+        });
+    }
+    /** Begin a session with these choices. */
+    async choose(choices) {
+        try {
+            this.choices = Object.keys(choices).length > 0 ? await this.server.choose(choices) : "";
+        }
+        catch (error) {
+            return this.composer.trouble(reasonOf(error));
+        }
+        sessionStorage.setItem(CHOICES, JSON.stringify(choices));
+        this.renew();
+    }
+    /** What was chosen in this tab, before it was reloaded or the server started again, holds for its next session too. */
+    async chooseAgain() {
+        const saved = JSON.parse(sessionStorage.getItem(CHOICES) ?? "{}");
+        if (Object.keys(saved).length === 0)
+            return;
+        try {
+            this.choices = await this.server.choose(saved);
+        }
+        catch (error) {
+            sessionStorage.removeItem(CHOICES);
+            return this.composer.trouble(reasonOf(error));
+        }
+        this.leave();
+    }
+    /** Leave this page's session, which is kept for a while, and go on with another one. */
+    async reopen(session) {
+        const token = await this.server.open(session.id);
+        if (token !== null && (await isHeld(token)))
+            throw new LiveError("this session is open in another tab");
+        await this.leave().disconnect();
+        this.reset();
+        if (token === null)
+            TOKENS.removeItem();
+        else
+            TOKENS.setItem("", token);
+        this.joining = token === null ? session.id : null;
+        this.tabs.show("conversation");
+        await (this.opening = this.open());
+    }
+    async delete(session) {
+        await this.server.delete(session.id);
+        if (session.own)
+            this.renew();
+    }
+    /** Show a recording in place of a session. */
+    watch(recording) {
+        void this.leave().disconnect();
+        this.reset();
+        const closed = () => {
+            this.leave();
+            this.opening = this.open();
+        };
+        this.replay = new Replay(recording, this.state.keys, () => this.draw(), closed);
+        const { setup, tools } = setupOf(recording);
+        this.header.recording(recording.name);
+        this.header.model((setup.model ?? "").replace(/^.*\//, ""));
+        this.tools.tell(tools);
+        this.setup.show(setup, {});
+        this.composer.enable("ended");
+        this.tabs.show("conversation");
+        this.draw();
+    }
     client() {
-        const live = new LiveClient({ url: new URL("/live/", location.href) });
+        const url = new URL(this.choices === "" ? "/live/" : `/live/?choices=${this.choices}`, location.href);
+        const live = new LiveClient({ url, storage: TOKENS });
         live.on("message", ({ message, replayed }) => {
             if (live === this.live)
                 this.hear(message, replayed);
@@ -203,39 +316,76 @@ class Page {
                 this.take(message);
                 if (message.type === "agent")
                     this.learn(message.tools);
+                if (message.type === "Reconnected" && !message.state_restored)
+                    this.forgotten();
                 if (!replayed)
                     this.announcer.tell(this.state, message);
         }
     }
-    begin({ resumed, at, missed, tools, agent, declared_only }) {
-        const lost = !resumed && this.state.exchanges.length > 0;
-        if (lost)
-            this.archive();
+    begin({ resumed, at, missed, model, tools, agent, declared_only }) {
+        const anew = !resumed || at + 1 < this.state.time; // a session may go on in a server that was started again
+        const said = this.state.exchanges.length > 0;
+        const join = resumed ? null : (this.joining ?? (said ? this.id : null));
+        if (anew && said)
+            this.archive(resumed ? SAME_SESSION : NEW_SESSION);
         else if (!resumed)
             this.reset();
+        this.joining = null;
         this.state.declaredOnly = new Set(declared_only);
         this.state.agent = agent;
         this.offset = performance.now() / 1000 - at;
         this.composer.calm("");
         this.composer.trouble(missed > 0 ? `${missed} older events of this session are not kept any more` : "");
+        this.header.model(model);
         this.learn(tools);
+        if (this.keeps && (resumed || join !== null))
+            void this.recall(join);
     }
     /** The names are known at once; what was declared of them, and all that was sent, is asked for. */
     learn(names) {
         this.tools.name(names);
-        void this.ask("/session.json")
-            .then(async (answer) => {
-            if (!answer.ok)
-                return;
-            const { tools, setup } = (await answer.json());
+        this.server
+            .told()
+            .then(({ id, tools, setup, choices }) => {
+            this.id = id;
             this.tools.tell(tools);
-            showSetup(setup);
+            this.setup.show(setup, choices);
         })
             .catch(() => { }); // the line is away: it is asked for again when it is back
     }
-    /** What was said in a session that is not kept stays, above a line. */
-    archive() {
-        this.past.push(...lose(this.state), divider(this.state, NEW_SESSION));
+    /** Show what was said before this session began; `join`: in that one, below which this one is to go on. */
+    async recall(join) {
+        const { live } = this;
+        try {
+            if (join !== null)
+                await this.server.join(join);
+            if (this.past.length > 0)
+                return;
+            const before = await this.server.past();
+            if (before.messages.length === 0 || this.past.length > 0 || live !== this.live)
+                return;
+            const state = stateOf(before, this.state.keys);
+            this.past = [...state.exchanges];
+            this.past.push(divider(state, before.knows ? SAME_SESSION : NEW_SESSION));
+            this.state.keys = state.keys;
+            this.draw();
+        }
+        catch (error) {
+            this.composer.trouble(reasonOf(error));
+        }
+    }
+    /** The service has forgotten what it was asked to go on with. */
+    forgotten() {
+        const [item] = this.past.at(-1)?.items ?? [];
+        if (item?.kind !== "note" || item.text !== SAME_SESSION || this.state.exchanges.some(hasRows))
+            return;
+        const state = initial([], this.state.keys);
+        this.past.splice(-1, 1, divider(state, NEW_SESSION));
+        this.state.keys = state.keys;
+    }
+    /** What was said in a session that is over stays, above a line. */
+    archive(line) {
+        this.past.push(...lose(this.state), divider(this.state, line));
         this.state = initial([], this.state.keys);
         this.offset = Infinity;
         this.draw();
@@ -244,14 +394,23 @@ class Page {
         this.state = initial([], this.state.keys);
         this.past = [];
         this.offset = Infinity;
-        this.turns = 0;
+        this.id = null;
         this.draw();
     }
     take(entry) {
         reduce(this.state, entry);
         this.draw();
     }
+    /** The page's own session, or the recording. */
+    get shown() {
+        return this.replay?.state ?? this.state;
+    }
+    get exchanges() {
+        return [...this.past, ...this.shown.exchanges];
+    }
     now() {
+        if (this.replay !== null)
+            return this.replay.position;
         return Number.isFinite(this.offset) ? performance.now() / 1000 - this.offset : this.state.time;
     }
     get busy() {
@@ -265,22 +424,25 @@ class Page {
         requestAnimationFrame(() => {
             this.drawing = false;
             const now = this.now();
-            const all = [...this.past, ...this.state.exchanges];
+            const all = this.exchanges;
+            const timed = all.filter(hasRows);
+            timed.forEach((exchange, n) => this.numbers.set(exchange, n + 1));
             this.sending.update([...this.early, ...this.live.waiting.map(({ ref, text }) => ({ key: this.keyOf(ref), text }))], now);
             this.conversation.update(all, now, this.early.length > 0 || this.live.waiting.length > 0);
-            this.timeline.update(all.filter(hasRows), now);
+            this.timeline.update(timed, now);
             this.overview.update(all, now);
             byId("timeline-filter").classList.toggle("idle", all.length === 0);
-            this.header.update(this.state);
-            this.tabs.update(this.state);
+            this.header.update(this.shown);
+            this.tabs.update(this.shown);
             this.composer.busy(this.busy);
         });
     }
     tick() {
         const levels = this.live.levels();
-        this.composer.levels(levels);
+        this.composer.levels(this.replay === null ? levels : { ...levels, output: this.replay.level });
         if (this.live.sending)
             this.speech.hear(levels.input, performance.now() / 1000);
+        this.replay?.tick(performance.now() / 1000);
         if (isBusy(this.state))
             this.draw();
         else
@@ -307,42 +469,21 @@ class Page {
         this.early = this.early.filter((each) => each !== typed);
         this.draw();
     }
-    renew() {
-        const old = this.live;
-        this.release();
-        this.live = this.client();
-        this.release = this.live.holdToTalk(this.composer.talk);
-        this.composer.calm("");
-        this.opening = old.end().then(async () => {
-            this.reset();
-            await this.open();
-        });
-    }
     async show(kind) {
         if (kind === null)
             this.live.closeVideo();
         else
             await this.live.openVideo(kind);
     }
-    ask(path) {
-        return fetch(path, { headers: { "livetools-session": this.live.ready?.token ?? "" } });
-    }
-    async frames(id, name) {
-        const answer = await this.ask(`/frames?${new URLSearchParams({ id, name })}`);
-        if (!answer.ok)
-            throw new Error(await answer.text());
-        return (await answer.json());
-    }
     async export(kind) {
         try {
             if (kind === "transcript") {
-                download("conversation.md", transcriptOf([...this.past, ...this.state.exchanges], byId("agent").textContent ?? ""), "text/markdown");
+                download("conversation.md", transcriptOf(this.exchanges, byId("agent").textContent ?? ""), "text/markdown");
                 return;
             }
-            const answer = await this.ask(`/export/${kind}`);
-            const text = await answer.text();
-            if (!answer.ok)
-                throw new Error(text);
+            if (this.replay !== null)
+                throw new Error("this is a recording already: a session can be exported");
+            const text = await this.server.exported(kind);
             if (kind === "recording")
                 download("conversation.jsonl", text, "application/jsonl");
             else
@@ -354,42 +495,22 @@ class Page {
     }
 }
 const reasonOf = (error) => error instanceof LiveError || error instanceof Error ? error.message : String(error);
-/** What the right side shows; on a narrow screen, the only side. The first tab says when a call waits for a person. */
-class Tabs {
-    away;
-    buttons = document.querySelectorAll("button[data-view]");
-    shown = "conversation";
-    /** `away` is called when the tools are not looked at any more. */
-    constructor(away) {
-        this.away = away;
-        for (const button of this.buttons) {
-            button.addEventListener("click", () => this.show(button.dataset["view"] ?? "conversation"));
-        }
-        byId("all-tools").addEventListener("click", () => {
-            this.show("tools");
-            byId("tools-search").focus();
-        });
-        this.show("conversation");
-        WIDE.addEventListener("change", () => this.show(this.shown));
-    }
-    show(view) {
-        this.shown = view;
-        document.querySelector("main")?.setAttribute("data-view", view);
-        if (view !== "tools")
-            this.away();
-        for (const each of this.buttons) {
-            const { view: own } = each.dataset;
-            // where the conversation is always there, its side is the timeline's unless another one is wanted
-            const pressed = own === view || (own === "timeline" && view === "conversation" && WIDE.matches);
-            each.setAttribute("aria-pressed", String(pressed));
-        }
-    }
-    update({ exchanges }) {
-        const waiting = exchanges.flatMap(runs).filter(waitsForPerson).length;
-        const [conversation] = this.buttons;
-        if (conversation !== undefined)
-            setText(conversation, waiting > 0 ? `Conversation (${waiting})` : "Conversation");
-    }
+/** The token of this tab's session, wherever it goes on: whatever was chosen for it. */
+const TOKENS = {
+    getItem: () => sessionStorage.getItem(TOKEN),
+    setItem: (_, token) => sessionStorage.setItem(TOKEN, token),
+    removeItem: () => sessionStorage.removeItem(TOKEN),
+};
+/** Whether a page of this browser holds the session of this token: see `claim.ts` of the client. */
+async function isHeld(token) {
+    const locks = await navigator.locks?.query();
+    return locks?.held?.some(({ name }) => name === `livetools ${token}`) ?? false;
+}
+/** Draw the eye to something for a moment. */
+function flash(found) {
+    found?.classList.remove("found");
+    void found?.getBoundingClientRect(); // else the animation would not begin anew
+    found?.classList.add("found");
 }
 // The page listens before anything is known: somebody may type already.
 await new Page().start(fetch("/facts.json").then((answer) => answer.json()));

@@ -14,25 +14,34 @@ function isWanted(row, { text, failures }) {
     const words = "run" in row ? [called(row.run.call), stateOf(row.run), pretty(row.run.response)] : [row.message.text];
     return words.some((each) => each.toLocaleLowerCase().includes(text));
 }
+const TICK_WIDTH = 70; // pixels that a tick and its text need
 const SHORTEST = 0.25; // seconds that a scale shows at least
 const ORIGINS = { text: "typed", voice: "spoken", model: "by the model" };
 /** Whether there is something of an exchange to be drawn: notes alone have no bars. */
 export const hasRows = (exchange) => exchange.origin !== "model" || exchange.items.some((item) => item.kind !== "note");
+/** Redraws the ticks of a scale that has another width now. */
+const widths = new ResizeObserver((entries) => entries.forEach(({ target }) => scales.get(target)?.()));
+const scales = new WeakMap();
 export class ExchangeBars {
+    numberOf;
     wanted;
     root;
+    number = element("span");
     about = element("span", "about");
     axis = element("div", "axis", { "aria-hidden": "true" });
     rows = element("ol", "rows");
     list;
     scale = { began: 0, length: SHORTEST };
-    constructor(number, framesOf, wanted) {
+    constructor(numberOf, actions, wanted) {
+        this.numberOf = numberOf;
         this.wanted = wanted;
-        const title = element("h3", "title", {}, `Turn ${number}`, this.about);
+        const title = element("h3", "title", {}, this.number, this.about);
         this.root = element("li", "turn", {}, title, this.axis, this.rows);
+        scales.set(this.axis, () => this.draw());
+        widths.observe(this.axis);
         this.list = new List(this.rows, (row) => {
             const scale = () => this.scale;
-            return "run" in row ? new CallRow(scale, framesOf) : new MessageRow(scale);
+            return "run" in row ? new CallRow(scale, actions) : new MessageRow(scale);
         });
     }
     drawn = -1; // the revision
@@ -41,6 +50,7 @@ export class ExchangeBars {
         const open = isOpen(exchange); // what goes on grows with time, whether something happens or not
         const { text, failures } = this.wanted;
         const filter = `${failures} ${text}`;
+        setText(this.number, `Turn ${this.numberOf(exchange)}`);
         if (exchange.revision === this.drawn && filter === this.filter && !open)
             return;
         this.filter = filter;
@@ -55,7 +65,7 @@ export class ExchangeBars {
         this.root.hidden = rows.length === 0 && filter !== "false ";
     }
     draw() {
-        const step = niceStep(this.scale.length, this.axis.clientWidth < 220 ? 2.5 : 4);
+        const step = niceStep(this.scale.length, Math.min(4, Math.max(1, this.axis.clientWidth / TICK_WIDTH)));
         const ticks = [];
         for (let n = 0; n * step < this.scale.length * 0.85; n++)
             ticks.push(tick(n * step));
@@ -121,7 +131,7 @@ class MessageRow {
 }
 class CallRow {
     scale;
-    framesOf;
+    actions;
     root = element("li", "row call");
     button;
     name = element("span", "name");
@@ -130,9 +140,9 @@ class CallRow {
     ticks = element("span", "ticks");
     state = element("span", "state");
     details = null;
-    constructor(scale, framesOf) {
+    constructor(scale, actions) {
         this.scale = scale;
-        this.framesOf = framesOf;
+        this.actions = actions;
         this.button = element("button", "open", { type: "button", "aria-expanded": "false" }, this.name, element("span", "track", {}, this.wait, this.bar, this.ticks), this.state);
         this.root.append(this.button);
     }
@@ -166,8 +176,8 @@ class CallRow {
         this.button.id = idOf(run);
         this.button.addEventListener("click", () => {
             if (this.details === null) {
-                this.details = new Details(run, this.framesOf);
-                document.getElementById(`said-${run.key}`)?.scrollIntoView({ block: "nearest" });
+                this.details = new Details(run, this.actions);
+                this.actions.opened(run);
                 this.root.append(this.details.root);
             }
             else {
@@ -181,13 +191,15 @@ class CallRow {
 }
 /** What a click on a call opens: arguments, progress, result or error, frames. */
 class Details {
-    framesOf;
+    actions;
     root;
     parts = new Map();
     shown = "";
-    constructor(run, framesOf) {
-        this.framesOf = framesOf;
-        this.root = element("div", "details", { id: `details-${run.key}` });
+    constructor(run, actions) {
+        this.actions = actions;
+        const back = element("button", "", { type: "button" }, "Show in the conversation");
+        back.addEventListener("click", () => actions.asked(run));
+        this.root = element("div", "details", { id: `details-${run.key}` }, element("p", "back", {}, back));
         this.update(run);
     }
     update(run) {
@@ -222,7 +234,7 @@ class Details {
     }
     async showFrames(call) {
         try {
-            const frames = await this.framesOf(call);
+            const frames = await this.actions.frames(call);
             this.part("Frames", frames.map(frameText).join("\n\n") || "no frame names this call");
         }
         catch (error) {

@@ -4,6 +4,7 @@ import type { State as LineState } from "../../dist/client.js";
 import { byId, setAttribute, setText } from "./dom.js";
 import { duration } from "./format.js";
 import { isGone, runs, waitsForPerson, type State } from "./state.js";
+import type { Offered } from "./setup.js";
 import type { Declared } from "./tools.js";
 
 /** What is known before a session stands. */
@@ -13,6 +14,10 @@ export interface Facts {
   model: string;
   tools: Declared[];
   pretend: boolean;
+  /** Whether a recording is shown first; whether sessions are kept; what can be chosen for one (`null`: nothing). */
+  replay: boolean;
+  history: boolean;
+  choices: Offered | null;
 }
 
 export interface HeaderActions {
@@ -29,10 +34,16 @@ const LINES: Record<LineState, string> = {
 };
 const COUNT = new Intl.NumberFormat("en");
 
+/** To the millisecond, which is what one compares, as long as that is a short word. */
+const latency = (milliseconds: number): string =>
+  milliseconds < 10_000 ? `${milliseconds} ms` : duration(milliseconds / 1000);
+
 export class Header {
   private page: LineState = "closed";
   private reason = "";
   private title = document.title;
+  private recorded = "";
+  private pretend = false;
 
   constructor(actions: HeaderActions) {
     byId("renew").addEventListener("click", () => actions.renew());
@@ -61,6 +72,7 @@ export class Header {
     setText(byId("agent"), facts.title);
     setAttribute(byId("agent"), "title", facts.title);
     setText(byId("model"), facts.model);
+    this.pretend = facts.pretend;
     byId("pretend").hidden = !facts.pretend;
   }
 
@@ -70,13 +82,24 @@ export class Header {
     this.reason = reason;
   }
 
+  /** The model of the session. */
+  model(name: string): void {
+    setText(byId("model"), name);
+  }
+
+  /** A recording is shown in place of a session; `""`: none. */
+  recording(name: string): void {
+    this.recorded = name;
+    byId("pretend").hidden = name !== "" || !this.pretend;
+  }
+
   update(state: State): void {
     const badge = byId("line");
     const [line, words, why] = this.standing(state);
     setAttribute(badge, "data-line", line);
     setAttribute(badge, "title", why || null);
     setText(byId("line-text"), words);
-    setText(byId("latency"), state.latency === null ? "–" : `${state.latency} ms`);
+    setText(byId("latency"), state.latency === null ? "–" : latency(state.latency));
     const calls = state.calls > 0 ? `from the end of the question to the answer, without ${duration(state.calls / 1000)} in calls` : null;
     setAttribute(byId("latency"), "title", calls);
     byId("active").hidden = state.agent === null;
@@ -90,6 +113,7 @@ export class Header {
 
   /** The state that the dot shows, its words, and the reason. The session may end, or lose its model, before this page does. */
   private standing(state: State): [string, string, string] {
+    if (this.recorded !== "") return ["ended", "recording", this.recorded];
     if (isGone(state.line)) return [state.line, LINES.ended, state.lineNote];
     if (this.page !== "ready") return [this.page, LINES[this.page], this.reason];
     if (state.line === "reconnecting") return ["reconnecting", "reconnecting…", state.lineNote];

@@ -2,82 +2,56 @@
 
 import { LiveClient, LiveError, type Ready, type RelayMessage, type VideoKind } from "../../dist/client.js";
 import { Announcer } from "./announcer.js";
+import { archivedFrames, setupOf, stateOf, type Conversation } from "./archive.js";
 import { Composer } from "./composer.js";
 import { ExchangeView, SendingView } from "./conversation.js";
-import { byId, List, setText } from "./dom.js";
+import { byId, List } from "./dom.js";
 import { download, transcriptOf } from "./exports.js";
 import { Header, type Facts } from "./header.js";
 import { Overview } from "./overview.js";
-import { showSetup, type SetupMessage } from "./setup.js";
+import { Replay } from "./replay.js";
+import { Server } from "./server.js";
+import { Sessions, type Kept } from "./sessions.js";
+import { Setup, type Choices } from "./setup.js";
+import { Side } from "./side.js";
 import { SpeechEnd } from "./speech.js";
-import { current, divider, initial, isBusy, lose, reduce, runs, waitsForPerson } from "./state.js";
-import type { Entry, Exchange, Run, State } from "./state.js";
+import { current, divider, initial, isBusy, lose, reduce } from "./state.js";
+import type { Call, Entry, Exchange, Run, State } from "./state.js";
+import { Tabs } from "./tabs.js";
 import { ExchangeBars, hasRows, idOf, type Frame, type Wanted } from "./timeline.js";
-import { Tools, type Declared } from "./tools.js";
+import { Tools } from "./tools.js";
 
 const TICK = 100; // milliseconds between drawings of what grows with time
 const NO_SESSION = "There is no session any more. “New session” begins another one.";
 const NEW_SESSION = "a new session: the model does not know what stands above";
-const NEAR = 80; // pixels from the end within which a side follows what is new
-
-const WIDE = window.matchMedia("(min-width: 60.01rem)");
-
-/** A scrolled side of the page, which follows its end while its end is in sight. */
-class Side {
-  private readonly scroll: HTMLElement;
-  private readonly empty: HTMLElement;
-  private readonly list: List<Exchange>;
-  private follows = true;
-  private top = 0; // when it last scrolled
-
-  constructor(name: string, make: (exchange: Exchange) => ExchangeView | ExchangeBars) {
-    this.scroll = byId(`${name}-scroll`);
-    this.scroll.addEventListener("scroll", () => this.scrolled());
-    new ResizeObserver(() => this.follow()).observe(this.scroll); // a keyboard opens, a phone is turned
-    this.empty = byId(`${name}-empty`);
-    this.list = new List(byId(name), make);
-  }
-
-  /** `more`: something is shown beside the exchanges. */
-  update(exchanges: readonly Exchange[], now: number, more = false): void {
-    this.empty.hidden = exchanges.length > 0 || more;
-    this.list.update(exchanges, now);
-    this.follow();
-  }
-
-  /** Whoever scrolls back stays there; what grows below is no such wish. */
-  private scrolled(): void {
-    const { scrollTop } = this.scroll;
-    if (scrollTop < this.top || this.atEnd) this.follows = this.atEnd;
-    this.top = scrollTop;
-  }
-
-  private get atEnd(): boolean {
-    const { scrollHeight, scrollTop, clientHeight } = this.scroll;
-    return scrollHeight - scrollTop - clientHeight < NEAR;
-  }
-
-  private follow(): void {
-    if (this.follows) this.scroll.scrollTop = this.scroll.scrollHeight;
-  }
-}
+const TOKEN = "livetools token"; // in the tab's own storage
+const CHOICES = "livetools choices"; // the same
+const SAME_SESSION = "the session goes on: the model knows what stands above";
 
 class Page {
+  private choices = ""; // the key of what was chosen for this page's sessions
   private state: State = initial();
   private live = this.client();
   private offset = Infinity; // between this page's clock and the session's
   private drawing = false;
-  private past: Exchange[] = []; // of sessions before, which were not kept; and what stands between
+  private past: Exchange[] = []; // of sessions before this one; and what stands between
+  private joining: string | null = null; // the session below which the next one goes on
+  private id: string | null = null; // of the page's session, among those that are kept
+  private keeps = false; // the server keeps sessions
+  private replay: Replay | null = null; // the recording that is shown in place of a session
   private early: { key: number; text: string }[] = []; // typed before the session stands
   private sending = new List<{ key: number; text: string }>(byId("waiting"), (typed) => new SendingView(typed));
   private refs = new Map<string, number>(); // of the texts that are on their way: their keys
-  private turns = 0; // on the timeline
+  private numbers = new WeakMap<Exchange, number>(); // of turns on the timeline
   private release = (): void => {}; // of the button of push-to-talk
-  private readonly wanted: Wanted = { text: "", failures: false };
-  private readonly overview = new Overview();
-  private readonly tools = new Tools();
-  private readonly tabs = new Tabs(() => this.tools.clear());
   private opening: Promise<void> | undefined; // of the session
+  private readonly wanted: Wanted = { text: "", failures: false };
+  private readonly server = new Server(() => this.live.ready?.token ?? "");
+  private readonly overview = new Overview((run) => this.reveal(run));
+  private readonly tools = new Tools();
+  private readonly setup = new Setup((choices) => void this.choose(choices));
+  private readonly sessions: Sessions;
+  private readonly tabs: Tabs;
   private readonly header: Header;
   private readonly announcer = new Announcer(byId("announcer"));
   private readonly composer: Composer;
@@ -97,9 +71,22 @@ class Page {
       microphone: (on) => (on ? this.live.openMicrophone() : this.live.closeMicrophone()),
       video: (kind) => this.show(kind),
     });
+    const trouble = (error: unknown): void => this.composer.trouble(reasonOf(error));
+    this.sessions = new Sessions(
+      {
+        list: () => this.server.sessions(),
+        reopen: (session) => this.reopen(session),
+        delete: (session) => this.delete(session),
+        show: async (file) => this.watch(await this.server.recording(file)),
+      },
+      trouble,
+    );
+    this.tabs = new Tabs((view) => {
+      if (view !== "tools") this.tools.clear();
+      if (view === "sessions") this.sessions.refresh().catch(trouble);
+    });
     this.conversation = new Side("conversation", () => new ExchangeView(this.decide));
-    const frames = (call: { id: string; name: string }): Promise<Frame[]> => this.frames(call.id, call.name);
-    this.timeline = new Side("timeline", () => new ExchangeBars(++this.turns, frames, this.wanted));
+    this.timeline = new Side("timeline", (exchange) => this.bars(exchange));
     this.release = this.live.holdToTalk(this.composer.talk);
     this.listenToFilter();
     window.setInterval(() => this.tick(), TICK);
@@ -112,35 +99,69 @@ class Page {
     reveal: (run: Run) => this.reveal(run),
   };
 
-  private listenToFilter(): void {
-    const search = byId<HTMLInputElement>("timeline-search");
-    const failures = byId("failures");
-    search.addEventListener("input", () => {
-      this.wanted.text = search.value.trim().toLocaleLowerCase();
-      this.draw();
-    });
-    failures.addEventListener("click", () => {
-      this.wanted.failures = !this.wanted.failures;
-      failures.setAttribute("aria-pressed", String(this.wanted.failures));
-      this.draw();
-    });
+  private bars(exchange: Exchange): ExchangeBars {
+    const actions = {
+      frames: async (call: Call): Promise<Frame[]> => archivedFrames(exchange, call) ?? (await this.server.frames(call)),
+      opened: (run: Run) => this.point(run),
+      asked: (run: Run) => {
+        this.tabs.show("conversation");
+        this.point(run);
+      },
+    };
+    return new ExchangeBars((each) => this.numbers.get(each) ?? 0, actions, this.wanted);
   }
 
-  /** Open a call on the timeline. */
+  private listenToFilter(): void {
+    byId<HTMLInputElement>("timeline-search").addEventListener("input", ({ target }) => {
+      this.wanted.text = (target as HTMLInputElement).value.trim().toLocaleLowerCase();
+      this.draw();
+    });
+    byId("failures").addEventListener("click", () => this.filter(this.wanted.text, !this.wanted.failures));
+  }
+
+  private filter(text: string, failures: boolean): void {
+    Object.assign(this.wanted, { text, failures });
+    if (text === "") byId<HTMLInputElement>("timeline-search").value = "";
+    byId("failures").setAttribute("aria-pressed", String(failures));
+    this.draw();
+  }
+
+  /** Open a call on the timeline, whatever is looked for there. */
   private reveal(run: Run): void {
     this.tabs.show("timeline");
     const button = document.getElementById(idOf(run));
-    if (button?.getAttribute("aria-expanded") === "false") button.click();
-    button?.scrollIntoView({ block: "start" });
-    button?.focus();
+    if (button === null) {
+      if (this.wanted.text === "" && !this.wanted.failures) return;
+      this.filter("", false);
+      requestAnimationFrame(() => this.reveal(run)); // when it is drawn
+      return;
+    }
+    if (button.getAttribute("aria-expanded") === "false") button.click();
+    button.scrollIntoView({ block: "start" });
+    this.timeline.stay();
+    button.focus();
+    flash(button.parentElement);
+  }
+
+  /** Show where in the conversation a call was made. */
+  private point(run: Run): void {
+    const card = document.getElementById(`said-${run.key}`);
+    card?.scrollIntoView({ block: "nearest" });
+    this.conversation.stay();
+    flash(card);
   }
 
   /** Begin a session, or go on with the one that this tab had; `facts` is what is known before it stands. */
   start(facts: Promise<Facts>): Promise<void> {
-    this.opening = facts.then((known) => {
+    this.opening = facts.then(async (known) => {
       this.header.tell(known);
       this.tools.tell(known.tools);
-      return this.open();
+      this.setup.offer(known.choices);
+      this.sessions.tell(known.history);
+      this.keeps = known.history;
+      if (known.choices !== null) await this.chooseAgain();
+      if (known.replay) this.watch(await this.server.recording());
+      else await this.open();
     });
     return this.opening;
   }
@@ -153,8 +174,93 @@ class Page {
     }
   }
 
+  /** Another client in the place of this one, which is returned: nothing that it says counts any more. */
+  private leave(): LiveClient {
+    const old = this.live;
+    this.release();
+    this.live = this.client();
+    this.release = this.live.holdToTalk(this.composer.talk);
+    this.composer.calm("");
+    this.composer.trouble("");
+    if (this.replay !== null) this.state.keys = Math.max(this.state.keys, this.replay.state.keys); // none is given twice
+    this.replay?.close();
+    this.replay = null;
+    this.header.recording("");
+    return old;
+  }
+
+  private renew(): void {
+    const old = this.leave();
+    this.opening = old.end().then(async () => {
+      this.reset();
+      await this.open();
+    });
+  }
+
+  /** Begin a session with these choices. */
+  private async choose(choices: Choices): Promise<void> {
+    try {
+      this.choices = Object.keys(choices).length > 0 ? await this.server.choose(choices) : "";
+    } catch (error) {
+      return this.composer.trouble(reasonOf(error));
+    }
+    sessionStorage.setItem(CHOICES, JSON.stringify(choices));
+    this.renew();
+  }
+
+  /** What was chosen in this tab, before it was reloaded or the server started again, holds for its next session too. */
+  private async chooseAgain(): Promise<void> {
+    const saved = JSON.parse(sessionStorage.getItem(CHOICES) ?? "{}") as Choices;
+    if (Object.keys(saved).length === 0) return;
+    try {
+      this.choices = await this.server.choose(saved);
+    } catch (error) {
+      sessionStorage.removeItem(CHOICES);
+      return this.composer.trouble(reasonOf(error));
+    }
+    this.leave();
+  }
+
+  /** Leave this page's session, which is kept for a while, and go on with another one. */
+  private async reopen(session: Kept): Promise<void> {
+    const token = await this.server.open(session.id);
+    if (token !== null && (await isHeld(token))) throw new LiveError("this session is open in another tab");
+    await this.leave().disconnect();
+    this.reset();
+    if (token === null) TOKENS.removeItem();
+    else TOKENS.setItem("", token);
+    this.joining = token === null ? session.id : null;
+    this.tabs.show("conversation");
+    await (this.opening = this.open());
+  }
+
+  private async delete(session: Kept): Promise<void> {
+    await this.server.delete(session.id);
+    if (session.own) this.renew();
+  }
+
+  /** Show a recording in place of a session. */
+  private watch(recording: Conversation): void {
+    void this.leave().disconnect();
+    this.reset();
+    const closed = (): void => {
+      this.leave();
+      this.opening = this.open();
+    };
+    this.replay = new Replay(recording, this.state.keys, () => this.draw(), closed);
+    const { setup, tools } = setupOf(recording);
+    this.header.recording(recording.name);
+    this.header.model((setup.model ?? "").replace(/^.*\//, ""));
+    this.tools.tell(tools);
+    this.setup.show(setup, {});
+    this.composer.enable("ended");
+    this.tabs.show("conversation");
+    this.draw();
+  }
+
   private client(): LiveClient {
-    const live = new LiveClient({ url: new URL("/live/", location.href) });
+    const url = new URL(this.choices === "" ? "/live/" : `/live/?choices=${this.choices}`, location.href);
+    const live = new LiveClient({ url, storage: TOKENS });
     live.on("message", ({ message, replayed }) => {
       if (live === this.live) this.hear(message, replayed);
     });
@@ -206,38 +312,71 @@ class Page {
       default:
         this.take(message);
         if (message.type === "agent") this.learn(message.tools);
+        if (message.type === "Reconnected" && !message.state_restored) this.forgotten();
         if (!replayed) this.announcer.tell(this.state, message);
     }
   }
 
-  private begin({ resumed, at, missed, tools, agent, declared_only }: Ready): void {
-    const lost = !resumed && this.state.exchanges.length > 0;
-    if (lost) this.archive();
+  private begin({ resumed, at, missed, model, tools, agent, declared_only }: Ready): void {
+    const anew = !resumed || at + 1 < this.state.time; // a session may go on in a server that was started again
+    const said = this.state.exchanges.length > 0;
+    const join = resumed ? null : (this.joining ?? (said ? this.id : null));
+    if (anew && said) this.archive(resumed ? SAME_SESSION : NEW_SESSION);
     else if (!resumed) this.reset();
+    this.joining = null;
     this.state.declaredOnly = new Set(declared_only);
     this.state.agent = agent;
     this.offset = performance.now() / 1000 - at;
     this.composer.calm("");
     this.composer.trouble(missed > 0 ? `${missed} older events of this session are not kept any more` : "");
+    this.header.model(model);
     this.learn(tools);
+    if (this.keeps && (resumed || join !== null)) void this.recall(join);
   }
 
   /** The names are known at once; what was declared of them, and all that was sent, is asked for. */
   private learn(names: readonly string[]): void {
     this.tools.name(names);
-    void this.ask("/session.json")
-      .then(async (answer) => {
-        if (!answer.ok) return;
-        const { tools, setup } = (await answer.json()) as { tools: Declared[]; setup: SetupMessage };
+    this.server
+      .told()
+      .then(({ id, tools, setup, choices }) => {
+        this.id = id;
         this.tools.tell(tools);
-        showSetup(setup);
+        this.setup.show(setup, choices);
       })
       .catch(() => {}); // the line is away: it is asked for again when it is back
   }
 
-  /** What was said in a session that is not kept stays, above a line. */
-  private archive(): void {
-    this.past.push(...lose(this.state), divider(this.state, NEW_SESSION));
+  /** Show what was said before this session began; `join`: in that one, below which this one is to go on. */
+  private async recall(join: string | null): Promise<void> {
+    const { live } = this;
+    try {
+      if (join !== null) await this.server.join(join);
+      if (this.past.length > 0) return;
+      const before = await this.server.past();
+      if (before.messages.length === 0 || this.past.length > 0 || live !== this.live) return;
+      const state = stateOf(before, this.state.keys);
+      this.past = [...state.exchanges];
+      this.past.push(divider(state, before.knows ? SAME_SESSION : NEW_SESSION));
+      this.state.keys = state.keys;
+      this.draw();
+    } catch (error) {
+      this.composer.trouble(reasonOf(error));
+    }
+  }
+
+  /** The service has forgotten what it was asked to go on with. */
+  private forgotten(): void {
+    const [item] = this.past.at(-1)?.items ?? [];
+    if (item?.kind !== "note" || item.text !== SAME_SESSION || this.state.exchanges.some(hasRows)) return;
+    const state = initial([], this.state.keys);
+    this.past.splice(-1, 1, divider(state, NEW_SESSION));
+    this.state.keys = state.keys;
+  }
+
+  /** What was said in a session that is over stays, above a line. */
+  private archive(line: string): void {
+    this.past.push(...lose(this.state), divider(this.state, line));
     this.state = initial([], this.state.keys);
     this.offset = Infinity;
     this.draw();
@@ -247,7 +386,7 @@ class Page {
     this.state = initial([], this.state.keys);
     this.past = [];
     this.offset = Infinity;
-    this.turns = 0;
+    this.id = null;
     this.draw();
   }
 
@@ -256,7 +395,17 @@ class Page {
     this.draw();
   }
 
+  /** The page's own session, or the recording. */
+  private get shown(): State {
+    return this.replay?.state ?? this.state;
+  }
+
+  private get exchanges(): Exchange[] {
+    return [...this.past, ...this.shown.exchanges];
+  }
+
   private now(): number {
+    if (this.replay !== null) return this.replay.position;
     return Number.isFinite(this.offset) ? performance.now() / 1000 - this.offset : this.state.time;
   }
 
@@ -271,22 +420,25 @@ class Page {
     requestAnimationFrame(() => {
       this.drawing = false;
       const now = this.now();
-      const all = [...this.past, ...this.state.exchanges];
+      const all = this.exchanges;
+      const timed = all.filter(hasRows);
+      timed.forEach((exchange, n) => this.numbers.set(exchange, n + 1));
       this.sending.update([...this.early, ...this.live.waiting.map(({ ref, text }) => ({ key: this.keyOf(ref), text }))], now);
       this.conversation.update(all, now, this.early.length > 0 || this.live.waiting.length > 0);
-      this.timeline.update(all.filter(hasRows), now);
+      this.timeline.update(timed, now);
       this.overview.update(all, now);
       byId("timeline-filter").classList.toggle("idle", all.length === 0);
-      this.header.update(this.state);
-      this.tabs.update(this.state);
+      this.header.update(this.shown);
+      this.tabs.update(this.shown);
       this.composer.busy(this.busy);
     });
   }
 
   private tick(): void {
     const levels = this.live.levels();
-    this.composer.levels(levels);
+    this.composer.levels(this.replay === null ? levels : { ...levels, output: this.replay.level });
     if (this.live.sending) this.speech.hear(levels.input, performance.now() / 1000);
+    this.replay?.tick(performance.now() / 1000);
     if (isBusy(this.state)) this.draw();
     else this.composer.busy(this.busy);
   }
@@ -314,42 +466,19 @@ class Page {
     this.draw();
   }
 
-  private renew(): void {
-    const old = this.live;
-    this.release();
-    this.live = this.client();
-    this.release = this.live.holdToTalk(this.composer.talk);
-    this.composer.calm("");
-    this.opening = old.end().then(async () => {
-      this.reset();
-      await this.open();
-    });
-  }
-
   private async show(kind: VideoKind | null): Promise<void> {
     if (kind === null) this.live.closeVideo();
     else await this.live.openVideo(kind);
   }
 
-  private ask(path: string): Promise<Response> {
-    return fetch(path, { headers: { "livetools-session": this.live.ready?.token ?? "" } });
-  }
-
-  private async frames(id: string, name: string): Promise<Frame[]> {
-    const answer = await this.ask(`/frames?${new URLSearchParams({ id, name })}`);
-    if (!answer.ok) throw new Error(await answer.text());
-    return (await answer.json()) as Frame[];
-  }
-
   private async export(kind: string): Promise<void> {
     try {
       if (kind === "transcript") {
-        download("conversation.md", transcriptOf([...this.past, ...this.state.exchanges], byId("agent").textContent ?? ""), "text/markdown");
+        download("conversation.md", transcriptOf(this.exchanges, byId("agent").textContent ?? ""), "text/markdown");
         return;
       }
-      const answer = await this.ask(`/export/${kind}`);
-      const text = await answer.text();
-      if (!answer.ok) throw new Error(text);
+      if (this.replay !== null) throw new Error("this is a recording already: a session can be exported");
+      const text = await this.server.exported(kind);
       if (kind === "recording") download("conversation.jsonl", text, "application/jsonl");
       else download("test_conversation.py", text, "text/x-python");
     } catch (error) {
@@ -361,42 +490,24 @@ class Page {
 const reasonOf = (error: unknown): string =>
   error instanceof LiveError || error instanceof Error ? error.message : String(error);
 
-/** What the right side shows; on a narrow screen, the only side. The first tab says when a call waits for a person. */
-class Tabs {
-  private readonly buttons = document.querySelectorAll<HTMLButtonElement>("button[data-view]");
+/** The token of this tab's session, wherever it goes on: whatever was chosen for it. */
+const TOKENS = {
+  getItem: (): string | null => sessionStorage.getItem(TOKEN),
+  setItem: (_: string, token: string): void => sessionStorage.setItem(TOKEN, token),
+  removeItem: (): void => sessionStorage.removeItem(TOKEN),
+};
 
-  private shown = "conversation";
+/** Whether a page of this browser holds the session of this token: see `claim.ts` of the client. */
+async function isHeld(token: string): Promise<boolean> {
+  const locks = await navigator.locks?.query();
+  return locks?.held?.some(({ name }) => name === `livetools ${token}`) ?? false;
+}
 
-  /** `away` is called when the tools are not looked at any more. */
-  constructor(private readonly away: () => void) {
-    for (const button of this.buttons) {
-      button.addEventListener("click", () => this.show(button.dataset["view"] ?? "conversation"));
-    }
-    byId("all-tools").addEventListener("click", () => {
-      this.show("tools");
-      byId("tools-search").focus();
-    });
-    this.show("conversation");
-    WIDE.addEventListener("change", () => this.show(this.shown));
-  }
-
-  show(view: string): void {
-    this.shown = view;
-    document.querySelector("main")?.setAttribute("data-view", view);
-    if (view !== "tools") this.away();
-    for (const each of this.buttons) {
-      const { view: own } = each.dataset;
-      // where the conversation is always there, its side is the timeline's unless another one is wanted
-      const pressed = own === view || (own === "timeline" && view === "conversation" && WIDE.matches);
-      each.setAttribute("aria-pressed", String(pressed));
-    }
-  }
-
-  update({ exchanges }: State): void {
-    const waiting = exchanges.flatMap(runs).filter(waitsForPerson).length;
-    const [conversation] = this.buttons;
-    if (conversation !== undefined) setText(conversation, waiting > 0 ? `Conversation (${waiting})` : "Conversation");
-  }
+/** Draw the eye to something for a moment. */
+function flash(found: Element | null | undefined): void {
+  found?.classList.remove("found");
+  void found?.getBoundingClientRect(); // else the animation would not begin anew
+  found?.classList.add("found");
 }
 
 // The page listens before anything is known: somebody may type already.

@@ -1,38 +1,67 @@
-// All calls of the timeline in one line, however many: a bar each, as high as it took long. A click goes to the call.
+// All calls of the timeline in one line, however many: a bar each, as high as it took long. Where there are more calls than
+// bars have room, a bar stands for some in a row: as high as the longest of them, in the colour of the worst. A click goes to
+// the call.
 
 import { byId, setAttribute } from "./dom.js";
-import { runs, type Exchange, type Run } from "./state.js";
-import { idOf } from "./timeline.js";
+import { duration, STATES } from "./format.js";
+import { runs, type CallState, type Exchange, type Run } from "./state.js";
 
 const FEW = 8; // calls that need no overview
+const NARROWEST = 3; // pixels of a bar, with what is free beside it
+
+/** From what a person must see to what is as it should be. */
+const WORST: readonly CallState[] = ["failed", "refused", "lost", "approval", "answer", "cancelled", "running", "finished"];
+const isWorse = (one: Run, other: Run): boolean => WORST.indexOf(one.state) < WORST.indexOf(other.state);
 
 export class Overview {
   private readonly root = byId("overview");
-  private shown: Run[] = [];
+  private exchanges: readonly Exchange[] = [];
+  private bars: Run[][] = [];
 
-  constructor() {
+  /** `find` is called with the call that a click is on. */
+  constructor(find: (run: Run) => void) {
     this.root.addEventListener("click", ({ clientX }) => {
-      const { left, width } = this.root.getBoundingClientRect();
-      const bars = [...this.root.children].findIndex((bar) => bar.getBoundingClientRect().right >= clientX);
-      const place = bars < 0 ? this.shown.length - 1 : bars;
-      const run = this.shown[width > 0 && clientX >= left ? place : 0];
-      if (run !== undefined) document.getElementById(idOf(run))?.scrollIntoView({ block: "center" });
+      const place = [...this.root.children].findLastIndex((drawn) => drawn.getBoundingClientRect().left <= clientX);
+      const bar = this.bars[Math.max(0, place)];
+      if (bar !== undefined) find(worst(bar));
     });
+    new ResizeObserver(() => this.update(this.exchanges, this.now)).observe(this.root);
   }
+
+  private now = 0;
 
   update(exchanges: readonly Exchange[], now: number): void {
-    this.shown = exchanges.flatMap(runs);
-    this.root.hidden = this.shown.length < FEW;
+    this.exchanges = exchanges;
+    this.now = now;
+    const all = exchanges.flatMap(runs);
+    this.root.hidden = all.length < FEW;
     if (this.root.hidden) return;
-    while (this.root.childElementCount > this.shown.length) this.root.lastElementChild?.remove();
-    while (this.root.childElementCount < this.shown.length) this.root.append(document.createElement("i"));
-    const took = this.shown.map((run) => Math.log1p(Math.max(0, (run.ended ?? now) - run.began) * 10));
-    const most = Math.max(...took, 0.1);
-    for (const [n, run] of this.shown.entries()) {
-      const bar = this.root.children[n] as HTMLElement;
-      setAttribute(bar, "data-state", run.state);
-      const height = `${Math.round((took[n]! / most) * 100)}%`;
-      if (bar.style.height !== height) bar.style.height = height;
+    const room = Math.max(1, Math.floor(this.root.clientWidth / NARROWEST));
+    this.bars = grouped(all, Math.min(all.length, room));
+    while (this.root.childElementCount > this.bars.length) this.root.lastElementChild?.remove();
+    while (this.root.childElementCount < this.bars.length) this.root.append(document.createElement("i"));
+    const took = this.bars.map((bar) => Math.max(...bar.map((run) => Math.max(0, (run.ended ?? now) - run.began))));
+    const most = Math.max(...took, 0.01);
+    for (const [n, bar] of this.bars.entries()) {
+      const drawn = this.root.children[n] as HTMLElement;
+      setAttribute(drawn, "data-state", worst(bar).state);
+      setAttribute(drawn, "title", told(bar, took[n]!));
+      const height = `${Math.round((Math.log1p(took[n]! * 10) / Math.log1p(most * 10)) * 100)}%`;
+      if (drawn.style.height !== height) drawn.style.height = height;
     }
   }
+}
+
+/** The runs in so many groups, in their order, each as large as another. */
+function grouped(all: readonly Run[], groups: number): Run[][] {
+  const at = (group: number): number => Math.floor((group * all.length) / groups);
+  return Array.from({ length: groups }, (_, group) => all.slice(at(group), at(group + 1)));
+}
+
+const worst = (bar: readonly Run[]): Run => bar.reduce((one, other) => (isWorse(other, one) ? other : one));
+
+function told(bar: readonly Run[], took: number): string {
+  const { call, state } = worst(bar);
+  const more = bar.length > 1 ? ` and ${bar.length - 1} more` : "";
+  return `${call.name}${more}: ${STATES[state].word}, ${duration(took)}`;
 }

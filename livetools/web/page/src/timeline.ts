@@ -31,9 +31,17 @@ function isWanted(row: Row, { text, failures }: Wanted): boolean {
   return words.some((each) => each.toLocaleLowerCase().includes(text));
 }
 
-/** Fetches the frames of a call. */
-export type FramesOf = (call: Call) => Promise<Frame[]>;
+/** What a call on the timeline asks for. */
+export interface CallActions {
+  /** Its frames. */
+  frames(call: Call): Promise<Frame[]>;
+  /** It was opened: show where it was made in the conversation. */
+  opened(run: Run): void;
+  /** Show it in the conversation, where that is another view. */
+  asked(run: Run): void;
+}
 
+const TICK_WIDTH = 70; // pixels that a tick and its text need
 const SHORTEST = 0.25; // seconds that a scale shows at least
 const ORIGINS: Record<Exchange["origin"], string> = { text: "typed", voice: "spoken", model: "by the model" };
 
@@ -50,8 +58,13 @@ interface Scale {
 export const hasRows = (exchange: Exchange): boolean =>
   exchange.origin !== "model" || exchange.items.some((item) => item.kind !== "note");
 
+/** Redraws the ticks of a scale that has another width now. */
+const widths = new ResizeObserver((entries) => entries.forEach(({ target }) => scales.get(target)?.()));
+const scales = new WeakMap<Element, () => void>();
+
 export class ExchangeBars implements View<Exchange> {
   readonly root: HTMLElement;
+  private readonly number = element("span");
   private readonly about = element("span", "about");
   private readonly axis = element("div", "axis", { "aria-hidden": "true" });
   private readonly rows = element("ol", "rows");
@@ -59,15 +72,17 @@ export class ExchangeBars implements View<Exchange> {
   private scale: Scale = { began: 0, length: SHORTEST };
 
   constructor(
-    number: number,
-    framesOf: FramesOf,
+    private readonly numberOf: (exchange: Exchange) => number,
+    actions: CallActions,
     private readonly wanted: Readonly<Wanted>,
   ) {
-    const title = element("h3", "title", {}, `Turn ${number}`, this.about);
+    const title = element("h3", "title", {}, this.number, this.about);
     this.root = element("li", "turn", {}, title, this.axis, this.rows);
+    scales.set(this.axis, () => this.draw());
+    widths.observe(this.axis);
     this.list = new List<Row>(this.rows, (row) => {
       const scale = () => this.scale;
-      return "run" in row ? new CallRow(scale, framesOf) : new MessageRow(scale);
+      return "run" in row ? new CallRow(scale, actions) : new MessageRow(scale);
     });
   }
 
@@ -78,6 +93,7 @@ export class ExchangeBars implements View<Exchange> {
     const open = isOpen(exchange); // what goes on grows with time, whether something happens or not
     const { text, failures } = this.wanted;
     const filter = `${failures} ${text}`;
+    setText(this.number, `Turn ${this.numberOf(exchange)}`);
     if (exchange.revision === this.drawn && filter === this.filter && !open) return;
     this.filter = filter;
     this.drawn = open ? -1 : exchange.revision;
@@ -92,7 +108,7 @@ export class ExchangeBars implements View<Exchange> {
   }
 
   private draw(): void {
-    const step = niceStep(this.scale.length, this.axis.clientWidth < 220 ? 2.5 : 4);
+    const step = niceStep(this.scale.length, Math.min(4, Math.max(1, this.axis.clientWidth / TICK_WIDTH)));
     const ticks: string[] = [];
     for (let n = 0; n * step < this.scale.length * 0.85; n++) ticks.push(tick(n * step));
     const drawn = `${ticks.join("|")}/${this.scale.length}`;
@@ -172,7 +188,7 @@ class CallRow implements View<Row> {
 
   constructor(
     private readonly scale: () => Scale,
-    private readonly framesOf: FramesOf,
+    private readonly actions: CallActions,
   ) {
     this.button = element(
       "button",
@@ -214,8 +230,8 @@ class CallRow implements View<Row> {
     this.button.id = idOf(run);
     this.button.addEventListener("click", () => {
       if (this.details === null) {
-        this.details = new Details(run, this.framesOf);
-        document.getElementById(`said-${run.key}`)?.scrollIntoView({ block: "nearest" });
+        this.details = new Details(run, this.actions);
+        this.actions.opened(run);
         this.root.append(this.details.root);
       } else {
         this.details.root.remove();
@@ -235,9 +251,11 @@ class Details {
 
   constructor(
     run: Run,
-    private readonly framesOf: FramesOf,
+    private readonly actions: CallActions,
   ) {
-    this.root = element("div", "details", { id: `details-${run.key}` });
+    const back = element("button", "", { type: "button" }, "Show in the conversation");
+    back.addEventListener("click", () => actions.asked(run));
+    this.root = element("div", "details", { id: `details-${run.key}` }, element("p", "back", {}, back));
     this.update(run);
   }
 
@@ -274,7 +292,7 @@ class Details {
 
   private async showFrames(call: Call): Promise<void> {
     try {
-      const frames = await this.framesOf(call);
+      const frames = await this.actions.frames(call);
       this.part("Frames", frames.map(frameText).join("\n\n") || "no frame names this call");
     } catch (error) {
       this.part("Frames", `the frames cannot be had: ${error instanceof Error ? error.message : String(error)}`);

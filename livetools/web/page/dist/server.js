@@ -1,0 +1,54 @@
+// What the page asks of its server beside the session itself, in the name of that session.
+export class Server {
+    token;
+    /** `token` is that of the page's session. */
+    constructor(token) {
+        this.token = token;
+    }
+    async told() {
+        return await this.json("/session.json");
+    }
+    async frames({ id, name }) {
+        return await this.json(`/frames?${new URLSearchParams({ id, name })}`);
+    }
+    async exported(kind) {
+        return await (await this.ask(`/export/${kind}`)).text();
+    }
+    /** What was said before the page's session began. */
+    async past() {
+        return await this.json("/past");
+    }
+    async sessions() {
+        return await this.json("/sessions.json");
+    }
+    /** The token to go on with; `null`: the service cannot go on with it. */
+    async open(id) {
+        return (await this.json(`/sessions/${id}/open`, { method: "POST" })).token;
+    }
+    /** Let the page's own session go on below what was said in this one. */
+    async join(id) {
+        await this.ask(`/sessions/${id}/join`, { method: "POST" });
+    }
+    async delete(id) {
+        await this.ask(`/sessions/${id}`, { method: "DELETE" });
+    }
+    /** A key for these choices, which the page's next session names. */
+    async choose(choices) {
+        return (await this.json("/choices", { method: "POST", body: JSON.stringify(choices) })).key;
+    }
+    /** The recording of `--replay`, or the one in a file. */
+    async recording(file) {
+        if (file === undefined)
+            return await this.json("/replay");
+        return { ...(await this.json("/recording", { method: "POST", body: file })), name: file.name };
+    }
+    async json(path, options = {}) {
+        return (await (await this.ask(path, options)).json());
+    }
+    async ask(path, options = {}) {
+        const answer = await fetch(path, { ...options, headers: { "livetools-session": this.token() } });
+        if (!answer.ok)
+            throw new Error(await answer.text());
+        return answer;
+    }
+}
