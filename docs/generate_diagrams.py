@@ -179,8 +179,8 @@ WAY = (
     ("protocol/machine", "protocol/calls/calls", "the calls in it"),
     ("protocol/calls/calls", "protocol/calls/ledger", "the call is owed"),
     ("protocol/machine", "session/running/session_driver", "actions: start this handler"),
-    ("session/running/session_driver", "session/handlers/workers", "a worker runs the tool"),
-    ("session/handlers/workers", "session/running/session_driver", "the outcome"),
+    ("session/running/session_driver", "session/handlers/tasks", "a task runs the tool"),
+    ("session/handlers/tasks", "session/running/session_driver", "the outcome"),
     ("session/running/session_driver", "protocol/machine", "settled(run, outcome, now)"),
     ("protocol/machine", "protocol/calls/calls", "the debt is settled"),
     ("protocol/calls/calls", "protocol/calls/ledger", "READY"),
@@ -192,7 +192,7 @@ WAY = (
 def call() -> str:
     """The way of a call through the modules, each of which there is."""
     columns = [
-        "transport/on_asyncio", "session/running/writer", "session/handlers/workers", "session/running/session_driver",
+        "transport/on_asyncio", "session/running/writer", "session/handlers/tasks", "session/running/session_driver",
         "protocol/machine", "protocol/calls/calls", "protocol/calls/ledger",
     ]  # fmt: skip
     for name in columns:
