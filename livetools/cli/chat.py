@@ -16,14 +16,13 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Annotated, NoReturn
 
-import anyio
 import typer
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from rich.console import Console
 
 from livetools.errors import LiveToolsError, ToolError
 from livetools.events import ApprovalRequested, Call, Event, ToolStarted
-from livetools.session.listening.tap import tap
+from livetools.session.listening.tap import listen, tap
 from livetools.session.session import Session
 
 from . import reload
@@ -95,29 +94,33 @@ def chat(
             view.notice("/help shows the commands. Ctrl-C interrupts an answer, Ctrl-D ends it.")
         history = FrameHistory()
         tap(session, history)
+        talk = _Talk(session, view, typed, history)
         with saved(session, file, force), contextlib.suppress(KeyboardInterrupt):
             with start_blocking_portal() as portal, portal.wrap_async_context_manager(session):
-                _Talk(portal, session, view, typed, history).run(target if follow else None)
+                talk.run(portal, target if follow else None)
         view.end()
 
 
 class _Talk:
     """The conversation, seen from the terminal."""
 
-    def __init__(
-        self, portal: BlockingPortal, session: Session, view: View, typed: Lines, history: FrameHistory
-    ) -> None:
-        self.portal, self.session, self.view, self.typed = portal, session, view, typed
+    portal: BlockingPortal
+
+    def __init__(self, session: Session, view: View, typed: Lines, history: FrameHistory) -> None:
+        self.session, self.view, self.typed = session, view, typed
         self.history = history
         self.heard: SimpleQueue[Event | _Answered | _CtrlC] = SimpleQueue()
         self.over = False
+        # a listener hears each event before the method that waits for it returns
+        listen(session, self.heard.put, sound=_ignore, end=_ignore)
 
-    def run(self, followed: str | None) -> None:
+    def run(self, portal: BlockingPortal, followed: str | None) -> None:
         """Ask what is typed, a line at a time, to the end of input. Raises what ended the session.
 
         ``followed``: the target whose changes the session takes on.
         """
-        self.portal.start_task_soon(self._listen)
+        self.portal = portal
+        self.portal.start_task_soon(self._read)
         if followed is not None:
             self.portal.start_task_soon(reload.follow, followed, self.session, self.view.notice)
         for line in self._said():
@@ -132,15 +135,15 @@ class _Talk:
 
     # -- in the session's loop
 
-    async def _listen(self) -> None:
+    async def _read(self) -> None:
+        """Read the events, as the session expects of somebody: they have been heard already."""
         with contextlib.suppress(LiveToolsError):  # the next method that is called raises it, too
-            async for event in self.session:
-                self.heard.put(event)
+            async for _ in self.session:
+                pass
 
     async def _exchange(self, text: str) -> None:
         try:
             await self.session.ask(text)
-            await anyio.lowlevel.checkpoint()  # the listener, woken before us, hands out what it has
         finally:
             self.heard.put(_ANSWERED)
 
@@ -279,6 +282,10 @@ class _Talk:
 
     def _quit(self) -> None:
         self.over = True
+
+
+def _ignore(*_: object) -> None:
+    """The end of the session, and sound, change nothing at a terminal."""
 
 
 def value_of(typed: str) -> object:
