@@ -31,7 +31,7 @@ from livetools.session.misnamed import unexpected
 from livetools.session.running import closing
 from livetools.session.running.clock import SystemClock
 from livetools.session.running.driver import Driver
-from livetools.session.running.host import Host
+from livetools.session.running.host import Host, Starter
 from livetools.setup.plan import make_plan
 from livetools.setup.plan_types import (
     MAX_CONCURRENCY,
@@ -102,9 +102,9 @@ def attach(
         reconnect=False,
     )
 
-    def tasks(desk: Desk, group: TaskGroup, host: Host) -> Tasks:
+    def tasks(desk: Desk, starter: Starter) -> Tasks:
         handlers = Handlers(desk, response_key, tuple(hooks))
-        return Tasks(group, handlers, deps)
+        return Tasks(starter, handlers, deps)
 
     return Attached(sdk_session, plan, tasks)
 
@@ -118,7 +118,7 @@ class _AttachedDriver(Driver[AttachedMachine]):
     async def run(self, group: TaskGroup, ready: Callable[[], None]) -> None:
         self.begin(group)
         try:
-            self._transport.open(group)
+            self._transport.open(self.starter)
             ready()
             await self._over.wait()
             await self.wind_down()
@@ -158,7 +158,7 @@ class Attached:
     """
 
     def __init__(
-        self, sdk_session: SDKSession, plan: Plan, make_tasks: Callable[[Desk, TaskGroup, Host], Tasks]
+        self, sdk_session: SDKSession, plan: Plan, make_tasks: Callable[[Desk, Starter], Tasks]
     ) -> None:
         self._session, self._plan, self._make_tasks = sdk_session, plan, make_tasks
         self._host = Host("attached livetools session")
@@ -176,7 +176,8 @@ class Attached:
         self._slice = TimeSlice()
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-            driver.tasks = self._make_tasks(driver, group, self._host)
+            driver.starter = Starter(group)
+            driver.tasks = self._make_tasks(driver, driver.starter)
             await driver.run(group, ready)
 
         _attached[id(self._session)] = self

@@ -11,7 +11,6 @@ from math import inf
 from typing import Any, Protocol
 
 import anyio
-from anyio.abc import TaskGroup
 from pydantic_core import from_json
 
 from livetools.log import get_logger
@@ -56,9 +55,9 @@ class SDKTransport:
         self._ends = inf  # when that is cut off, by the time of the loop
         self._sent = make_wake()
 
-    def open(self, group: TaskGroup) -> None:
-        """Send from now on, in tasks that this group waits for."""
-        self._starter = Starter(group)
+    def open(self, starter: Starter) -> None:
+        """Send from now on."""
+        self._starter = starter
 
     def leave(self, seconds: float) -> None:
         """What waits is given so long, and is then cut off; nothing is sent after that."""

@@ -20,7 +20,7 @@ from livetools.session.handlers.tasks import Tasks
 from livetools.session.listening.guardrails import Guardrails
 from livetools.session.listening.listeners import Listeners
 from livetools.session.running.clock import Clock, SystemClock
-from livetools.session.running.host import Host
+from livetools.session.running.host import Host, Starter
 from livetools.session.running.session_driver import SessionDriver
 from livetools.session.running.sockets import Sockets
 from livetools.setup.plan import replan
@@ -149,8 +149,9 @@ class Assembly:
         driver = SessionDriver(machine, self.clock, [self.transcript.event, self.listeners.event])
         driver.change = self.update
         handlers = Handlers(driver, self.plan.response_key, self.hooks)
-        driver.tasks = Tasks(group, handlers, self.deps, session)
-        driver.sockets = Sockets(group, self.dialer, self.endpoint, driver)
+        driver.starter = starter = Starter(group)
+        driver.tasks = Tasks(starter, handlers, self.deps, session)
+        driver.sockets = Sockets(starter, self.dialer, self.endpoint, driver)
         return driver
 
     def _seed(self) -> list[Mapping[str, object]]:

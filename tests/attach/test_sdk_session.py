@@ -15,6 +15,7 @@ from support import virtual
 
 from livetools.attach.sdk_session import SDKTransport, calls_of, close_code
 from livetools.protocol.messages.frames import FunctionCall
+from livetools.session.running.host import Starter
 from livetools.transport.contract import Gone
 
 pytestmark = pytest.mark.anyio
@@ -66,7 +67,7 @@ def text(number: int) -> bytes:
 async def running(session: Full, as_content: bool = False) -> AsyncIterator[SDKTransport]:
     transport = SDKTransport(session, as_content)
     async with anyio.create_task_group() as group:
-        transport.open(group)
+        transport.open(Starter(group))
         yield transport
         group.cancel_scope.cancel()
 
@@ -197,7 +198,7 @@ def test_a_send_that_does_not_return_is_cut_off_some_time_after_leaving_and_noth
         session.patience = None
         async with anyio.create_task_group() as group:
             transport = SDKTransport(session)
-            transport.open(group)
+            transport.open(Starter(group))
             transport.put(text(1))
             group.start_soon(gone, transport)  # it waits for its turn
             await anyio.wait_all_tasks_blocked()

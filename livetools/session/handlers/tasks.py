@@ -16,7 +16,6 @@ from functools import partial
 from typing import Any
 
 import anyio
-from anyio.abc import TaskGroup
 
 from livetools.events import Call
 from livetools.log import get_logger
@@ -68,9 +67,9 @@ class Tasks:
     """
 
     def __init__(
-        self, group: TaskGroup, handlers: Handlers, deps: object = None, session: SessionLike | None = None
+        self, starter: Starter, handlers: Handlers, deps: object = None, session: SessionLike | None = None
     ) -> None:
-        self._start, self._handlers, self._desk = Starter(group).start, handlers, handlers.desk
+        self._start, self._handlers, self._desk = starter.start, handlers, handlers.desk
         self._deps, self._session = deps, session
         self._context: Context = copy_context()
         self._busy: dict[int, Job] = {}  # handlers that run

@@ -26,6 +26,7 @@ from livetools.transport.loop.timeslice import TimeSlice
 
 from .alarm import Alarm, make_alarm
 from .clock import Clock
+from .host import Starter
 from .writer import Writer
 
 
@@ -55,12 +56,13 @@ M = TypeVar("M", bound=Driven)
 
 
 class Driver(ABC, Generic[M]):
-    """Drives one machine. Made in the loop; ``tasks`` is set before :meth:`begin`.
+    """Drives one machine. Made in the loop; ``starter`` and ``tasks`` are set before :meth:`begin`.
 
     Every input is followed by :meth:`step`, which writes what can be written at once; :meth:`follow` waits until the
     rest is written, :meth:`background` leaves the rest to a task.
     """
 
+    starter: Starter
     tasks: Tasks
     alarm: Alarm
 
@@ -68,13 +70,13 @@ class Driver(ABC, Generic[M]):
         self.machine, self.clock = machine, clock
         self.writer = Writer(self)
         self._slice = TimeSlice()
-        self._group: TaskGroup | None = None  # while it runs
+        self._runs = False
         self._stepping = False
         self._again = False  # there was an input in the middle of a step
 
     def begin(self, group: TaskGroup) -> None:
         """Keep the machine's time, with the help of ``group`` where that takes a task."""
-        self._group = group
+        self._runs = True
         self.alarm = make_alarm(self.clock, self._ring, group, self.tasks.in_threads)
         self._leave_sampler = sample_loop()
 
@@ -84,7 +86,7 @@ class Driver(ABC, Generic[M]):
 
     def end(self) -> None:
         """Nothing is started any more."""
-        self._group = None
+        self._runs = False
         self._leave_sampler()
         self.alarm.close()
         self.tasks.close()
@@ -165,8 +167,8 @@ class Driver(ABC, Generic[M]):
 
     def spawn(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run this in a task; nothing, where the end has come."""
-        if self._group is not None:
-            self._group.start_soon(write)
+        if self._runs:
+            self.starter.serve(write)
 
     def _ring(self) -> None:
         """The time has come at which the machine wanted to be woken, or did once."""

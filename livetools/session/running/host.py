@@ -17,7 +17,8 @@ import asyncio
 import contextlib
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
-from contextvars import Context
+from contextvars import Context, copy_context
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
@@ -35,22 +36,27 @@ Main: TypeAlias = Callable[[TaskGroup, Callable[[], None]], Awaitable[None]]
 
 
 class Starter:
-    """Starts tasks for the user's code, each in a context of its own.
+    """Starts the tasks of a session, from callbacks of the event loop too. The group waits for them at its end.
 
-    The group waits for them at its end. Whoever started them tells them to end.
-
-    On asyncio a task takes its first step at once, from Python 3.12 on; on trio it is one of the group's.
+    On asyncio they are tasks of the loop's own, for anyio's task groups start none from a callback. From Python 3.12 on
+    they take their first step at once. On trio they are the group's.
     """
 
     def __init__(self, group: TaskGroup) -> None:
         self._group = group
         self._running: set[asyncio.Task[None]] = set()
+        self._scopes: set[anyio.CancelScope] = set()
+        self._error: BaseException | None = None
+        self._over = False
+        self._context = copy_context()
         self._loop = None if on_trio() else asyncio.get_running_loop()
         if self._loop is not None:
             group.start_soon(self._outlast)
 
     def start(self, run: Callable[[], Coroutine[Any, Any, None]], context: Context) -> None:
-        """Run this in a task. What it raises ends the group."""
+        """Run code of the user's, in a context of its own. Whoever starts it tells it to end. What it raises ends the
+        group.
+        """
         if self._loop is None:
             context.run(self._group.start_soon, run)
             return
@@ -61,18 +67,41 @@ class Starter:
             self._running.add(task)
             task.add_done_callback(self._ended)
 
+    def serve(self, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Run a part of the session, which is cancelled when the group ends."""
+        if self._loop is None:
+            self._group.start_soon(run)
+        else:
+            self.start(partial(self._bounded, run), self._context.copy())
+
+    async def _bounded(self, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        with anyio.CancelScope() as scope:
+            if self._over:
+                scope.cancel()
+            self._scopes.add(scope)
+            try:
+                await run()
+            finally:
+                self._scopes.discard(scope)
+
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
-            self._group.start_soon(_raise, error)
+            self._error = self._error or error
+            self._group.cancel_scope.cancel()
 
     async def _outlast(self) -> None:
         try:
             await anyio.sleep_forever()
         finally:
+            self._over = True
+            for scope in tuple(self._scopes):
+                scope.cancel()
             with anyio.CancelScope(shield=True):
                 while self._running:
                     await asyncio.wait(self._running)
+            if self._error is not None:
+                raise self._error
 
 
 def _task(
@@ -81,10 +110,6 @@ def _task(
     if sys.version_info >= (3, 12):
         return asyncio.Task(coroutine, loop=loop, context=context, eager_start=True)
     return asyncio.Task(coroutine, loop=loop, context=context)
-
-
-async def _raise(error: BaseException) -> None:
-    raise error
 
 
 class Host:

@@ -14,7 +14,6 @@ from http import HTTPStatus
 from typing import Any, Protocol
 
 import anyio
-from anyio.abc import TaskGroup
 
 from livetools.errors import AuthenticationError, ConnectFailed, LiveToolsError
 from livetools.log import get_logger
@@ -25,6 +24,8 @@ from livetools.transport.dialling import Progress, begin
 from livetools.transport.endpoint import Endpoint
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
+
+from .host import Starter
 
 log = get_logger("livetools.session")
 
@@ -43,8 +44,8 @@ class Sockets:
     ``standing``: those that are open.
     """
 
-    def __init__(self, group: TaskGroup, dialer: Dialer, endpoint: Endpoint, wire: Wire) -> None:
-        self._group, self._dialer, self._endpoint, self._wire = group, dialer, endpoint, wire
+    def __init__(self, starter: Starter, dialer: Dialer, endpoint: Endpoint, wire: Wire) -> None:
+        self._serve, self._dialer, self._endpoint, self._wire = starter.serve, dialer, endpoint, wire
         self.standing: dict[int, Transport] = {}
         # of those, and of what is being dialled; None: its task has not begun
         self._scopes: dict[int, anyio.CancelScope | None] = {}
@@ -59,12 +60,12 @@ class Sockets:
     def dial(self, link: int) -> None:
         """Open a connection."""
         self._scopes[link] = None  # a callback of the loop may dial, and only a task can make a scope
-        self._group.start_soon(self._run, link)
+        self._serve(partial(self._run, link))
 
     def hang_up(self, link: int) -> None:
         """Close a connection, or give up its dial."""
         if (transport := self.standing.get(link)) is not None:
-            self._group.start_soon(transport.aclose)
+            self._serve(transport.aclose)
         elif link in self._scopes:
             self._given_up.add(link)
             if (scope := self._scopes[link]) is not None:

@@ -21,7 +21,7 @@ from livetools.session.handlers.handlers import Handlers
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.running.clock import SystemClock
 from livetools.session.running.driver import Driver
-from livetools.session.running.host import Host
+from livetools.session.running.host import Host, Starter
 from livetools.setup.plan import make_plan
 from livetools.setup.profiles import ModelProfile
 from livetools.testing import FakeClock
@@ -87,7 +87,8 @@ async def driven(*functions: Any, clock: Any = None) -> AsyncIterator[Line]:
     host, over = Host(), Latch()
 
     async def main(group: Any, ready: Any) -> None:
-        line.tasks = Tasks(group, Handlers(line))
+        line.starter = Starter(group)
+        line.tasks = Tasks(line.starter, Handlers(line))
         line.begin(group)
         ready()
         await over.wait()
