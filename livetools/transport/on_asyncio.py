@@ -17,6 +17,7 @@ from websockets.protocol import OPEN
 
 from livetools.protocol.input.outbox import Pong
 from livetools.transport.loop.timeslice import SLICE, TimeSlice, passes
+from livetools.transport.loop.wake import name_loop
 
 from .adapter import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
 from .contract import Gone
@@ -77,6 +78,7 @@ class PushConnection(Receiving, ClientConnection):
         """Give away what has come, but not for longer than others can wait."""
         inflow = self.inflow
         until = time.monotonic() + SLICE
+        name_loop()
         while inflow.cutter is not None and self._reads():
             try:
                 item = inflow.cutter.next()

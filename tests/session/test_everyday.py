@@ -5,13 +5,17 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from contextvars import Context
 from typing import Any
 
+import anyio
 import pytest
 import pytest_asyncio
 
 import livetools
-from livetools.testing import FakeLiveServer
+from livetools import Event, ReconnectPolicy
+from livetools.session.listening.tap import listen
+from livetools.testing import FakeLiveServer, Turn
 
 MODEL = "gemini-3.8-live"
 
@@ -138,3 +142,32 @@ async def session() -> AsyncIterator[livetools.Session]:
 @pytest.mark.asyncio
 async def test_a_fixture_yields_a_session(session: livetools.Session) -> None:
     assert await talks(session)
+
+
+def test_a_listener_may_use_anyio_in_a_program_of_asyncios() -> None:
+    """Events come in callbacks of the loop, in which no task runs; also behind a connection that was lost."""
+
+    async def model(turn: Turn) -> None:
+        if turn.text == "drop" and len(turn.session.connections) == 1:
+            await turn.drop()
+        else:
+            await turn.say("Yes.")
+
+    async def main() -> list[str]:
+        made: list[str] = []
+
+        def event(event: Event) -> None:
+            anyio.Event()
+            made.append(type(event).__name__)
+
+        async with FakeLiveServer(model) as server:
+            policy = ReconnectPolicy(initial=0.01)
+            session = livetools.connect("gemini-3.8-live", **server.options, reconnect=policy)
+            listen(session, event, sound=lambda pcm, rate: None, end=lambda: None)
+            async with session:
+                await session.ask("hello")
+                assert str(await session.ask("drop"))
+        return made
+
+    made = Context().run(asyncio.run, main())  # anyio's own runner has named the loop in ours
+    assert {"Reconnected", "TurnComplete"} <= set(made)

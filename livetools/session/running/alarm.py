@@ -19,7 +19,7 @@ import anyio
 import anyio.lowlevel
 from anyio.abc import TaskGroup
 
-from livetools.transport.loop.wake import on_trio
+from livetools.transport.loop.wake import name_loop, on_trio
 
 from .clock import Clock, SystemClock
 
@@ -90,6 +90,7 @@ class _Handle:
 
     def _call_back(self) -> None:
         self.deadline, self.due, self._timer = inf, inf, None
+        name_loop()
         self._ring()
 
 

@@ -70,6 +70,15 @@ def was_cancelled(task: asyncio.Task[object] | None) -> bool:
     return task is not None and task.cancelling() > 0
 
 
+def name_loop() -> None:
+    """Let anyio know the loop in a callback of asyncio's: what listeners make there (an ``anyio.Event``) needs it.
+
+    With sniffio installed anyio looks for a task, and callbacks have none; this variable is what sniffio asks first.
+    """
+    if (sniffio := sys.modules.get("sniffio")) is not None:
+        sniffio.current_async_library_cvar.set("asyncio")
+
+
 class Latch:
     """Something that happens once, for any number that wait. ``is_set`` says whether it has."""
 

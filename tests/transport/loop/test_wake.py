@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextvars import Context
 
 import anyio
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from livetools.transport.loop.wake import (
     Latch,
     make_wake,
+    name_loop,
     on_trio,
     poster,
     this_loop,
@@ -122,3 +124,19 @@ async def test_the_loop_that_runs_is_told_from_another() -> None:
     thread.start()
     thread.join()
     assert elsewhere == [None]
+
+
+def test_anyio_finds_the_loop_in_a_callback_that_names_it() -> None:
+    """Under ``asyncio.run``: ``anyio.run`` has named the loop for everything that runs in it."""
+
+    async def main() -> anyio.Event:
+        made: asyncio.Future[anyio.Event] = asyncio.get_running_loop().create_future()
+
+        def callback() -> None:
+            name_loop()
+            made.set_result(anyio.Event())
+
+        asyncio.get_running_loop().call_soon(callback)
+        return await made
+
+    assert not Context().run(asyncio.run, main()).is_set()
