@@ -157,7 +157,7 @@ def test_a_listener_may_use_anyio_in_a_program_of_asyncios() -> None:
         made: list[str] = []
 
         def event(event: Event) -> None:
-            anyio.Event()
+            anyio.CancelScope()
             made.append(type(event).__name__)
 
         async with FakeLiveServer(model) as server:

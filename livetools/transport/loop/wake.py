@@ -71,7 +71,7 @@ def was_cancelled(task: asyncio.Task[object] | None) -> bool:
 
 
 def name_loop() -> None:
-    """Let anyio know the loop in a callback of asyncio's: what listeners make there (an ``anyio.Event``) needs it.
+    """Let anyio know the loop in a callback of asyncio's: a task that a listener starts there needs it.
 
     With sniffio installed anyio looks for a task, and callbacks have none; this variable is what sniffio asks first.
     """

@@ -129,14 +129,14 @@ async def test_the_loop_that_runs_is_told_from_another() -> None:
 def test_anyio_finds_the_loop_in_a_callback_that_names_it() -> None:
     """Under ``asyncio.run``: ``anyio.run`` has named the loop for everything that runs in it."""
 
-    async def main() -> anyio.Event:
-        made: asyncio.Future[anyio.Event] = asyncio.get_running_loop().create_future()
+    async def main() -> anyio.CancelScope:
+        made: asyncio.Future[anyio.CancelScope] = asyncio.get_running_loop().create_future()
 
         def callback() -> None:
             name_loop()
-            made.set_result(anyio.Event())
+            made.set_result(anyio.CancelScope())
 
         asyncio.get_running_loop().call_soon(callback)
         return await made
 
-    assert not Context().run(asyncio.run, main()).is_set()
+    assert not Context().run(asyncio.run, main()).cancel_called
