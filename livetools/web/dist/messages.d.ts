@@ -121,7 +121,7 @@ export interface ApprovalRequested extends Stamp {
 export interface Interrupted extends Stamp {
     type: "Interrupted";
 }
-/** The model has generated everything for this turn. Playback may still go on. */
+/** The model has generated everything for this turn. Playback may still continue. */
 export interface GenerationComplete extends Stamp {
     type: "GenerationComplete";
 }
@@ -248,7 +248,7 @@ export interface Dropped {
     at: number;
     seconds: number;
 }
-/** A message of the page was not accepted. The conversation goes on. */
+/** A message of the page was not accepted. The conversation continues. */
 export interface Refused {
     type: "error";
     code: "bad_message" | "too_large" | "busy" | "refused";
@@ -273,7 +273,7 @@ export interface Pong {
     type: "pong";
     id: number;
 }
-/** Go on with the session of this token; `after` is the last `seq` that the page has. */
+/** Continue the session of this token; `after` is the last `seq` that the page has. */
 export interface Resume {
     type: "resume";
     token: string;
@@ -290,7 +290,7 @@ export interface Video {
     type: "video";
     data: string;
 }
-/** The microphone is off: what was sent is heard now. */
+/** The microphone is off: the speech that was sent is complete. */
 export interface AudioEnd {
     type: "audio_end";
 }

@@ -140,7 +140,7 @@ export interface Interrupted extends Stamp {
   type: "Interrupted";
 }
 
-/** The model has generated everything for this turn. Playback may still go on. */
+/** The model has generated everything for this turn. Playback may still continue. */
 export interface GenerationComplete extends Stamp {
   type: "GenerationComplete";
 }
@@ -285,7 +285,7 @@ export interface Dropped {
   seconds: number;
 }
 
-/** A message of the page was not accepted. The conversation goes on. */
+/** A message of the page was not accepted. The conversation continues. */
 export interface Refused {
   type: "error";
   code: "bad_message" | "too_large" | "busy" | "refused";
@@ -314,7 +314,7 @@ export interface Pong {
   id: number;
 }
 
-/** Go on with the session of this token; `after` is the last `seq` that the page has. */
+/** Continue the session of this token; `after` is the last `seq` that the page has. */
 export interface Resume {
   type: "resume";
   token: string;
@@ -334,7 +334,7 @@ export interface Video {
   data: string;
 }
 
-/** The microphone is off: what was sent is heard now. */
+/** The microphone is off: the speech that was sent is complete. */
 export interface AudioEnd {
   type: "audio_end";
 }
