@@ -72,9 +72,6 @@ TURNS = {
     "what is said of": "what describes",
     "that are none": "that are not",
     "afresh": "new, or again",
-}
-#: Turns that are still in the comments of the page. Everything else has none of them.
-TURNS_OUTSIDE_THE_PAGE = {
     "stands": "is, is set, is written, is open",
     "(?:is|are|was|were) told": "learns, receives, is reported",
     "told of": "reported",
@@ -158,20 +155,12 @@ def found(turns: Mapping[str, str], paths: Iterable[Path]) -> Iterator[str]:
                 yield f"{relpath(path, ROOT)}:{line}: {said!r}: better {better!r}"
 
 
-def is_outside_the_page(path: Path) -> bool:
-    return not path.is_relative_to(PACKAGE / "web")
-
-
 def snake(name: str) -> str:
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name.strip("_")).lower()
 
 
 def test_no_text_has_a_turn_that_readers_stumbled_over():
     assert [*found(TURNS, texts())] == []
-
-
-def test_outside_the_page_the_words_are_plain():
-    assert [*found(TURNS_OUTSIDE_THE_PAGE, filter(is_outside_the_page, texts()))] == []
 
 
 def test_no_class_and_no_module_has_a_name_that_needs_an_explanation():
@@ -212,4 +201,4 @@ def test_code_and_longer_words_are_no_turn(tmp_path):
     path.write_text(
         'takes = away = stands = whoever = 1\nstands_alone = "understands; one-stands"  # withstands\n'
     )
-    assert [*found({**TURNS, **TURNS_OUTSIDE_THE_PAGE}, [path])] == []
+    assert [*found(TURNS, [path])] == []

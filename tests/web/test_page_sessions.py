@@ -108,10 +108,10 @@ def test_a_session_of_another_process_is_listed_and_goes_on_where_it_was(model, 
         reopen(dev, "weather Oslo")
         dev.wait("It is 12 °C, rain.")
         dev.until(f"{LINES}.length === 1")
-        assert "knows what stands above" in dev.page.evaluate(LINES)[0]
+        assert "the model knows the conversation above" in dev.page.evaluate(LINES)[0]
         asked(dev, "again", "I heard again.")
         said = dev.page.inner_text("#conversation")
-        assert said.index("12 °C") < said.index("the session goes on") < said.index("I heard again.")
+        assert said.index("12 °C") < said.index("the session continues") < said.index("I heard again.")
         dev.button("Timeline").click()
         dev.button("Call get_weather").click()
         dev.page.locator(".details").get_by_text("toolResponse").wait_for()
@@ -133,7 +133,7 @@ def test_a_session_that_the_service_has_forgotten_goes_on_below_a_line_as_a_new_
         dev = open_page(address)
         reopen(dev, "weather Oslo")
         dev.until(f"{LINES}.length === 1")
-        assert "does not know what stands above" in dev.page.evaluate(LINES)[0]
+        assert "does not know the conversation above" in dev.page.evaluate(LINES)[0]
         asked(dev, "hello", "I heard hello.")
         assert listed(dev) == ["weather Oslo"]
         dev.page.reload()

@@ -1,7 +1,7 @@
-"""Awaits a coroutine of the user's, and leaves it where it stands if it goes on though it is cancelled.
+"""Awaits a coroutine of the user's, and abandons it if it keeps running after it was cancelled.
 
-At a session's end every coroutine of the user's is cancelled. One that goes on all the same (a handler, an approval, an
-undo, a hook that swallows each cancellation) would keep the session from being left.
+At a session's end every coroutine of the user's is cancelled. One that swallows each cancellation (a handler, an
+approval, an undo, a hook) would otherwise keep the session from being left.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Leavable:
             self._scope.cancel()
 
     def end(self) -> None:
-        """Cancel it, and if it goes on all the same leave it where it stands, after ``CANCELLED_END`` seconds."""
+        """Cancel it, and abandon it if it still runs after ``CANCELLED_END`` seconds."""
         self.leave_soon()
         self.cancel()
 
@@ -69,13 +69,13 @@ class Leavable:
                 yield from self._leave()
 
     def _leave(self) -> Generator[Any, Any, None]:
-        """If this task is cancelled, leave the coroutine where it stands, and raise the cancellation.
+        """If this task is cancelled, abandon the coroutine, and raise the cancellation.
 
         Not inside a nursery of its own: trio wakes this very task when that ends.
         """
         if anyio.current_effective_deadline() > -inf or open_nurseries():
             return
-        with contextlib.suppress(Exception):  # it goes on in spite of this as well
+        with contextlib.suppress(Exception):  # it raises, or ignores GeneratorExit
             close = self._coroutine.close
             close() if self._context is None else self._context.run(close)
         while True:

@@ -77,7 +77,7 @@ class Tasks:
         self._waiting: dict[int, _Waiting] = {}
         self._errands: set[Leavable] = set()
         self._running: set[Leavable] = set()  # all that runs
-        self._stopping: set[Job] = set()  # whose hooks are told that they were stopped
+        self._stopping: set[Job] = set()  # calls whose stop hooks run
         self._ended: Wake | None = None  # set when a handler or an errand ends, once somebody waits for that
         self._closed = False
 

@@ -54,9 +54,7 @@ class Starter:
             group.start_soon(self._outlast)
 
     def start(self, run: Callable[[], Coroutine[Any, Any, None]], context: Context) -> None:
-        """Run code of the user's, in a context of its own. Whoever starts it tells it to end. What it raises ends the
-        group.
-        """
+        """Run code of the user's, in a context of its own. The caller has to end it. What it raises ends the group."""
         if self._loop is None:
             context.run(self._group.start_soon, run)
             return

@@ -22,7 +22,7 @@ import { Video, type VideoKind } from "./video.js";
 export * from "./messages.js";
 export { LiveError, Microphone, Player, Video };
 export type { Device, PageFunction, Quality, Typed, VideoKind };
-/** How it stands with the line. `ended` is final: `connect()` begins another session. */
+/** The state of the connection to the relay. `ended` is final: `connect()` begins another session. */
 export type State = "closed" | "connecting" | "ready" | "reconnecting" | "ended";
 /** What the client tells beside the messages of the relay. */
 export interface OwnEvents {
@@ -112,15 +112,15 @@ export declare class LiveClient {
     private readonly attempts;
     constructor(options?: LiveOptions);
     get state(): State;
-    /** Call `handler` for each event of this type. Returns what takes it away again. */
+    /** Call `handler` for each event of this type. Returns a function that removes the handler. */
     on<K extends keyof Events>(type: K, handler: Handler<Events[K]>): () => void;
     /**
-     * Begin a session, or go on with the one that this tab had. Resolves when it stands; rejects with a
-     * {@link LiveError} when there is none to be had, or `disconnect()` came first. While it is under way, another call
-     * gives the same promise.
+     * Begin a session, or resume the one of this tab. Resolves when the session is open. Rejects with a
+     * {@link LiveError} if no session can be opened, or if `disconnect()` is called first. Until then, further calls
+     * return the same promise.
      */
     connect(): Promise<Ready>;
-    /** Leave. The session is kept for a while, and `connect()` goes on with it. */
+    /** Close the connection. The relay keeps the session for a while, and `connect()` resumes it. */
     disconnect(): Promise<void>;
     /** End the session. */
     end(): Promise<void>;
@@ -128,7 +128,7 @@ export declare class LiveClient {
     get quality(): Quality | null;
     /** Resolves at `ready`, rejects when there is no session. */
     private settled;
-    /** Resolves when there is a session: at once, when it stands, or when one was begun. */
+    /** Begin a session unless one is open. Resolves when it is open. */
     private session;
     private dial;
     private lost;
@@ -166,9 +166,10 @@ export declare class LiveClient {
      */
     respond(id: string, value: unknown): boolean;
     /**
-     * Run `run` in this page for each call to a function that the server only declares. It gets the arguments; what it
-     * returns, or the promise gives, is the result, and what it throws is told the model as an error. `signal` is aborted
-     * when the call is cancelled. A page that is reloaded while it runs runs it again. Returns what takes it away.
+     * Run `run` in this page for each call to a function that the server only declares. It is called with the arguments.
+     * The value that it returns, or that its promise resolves to, is the result; an exception is sent to the model as an
+     * error. `signal` is aborted when the call is cancelled. If the page is reloaded during a call, `run` is called again.
+     * Returns a function that removes the handler.
      *
      *     live.tool("show_map", ({ city }) => { map.show(city); return "shown"; });
      */
@@ -190,23 +191,23 @@ export declare class LiveClient {
     startAudio(): Promise<void>;
     private play;
     /**
-     * Switch the microphone on: all that it hears goes out. Begins a session where there is none. Rejects with a
-     * {@link LiveError} that says what to do. `closeMicrophone()` cancels it, however far it is.
+     * Switch the microphone on, and send everything that it records. Begins a session if none is open. Rejects with a
+     * {@link LiveError} whose message says what to do. `closeMicrophone()` cancels it at any point.
      */
     openMicrophone(): Promise<void>;
     /** Switch the microphone off. */
     closeMicrophone(): Promise<void>;
     /**
-     * Push-to-talk: the button is down. Begins a session where there is none. Afterwards the microphone stays on, and is
-     * silent between. `stopTalking()` cancels it, however far it is. `holdToTalk(button)` calls both.
+     * Push-to-talk: the button is down. Begins a session if none is open. `stopTalking()` stops sending, or cancels this
+     * at any point; the microphone stays on for the next time. `holdToTalk(button)` calls both methods.
      */
     startTalking(): Promise<void>;
     /** Push-to-talk: the button is up. What was said is heard now. */
     stopTalking(): Promise<void>;
     /**
-     * Make `button` one of push-to-talk: the microphone sends while it is held, with a mouse, a finger, the space bar or
-     * Enter, and never longer. The first press begins the session. What goes wrong is told by the event `microphone`.
-     * Returns a function that takes it away.
+     * Make `button` a push-to-talk button: the microphone sends only while the button is held, with a mouse, a finger, the
+     * space bar or Enter. The first press begins the session. Errors are reported by the event `microphone`. Returns a
+     * function that removes the handlers.
      */
     holdToTalk(button: HTMLElement): () => void;
     private trouble;

@@ -75,7 +75,7 @@ export class LiveClient {
     get state() {
         return this.current;
     }
-    /** Call `handler` for each event of this type. Returns what takes it away again. */
+    /** Call `handler` for each event of this type. Returns a function that removes the handler. */
     on(type, handler) {
         const handlers = this.handlers.get(type) ?? new Set();
         this.handlers.set(type, handlers.add(handler));
@@ -83,9 +83,9 @@ export class LiveClient {
     }
     // The line
     /**
-     * Begin a session, or go on with the one that this tab had. Resolves when it stands; rejects with a
-     * {@link LiveError} when there is none to be had, or `disconnect()` came first. While it is under way, another call
-     * gives the same promise.
+     * Begin a session, or resume the one of this tab. Resolves when the session is open. Rejects with a
+     * {@link LiveError} if no session can be opened, or if `disconnect()` is called first. Until then, further calls
+     * return the same promise.
      */
     connect() {
         if (this.opening !== null)
@@ -107,7 +107,7 @@ export class LiveClient {
         void this.dial("connecting");
         return opening;
     }
-    /** Leave. The session is kept for a while, and `connect()` goes on with it. */
+    /** Close the connection. The relay keeps the session for a while, and `connect()` resumes it. */
     async disconnect() {
         await this.leave("closed", LEFT);
     }
@@ -131,14 +131,14 @@ export class LiveClient {
                         return;
                     done.forEach((off) => off());
                     if (reason === LEFT)
-                        this.opening?.catch(() => { }); // the page's own doing: nobody has to be told
+                        this.opening?.catch(() => { }); // the page asked for it: no unhandled rejection
                     reject(new LiveError(reason));
                 }),
             ];
         });
         return settled;
     }
-    /** Resolves when there is a session: at once, when it stands, or when one was begun. */
+    /** Begin a session unless one is open. Resolves when it is open. */
     async session() {
         if (this.current === "ready" || this.current === "reconnecting")
             return;
@@ -378,9 +378,10 @@ export class LiveClient {
         return this.send({ type: "respond", id, value: value ?? null });
     }
     /**
-     * Run `run` in this page for each call to a function that the server only declares. It gets the arguments; what it
-     * returns, or the promise gives, is the result, and what it throws is told the model as an error. `signal` is aborted
-     * when the call is cancelled. A page that is reloaded while it runs runs it again. Returns what takes it away.
+     * Run `run` in this page for each call to a function that the server only declares. It is called with the arguments.
+     * The value that it returns, or that its promise resolves to, is the result; an exception is sent to the model as an
+     * error. `signal` is aborted when the call is cancelled. If the page is reloaded during a call, `run` is called again.
+     * Returns a function that removes the handler.
      *
      *     live.tool("show_map", ({ city }) => { map.show(city); return "shown"; });
      */
@@ -424,8 +425,8 @@ export class LiveClient {
         return this.speaker;
     }
     /**
-     * Switch the microphone on: all that it hears goes out. Begins a session where there is none. Rejects with a
-     * {@link LiveError} that says what to do. `closeMicrophone()` cancels it, however far it is.
+     * Switch the microphone on, and send everything that it records. Begins a session if none is open. Rejects with a
+     * {@link LiveError} whose message says what to do. `closeMicrophone()` cancels it at any point.
      */
     async openMicrophone() {
         await this.startTalking();
@@ -435,8 +436,8 @@ export class LiveClient {
         await this.voice.off();
     }
     /**
-     * Push-to-talk: the button is down. Begins a session where there is none. Afterwards the microphone stays on, and is
-     * silent between. `stopTalking()` cancels it, however far it is. `holdToTalk(button)` calls both.
+     * Push-to-talk: the button is down. Begins a session if none is open. `stopTalking()` stops sending, or cancels this
+     * at any point; the microphone stays on for the next time. `holdToTalk(button)` calls both methods.
      */
     async startTalking() {
         await this.voice.start();
@@ -446,9 +447,9 @@ export class LiveClient {
         await this.voice.stop();
     }
     /**
-     * Make `button` one of push-to-talk: the microphone sends while it is held, with a mouse, a finger, the space bar or
-     * Enter, and never longer. The first press begins the session. What goes wrong is told by the event `microphone`.
-     * Returns a function that takes it away.
+     * Make `button` a push-to-talk button: the microphone sends only while the button is held, with a mouse, a finger, the
+     * space bar or Enter. The first press begins the session. Errors are reported by the event `microphone`. Returns a
+     * function that removes the handlers.
      */
     holdToTalk(button) {
         let pressed = false; // by this button: an open microphone stays open
@@ -516,7 +517,7 @@ export class LiveClient {
 }
 const LEFT = "the page left";
 const count = (number) => new Intl.NumberFormat("en").format(number);
-/** The tab's own storage; none where the browser allows the page none. */
+/** The session storage of this tab, or `null` if the browser blocks it. */
 function storageOfTab() {
     try {
         return window.sessionStorage;
@@ -525,7 +526,7 @@ function storageOfTab() {
         return null;
     }
 }
-/** A message of the relay; null for what is none. */
+/** Parse a message of the relay. Returns `null` if `text` is not one. */
 function read(text) {
     try {
         const message = JSON.parse(text);

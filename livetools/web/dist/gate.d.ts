@@ -1,8 +1,8 @@
-/** What the page says to the audio thread: whether sound goes out. Closing it sends the rest, and then says `closed`. */
+/** Message of the page to the audio thread: whether to send sound. On closing, the thread sends the rest, then `closed`. */
 export interface Gate {
     open: boolean;
 }
-/** What the page is told: 16-bit PCM, or that no more comes until the gate is opened again. */
+/** Message of the audio thread to the page: 16-bit PCM, or that no more follows until the gate is opened again. */
 export type Heard = {
     pcm: ArrayBuffer;
 } | {

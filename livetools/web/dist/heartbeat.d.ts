@@ -22,7 +22,7 @@ export declare class Heartbeat {
     private asked;
     private id;
     constructor(interval: number, beating: Beating);
-    /** Something came, whatever it is. */
+    /** Record that a message of any type arrived. */
     sign(): void;
     /** The answer to a ping. */
     pong({ id }: Pong): void;

@@ -19,7 +19,7 @@ export class Heartbeat {
         this.timer = window.setInterval(() => this.look(), (interval * 1000) / 5);
         this.ask();
     }
-    /** Something came, whatever it is. */
+    /** Record that a message of any type arrived. */
     sign() {
         this.heard = performance.now();
     }
@@ -39,7 +39,7 @@ export class Heartbeat {
         const gap = now - this.looked;
         this.looked = now;
         if (gap > this.interval * 1000) {
-            // the page was frozen, or the machine slept: what came meanwhile is told after this
+            // the page was frozen, or the machine slept: messages that arrived meanwhile are handled after this
             this.heard = Math.max(this.heard, now - this.interval * 1000);
             return;
         }

@@ -1,5 +1,5 @@
 import { type VideoKind } from "./video.js";
-/** What is told of a camera or a screen. */
+/** The event `video`: the camera or screen that the model sees, and why it was closed. */
 export interface Seen {
     kind: VideoKind | null;
     stream: MediaStream | null;

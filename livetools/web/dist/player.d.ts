@@ -10,7 +10,7 @@ export declare class Player {
     private sources;
     private end;
     private readonly woken;
-    /** `changed` is told whenever the browser begins or stops to play. */
+    /** `changed` is called when the browser starts or stops playing. */
     constructor(rate: number, changed?: (playing: boolean) => void);
     /** Seconds that were written and are not heard yet. */
     get pending(): number;
@@ -34,6 +34,6 @@ export declare class Player {
     private schedule;
     private next;
     private newVoice;
-    /** The first thing that the user does on the page, whatever it is, lets it be heard. */
+    /** Start playback at the first click or key press on the page: browsers block sound until then. */
     private wake;
 }

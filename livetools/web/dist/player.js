@@ -16,7 +16,7 @@ export class Player {
     sources = new Set();
     end = 0; // of what is scheduled, by the context's clock
     woken = new AbortController();
-    /** `changed` is told whenever the browser begins or stops to play. */
+    /** `changed` is called when the browser starts or stops playing. */
     constructor(rate, changed = () => { }) {
         this.context = new AudioContext({ sampleRate: rate, latencyHint: "interactive" });
         this.context.onstatechange = () => changed(this.playing);
@@ -125,11 +125,11 @@ export class Player {
         voice.connect(this.output);
         return voice;
     }
-    /** The first thing that the user does on the page, whatever it is, lets it be heard. */
+    /** Start playback at the first click or key press on the page: browsers block sound until then. */
     wake() {
         const wake = () => {
             this.woken.abort();
-            this.resume().catch(() => { }); // `startAudio` tells why
+            this.resume().catch(() => { }); // `startAudio()` reports why
         };
         for (const sign of ["pointerdown", "keydown"]) {
             document.addEventListener(sign, wake, { signal: this.woken.signal });

@@ -1,8 +1,8 @@
-/** What the microphone's side needs of the client, and tells it. */
+/** What {@link Voice} needs from the client. */
 export interface VoiceLine {
     /** Hz that the relay takes. */
     rate(): number;
-    /** Resolves when there is a session; begins one where there is none. */
+    /** Begins a session unless one is open. Resolves when it is open. */
     connected(): Promise<unknown>;
     /** What was said begins, or has ended. */
     begin(): void;
@@ -36,7 +36,7 @@ export declare class Voice {
     start(): Promise<void>;
     /** Nothing goes out any more; a start under way does not come about. Resolves when the rest has gone out. */
     stop(): Promise<void>;
-    /** Switch it off, whatever it does. */
+    /** Switch the microphone off, whether it sends or is still being opened. `reason` is reported. */
     off(reason?: string): Promise<void>;
     /** The session came back: it knows nothing of an activity that was begun. */
     again(): void;
@@ -46,7 +46,7 @@ export declare class Voice {
     private on;
     private switchOn;
     private ask;
-    /** Put another microphone in the place of the one that is on, and let it go on with what that one did. */
+    /** Replace the microphone that is on by the chosen one, which sends if the old one did. */
     private replace;
     /** One that is unplugged has a successor, if the browser knows another; one that was taken away has none. */
     private lost;

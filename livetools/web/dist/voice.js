@@ -61,7 +61,7 @@ export class Voice {
         this.line.end();
         this.line.tell({ on: true, sending: false, reason: "" });
     }
-    /** Switch it off, whatever it does. */
+    /** Switch the microphone off, whether it sends or is still being opened. `reason` is reported. */
     async off(reason = "") {
         const was = this.open;
         this.wanted = 0;
@@ -115,7 +115,7 @@ export class Voice {
             lost: (unplugged) => void this.lost(unplugged),
         });
     }
-    /** Put another microphone in the place of the one that is on, and let it go on with what that one did. */
+    /** Replace the microphone that is on by the chosen one, which sends if the old one did. */
     async replace() {
         const old = this.microphone;
         const next = await this.ask();

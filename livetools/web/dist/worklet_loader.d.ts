@@ -1,7 +1,8 @@
 /**
- * Give an audio context the microphone's side of the audio thread.
+ * Load the audio worklet of the microphone into an audio context.
  *
- * Without `given`, the module beside this one is taken where this one was not bundled: a strict policy allows it. In a
- * bundle there is none, and the inlined text is loaded as a blob, which a policy has to allow (`script-src blob:`).
+ * `given` is the URL of the module. Without it, `worklet.js` beside this module is loaded, which a strict content security
+ * policy allows. Bundlers do not keep that file: in a bundle, or if it cannot be loaded, the inlined text is loaded as a
+ * blob, which the policy must allow (`script-src blob:`).
  */
 export declare function loadWorklet(context: AudioContext, given: URL | null): Promise<void>;

@@ -2,7 +2,7 @@ import { LiveError } from "./error.js";
 
 /** A microphone, a speaker or a camera. */
 export interface Device {
-  /** For `useMicrophone` and its like. Empty while the browser has not let the page use such a device. */
+  /** The argument of `useMicrophone()`, `useSpeaker()` and `useCamera()`. Empty until the user allows such a device. */
   id: string;
   /** Its name for people; a number where the browser does not tell it. */
   label: string;

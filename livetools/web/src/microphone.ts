@@ -82,7 +82,7 @@ export class Microphone {
   async stop(): Promise<void> {
     release(this.stream);
     this.node.disconnect();
-    this.closed(); // whoever waits for the audio thread waits no longer
+    this.closed(); // resolves the promise of a `close()` that waits for the audio thread
     await this.context.close();
   }
 }

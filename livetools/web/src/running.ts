@@ -3,8 +3,8 @@ import { LiveError } from "./error.js";
 const PATIENCE = 2000; // milliseconds
 
 /**
- * Start an audio context. Browsers start none before the user did something on the page, and some machines have no
- * device that would drive it: then the promise of `resume()` stays open for ever. Rejects with a {@link LiveError}.
+ * Start an audio context. Rejects with a {@link LiveError} if it does not start in time. `resume()` stays pending
+ * until the user interacts with the page, and never settles on some machines without an audio device.
  */
 export async function running(context: AudioContext): Promise<void> {
   if (context.state === "running") return;

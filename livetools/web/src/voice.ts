@@ -1,11 +1,11 @@
 import { LiveError } from "./error.js";
 import { Microphone } from "./microphone.js";
 
-/** What the microphone's side needs of the client, and tells it. */
+/** What {@link Voice} needs from the client. */
 export interface VoiceLine {
   /** Hz that the relay takes. */
   rate(): number;
-  /** Resolves when there is a session; begins one where there is none. */
+  /** Begins a session unless one is open. Resolves when it is open. */
   connected(): Promise<unknown>;
   /** What was said begins, or has ended. */
   begin(): void;
@@ -72,7 +72,7 @@ export class Voice {
     this.line.tell({ on: true, sending: false, reason: "" });
   }
 
-  /** Switch it off, whatever it does. */
+  /** Switch the microphone off, whether it sends or is still being opened. `reason` is reported. */
   async off(reason = ""): Promise<void> {
     const was = this.open;
     this.wanted = 0;
@@ -124,7 +124,7 @@ export class Voice {
     });
   }
 
-  /** Put another microphone in the place of the one that is on, and let it go on with what that one did. */
+  /** Replace the microphone that is on by the chosen one, which sends if the old one did. */
   private async replace(): Promise<void> {
     const old = this.microphone;
     const next = await this.ask();

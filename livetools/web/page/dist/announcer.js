@@ -1,4 +1,4 @@
-// What a screen reader is told: whole answers, questions, and the state of the line; never word by word.
+// Announcements for screen readers: whole answers, questions, and changes of the connection. Single words are not announced.
 import { element } from "./dom.js";
 import { current } from "./state.js";
 const KEPT = 20;

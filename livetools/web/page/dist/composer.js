@@ -37,7 +37,7 @@ export class Composer {
             this.videos[kind].addEventListener("click", () => this.attempt(() => actions.video(this.seen === kind ? null : kind)));
         }
     }
-    /** The button of push-to-talk, for whoever makes it one. */
+    /** The push-to-talk button, for `LiveClient.holdToTalk()`. */
     get talk() {
         return this.hold;
     }
@@ -57,7 +57,7 @@ export class Composer {
         else
             sessionStorage.setItem(DRAFT, this.message.value);
     }
-    /** What is possible as the line stands. */
+    /** Enable the controls that work in this state of the connection. */
     enable(state) {
         const gone = state === "ended" || state === "closed";
         for (const button of [this.hold, this.open, ...Object.values(this.videos)])

@@ -1,7 +1,7 @@
 // The left side: what was said on both sides, the calls between, and the questions of tools that want an approval.
 import { element, List, setAttribute, setText } from "./dom.js";
 import { isEmpty, plain, pretty, result, short, STATES, stateOf, visible } from "./format.js";
-/** Stands for speech that the service does not write down, or has not yet. */
+/** Placeholder for speech whose transcript has not arrived, or never will. */
 export const NO_TRANSCRIPT = "(no transcript)";
 const WHO = { user: "You", model: "Model", thought: "Thought", code: "Code" };
 /** One exchange: its items in order. */

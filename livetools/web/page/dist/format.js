@@ -26,7 +26,7 @@ const cut = (text) => (text.length <= SHORT ? text : `${text.slice(0, SHORT)}…
 export const pretty = (value) => JSON.stringify(value, withoutBytes, 2) ?? "null";
 const BYTES = /^[A-Za-z0-9+/_-]{200,}={0,2}$/;
 const IMAGES = { iVBORw: "image/png", "/9j/": "image/jpeg", R0lGOD: "image/gif", UklGR: "image/webp" };
-/** For `JSON.stringify`: bytes, which are base64 in JSON, are told by their size. */
+/** Replacer for `JSON.stringify()`: shows the size of base64 data in its place. */
 function withoutBytes(_, value) {
     return typeof value === "string" && BYTES.test(value) ? `‹${Math.round((value.length * 3) / 4).toLocaleString("en")} bytes›` : value;
 }

@@ -1,4 +1,4 @@
-// The top of the page: who is talked to, how the line stands, what it costs.
+// The header of the page: the agent and its model, the state of the connection, latency, tokens and cost.
 import { byId, setAttribute, setText } from "./dom.js";
 import { duration } from "./format.js";
 import { isGone, runs, waitsForPerson } from "./state.js";
@@ -39,7 +39,7 @@ export class Header {
                 menu.open = false;
         });
     }
-    /** What is known before a session stands. */
+    /** Show what is known before a session is open. */
     tell(facts) {
         this.title = `${facts.title} · livetools`;
         document.title = this.title;
@@ -49,7 +49,7 @@ export class Header {
         this.pretend = facts.pretend;
         byId("pretend").hidden = !facts.pretend;
     }
-    /** How this page's own line to the relay stands. */
+    /** Set the state of this page's connection to the relay. */
     line(state, reason) {
         this.page = state;
         this.reason = reason;

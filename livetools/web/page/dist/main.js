@@ -20,22 +20,22 @@ import { ExchangeBars, hasRows, idOf } from "./timeline.js";
 import { Tools } from "./tools.js";
 const TICK = 100; // milliseconds between drawings of what grows with time
 const NO_SESSION = "There is no session any more. “New session” begins another one.";
-const NEW_SESSION = "a new session: the model does not know what stands above";
+const NEW_SESSION = "a new session: the model does not know the conversation above";
 const TOKEN = "livetools token"; // in the tab's own storage
 const CHOICES = "livetools choices"; // the same
-const SAME_SESSION = "the session goes on: the model knows what stands above";
+const SAME_SESSION = "the session continues: the model knows the conversation above";
 class Page {
     choices = ""; // the key of what was chosen for this page's sessions
     state = initial();
     live = this.client();
     offset = Infinity; // between this page's clock and the session's
     drawing = false;
-    past = []; // of sessions before this one; and what stands between
-    joining = null; // the session below which the next one goes on
+    past = []; // the exchanges of earlier sessions, and the dividers after them
+    joining = null; // id of the listed session to which the next one is added
     id = null; // of the page's session, among those that are kept
     keeps = false; // the server keeps sessions
     replay = null; // the recording that is shown in place of a session
-    early = []; // typed before the session stands
+    early = []; // texts typed before the session is open
     sending = new List(byId("waiting"), (typed) => new SendingView(typed));
     refs = new Map(); // of the texts that are on their way: their keys
     numbers = new WeakMap(); // of turns on the timeline
@@ -116,7 +116,7 @@ class Page {
         byId("failures").setAttribute("aria-pressed", String(failures));
         this.draw();
     }
-    /** Open a call on the timeline, whatever is looked for there. */
+    /** Open a call on the timeline. Clears the filter if it hides the call. */
     reveal(run) {
         this.tabs.show("timeline");
         const button = document.getElementById(idOf(run));
@@ -141,7 +141,7 @@ class Page {
         this.conversation.stay();
         flash(card);
     }
-    /** Begin a session, or go on with the one that this tab had; `facts` is what is known before it stands. */
+    /** Begin a session, or resume the one of this tab. `facts`: what the server knows before the session is open. */
     start(facts) {
         this.opening = facts.then(async (known) => {
             this.header.tell(known);
@@ -214,7 +214,7 @@ class Page {
         }
         this.leave();
     }
-    /** Leave this page's session, which is kept for a while, and go on with another one. */
+    /** Leave this page's session, which the relay keeps for a while, and reopen another one. */
     async reopen(session) {
         const token = await this.server.open(session.id);
         if (token !== null && (await isHeld(token)))
@@ -323,10 +323,10 @@ class Page {
         }
     }
     begin({ resumed, at, missed, model, tools, agent, declared_only }) {
-        const anew = !resumed || at + 1 < this.state.time; // a session may go on in a server that was started again
+        const restarted = !resumed || at + 1 < this.state.time; // the clock of a resumed session restarts with its server
         const said = this.state.exchanges.length > 0;
         const join = resumed ? null : (this.joining ?? (said ? this.id : null));
-        if (anew && said)
+        if (restarted && said)
             this.archive(resumed ? SAME_SESSION : NEW_SESSION);
         else if (!resumed)
             this.reset();
@@ -353,7 +353,7 @@ class Page {
         })
             .catch(() => { }); // the line is away: it is asked for again when it is back
     }
-    /** Show what was said before this session began; `join`: in that one, below which this one is to go on. */
+    /** Show the conversation before this session. `join`: id of the listed session to which this one is added. */
     async recall(join) {
         const { live } = this;
         try {
@@ -374,7 +374,7 @@ class Page {
             this.composer.trouble(reasonOf(error));
         }
     }
-    /** The service has forgotten what it was asked to go on with. */
+    /** Correct the divider above: the service could not resume the session, so the model does not know what was said. */
     forgotten() {
         const [item] = this.past.at(-1)?.items ?? [];
         if (item?.kind !== "note" || item.text !== SAME_SESSION || this.state.exchanges.some(hasRows))
@@ -460,7 +460,7 @@ class Page {
         void this.live.player?.resume();
         this.live.sendText(text);
     }
-    /** What is typed while the page or its session opens shows at once, and is sent when it stands. */
+    /** Wait until the session is open. Meanwhile the page shows the text as not sent yet. */
     async opened(text) {
         const typed = { key: ++this.state.keys, text };
         this.early.push(typed);
@@ -495,7 +495,7 @@ class Page {
     }
 }
 const reasonOf = (error) => error instanceof LiveError || error instanceof Error ? error.message : String(error);
-/** The token of this tab's session, wherever it goes on: whatever was chosen for it. */
+/** Storage for the token of this tab's session. It has one key for all URLs of the relay, because choices change the URL. */
 const TOKENS = {
     getItem: () => sessionStorage.getItem(TOKEN),
     setItem: (_, token) => sessionStorage.setItem(TOKEN, token),
@@ -509,7 +509,7 @@ async function isHeld(token) {
 /** Draw the eye to something for a moment. */
 function flash(found) {
     found?.classList.remove("found");
-    void found?.getBoundingClientRect(); // else the animation would not begin anew
+    void found?.getBoundingClientRect(); // forces a reflow, which restarts the animation
     found?.classList.add("found");
 }
 // The page listens before anything is known: somebody may type already.

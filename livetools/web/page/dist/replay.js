@@ -118,7 +118,7 @@ export class Replay {
     }
     settle() {
         if (this.shown === this.conversation.messages.length)
-            lose(this.state); // nothing of it goes on
+            lose(this.state); // the recording is over: end what is still open
         keepFrames(this.state.exchanges, this.conversation.frames);
     }
     show() {

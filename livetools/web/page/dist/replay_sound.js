@@ -19,7 +19,7 @@ export class ReplaySound {
         if (this.pieces.length === 0)
             return;
         this.player ??= new Player(RATE);
-        void this.player.resume().catch(() => { }); // what is seen goes on
+        void this.player.resume().catch(() => { }); // without sound, the replay still shows the conversation
         for (; this.next < this.pieces.length && this.pieces[this.next].at <= position; this.next++) {
             const { speech } = this.pieces[this.next];
             if (speech === null)
@@ -28,7 +28,7 @@ export class ReplaySound {
                 this.player.write(bytes(speech.data), speech.rate);
         }
     }
-    /** Be silent, and go on from `position`. */
+    /** Stop the sound, and continue at `position` with the next `play()`. */
     seek(position) {
         this.player?.flush();
         const after = this.pieces.findIndex(({ at }) => at > position);

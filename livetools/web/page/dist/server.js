@@ -21,11 +21,11 @@ export class Server {
     async sessions() {
         return await this.json("/sessions.json");
     }
-    /** The token to go on with; `null`: the service cannot go on with it. */
+    /** The token that resumes a listed session, or `null` if the service cannot resume it. */
     async open(id) {
         return (await this.json(`/sessions/${id}/open`, { method: "POST" })).token;
     }
-    /** Let the page's own session go on below what was said in this one. */
+    /** Add the page's session to this listed one: they become one entry of the list. */
     async join(id) {
         await this.ask(`/sessions/${id}/join`, { method: "POST" });
     }

@@ -6,7 +6,7 @@ export class Sessions {
     actions;
     trouble;
     kept = true; // sessions are, on this server
-    /** `trouble` is told what went wrong. */
+    /** `trouble` is called with each error. */
     constructor(actions, trouble) {
         this.actions = actions;
         this.trouble = trouble;

@@ -1,5 +1,5 @@
-// What the model of this session was told: its instructions in words, the whole of the setup as it was sent, and what to
-// change of it in the next session.
+// The setup of this session: its instructions as text, the whole setup message, and a form with changes for the next
+// session.
 import { byId, element, setText } from "./dom.js";
 import { pretty } from "./format.js";
 const CHOICES = ["model", "voice", "language", "instructions"];
@@ -22,7 +22,7 @@ export class Setup {
             byId(`known-${kind}`).replaceChildren(...names.map((value) => element("option", "", { value })));
         }
     }
-    /** What the session was told, and what of it was chosen on this page. */
+    /** Show the setup of the session. `chosen`: the values in it that were chosen on this page. */
     show(setup, chosen) {
         const words = (setup.systemInstruction?.parts ?? []).map(({ text }) => text ?? "").join("\n");
         const speech = setup.generationConfig?.speechConfig;

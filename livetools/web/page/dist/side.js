@@ -24,7 +24,7 @@ export class Side {
     stay() {
         this.follows = this.atEnd;
     }
-    /** Whoever scrolls back stays there; what grows below is no such wish. */
+    /** Stop following when the user scrolls up, and follow again at the end. New content alone changes nothing. */
     scrolled() {
         const { scrollTop } = this.scroll;
         if (scrollTop < this.top || this.atEnd)

@@ -6,7 +6,7 @@ export class SpeechEnd {
     ended;
     began = null;
     loud = 0;
-    /** `ended` is told when the last loud moment was, some silence later. Times are seconds of the page's clock. */
+    /** `ended` is called after `SILENCE` seconds, with the time of the last loud moment in seconds of the page's clock. */
     constructor(ended) {
         this.ended = ended;
     }

@@ -18,13 +18,13 @@ export const initial = (declaredOnly = [], keys = 0) => ({
     declaredOnly: new Set(declaredOnly),
     keys,
 });
-/** What stands between a session that was not kept and the one that follows it on the page. */
+/** An exchange that separates an earlier conversation from the one below it, with `text` as its only note. */
 export function divider(state, text) {
     const exchange = begin(state, "model", state.time);
     note(state, text, state.time, "divider");
     return Object.assign(exchange, { ended: state.time, complete: true });
 }
-/** End a conversation whose session is gone without a word: nothing of it goes on. */
+/** End everything that is open in a conversation whose session is gone. Returns its exchanges. */
 export function lose(state) {
     finishAll(state, state.time);
     for (const exchange of state.exchanges)
@@ -49,7 +49,7 @@ export function isBusy(state) {
         return false;
     return exchange.ended === null || runs(exchange).some((run) => !isOver(run) && run.state !== "lost");
 }
-/** Whether something of an exchange goes on. */
+/** Whether the answer or a call of an exchange is not over. */
 export const isOpen = (exchange) => (exchange.ended === null && !exchange.interrupted) || runs(exchange).some((run) => !isOver(run));
 /** When everything of an exchange is over, or `now` while something is not. */
 export function endOf(exchange, now) {
@@ -133,7 +133,7 @@ function noteEvent(state, entry) {
             return note(state, `the line is away: ${entry.cause}`, time, "warning");
         case "Reconnected":
             line(state, "connected");
-            return note(state, `connected again${entry.state_restored ? "" : ", to a session that begins anew"}`, time);
+            return note(state, `connected again${entry.state_restored ? "" : ", to a new session"}`, time);
         case "Stalled":
             return note(state, `waiting for ${entry.waiting_for} since ${Math.round(entry.seconds)} s`, time, "warning");
         case "agent":
@@ -191,7 +191,7 @@ function begin(state, origin, time) {
     state.exchanges.push(exchange);
     return exchange;
 }
-/** End what is said in the running exchange: something else begins. */
+/** Close the messages of the current exchange, and end it if it was answered: something else begins. */
 function close(state, time) {
     const exchange = current(state);
     if (exchange === undefined)
@@ -207,10 +207,10 @@ function closeMessage(item) {
     item.text += item.interim;
     item.interim = "";
 }
-/** The exchange that the model goes on with, or one that it begins by itself. */
+/** The exchange to which output of the model belongs: the current one, or a new one. */
 function currentOrNew(state, time) {
     const exchange = current(state);
-    const asked = state.spoken; // aloud, where neither the service nor a transcript has told of it
+    const asked = state.spoken; // the end of speech at the microphone, if neither the service nor a transcript has reported it
     if (exchange !== undefined) {
         const over = exchange.ended !== null || exchange.interrupted;
         const end = endOf(exchange, time);
@@ -224,11 +224,11 @@ function currentOrNew(state, time) {
         return begin(state, "model", time);
     return Object.assign(beginVoice(state, asked), { asked, measured: true });
 }
-/** The same, for what the user hears or reads: the first of it gives the latency. */
+/** As {@link currentOrNew}, for output that the user hears or reads. The first output gives the latency. */
 function answering(state, time) {
     const exchange = currentOrNew(state, time);
     if (exchange.ended !== null)
-        Object.assign(exchange, { ended: null, complete: false, interrupted: false }); // it goes on
+        Object.assign(exchange, { ended: null, complete: false, interrupted: false }); // reopen it
     if (exchange.answered === null) {
         exchange.answered = time;
         if (exchange.asked !== null) {

@@ -47,7 +47,7 @@ export class ExchangeBars {
     drawn = -1; // the revision
     filter = "false ";
     update(exchange, now) {
-        const open = isOpen(exchange); // what goes on grows with time, whether something happens or not
+        const open = isOpen(exchange); // its bars grow with time, even without new events
         const { text, failures } = this.wanted;
         const filter = `${failures} ${text}`;
         setText(this.number, `Turn ${this.numberOf(exchange)}`);

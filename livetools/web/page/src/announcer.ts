@@ -1,4 +1,4 @@
-// What a screen reader is told: whole answers, questions, and the state of the line; never word by word.
+// Announcements for screen readers: whole answers, questions, and changes of the connection. Single words are not announced.
 
 import type { Entry, State } from "./state.js";
 import { element } from "./dom.js";

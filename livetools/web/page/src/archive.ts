@@ -34,7 +34,7 @@ export function keepFrames(exchanges: readonly Exchange[], frames: Frame[]): voi
   for (const exchange of exchanges) kept.set(exchange, frames);
 }
 
-/** The state after all of a conversation, in which nothing goes on. `keys`: how many were given before, on the same page. */
+/** The state at the end of a finished conversation. `keys`: how many keys the page has already used. */
 export function stateOf({ messages, frames }: Conversation, keys: number): State {
   const state = initial([], keys);
   for (const entry of messages) reduce(state, entry);
@@ -42,7 +42,7 @@ export function stateOf({ messages, frames }: Conversation, keys: number): State
   return state;
 }
 
-/** What the model of a conversation was told first, and the functions that it was given. */
+/** The setup message of a conversation, and the functions that it declares. */
 export function setupOf({ frames }: Conversation): { setup: SetupMessage; tools: Declared[] } {
   const found = frames.map(({ frame }) => (frame as { setup?: SetupMessage }).setup).find((setup) => setup !== undefined);
   const setup = found ?? {};

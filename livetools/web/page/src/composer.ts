@@ -47,7 +47,7 @@ export class Composer {
     }
   }
 
-  /** The button of push-to-talk, for whoever makes it one. */
+  /** The push-to-talk button, for `LiveClient.holdToTalk()`. */
   get talk(): HTMLElement {
     return this.hold;
   }
@@ -69,7 +69,7 @@ export class Composer {
     else sessionStorage.setItem(DRAFT, this.message.value);
   }
 
-  /** What is possible as the line stands. */
+  /** Enable the controls that work in this state of the connection. */
   enable(state: LineState): void {
     const gone = state === "ended" || state === "closed";
     for (const button of [this.hold, this.open, ...Object.values(this.videos)]) button.disabled = state !== "ready";

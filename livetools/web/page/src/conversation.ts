@@ -14,7 +14,7 @@ export interface Decide {
   reveal(run: Run): void;
 }
 
-/** Stands for speech that the service does not write down, or has not yet. */
+/** Placeholder for speech whose transcript has not arrived, or never will. */
 export const NO_TRANSCRIPT = "(no transcript)";
 
 const WHO: Record<Message["role"], string> = { user: "You", model: "Model", thought: "Thought", code: "Code" };

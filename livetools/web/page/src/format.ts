@@ -34,7 +34,7 @@ export const pretty = (value: unknown): string => JSON.stringify(value, withoutB
 const BYTES = /^[A-Za-z0-9+/_-]{200,}={0,2}$/;
 const IMAGES: Record<string, string> = { iVBORw: "image/png", "/9j/": "image/jpeg", R0lGOD: "image/gif", UklGR: "image/webp" };
 
-/** For `JSON.stringify`: bytes, which are base64 in JSON, are told by their size. */
+/** Replacer for `JSON.stringify()`: shows the size of base64 data in its place. */
 function withoutBytes(_: string, value: unknown): unknown {
   return typeof value === "string" && BYTES.test(value) ? `‹${Math.round((value.length * 3) / 4).toLocaleString("en")} bytes›` : value;
 }

@@ -1,4 +1,4 @@
-// The top of the page: who is talked to, how the line stands, what it costs.
+// The header of the page: the agent and its model, the state of the connection, latency, tokens and cost.
 
 import type { State as LineState } from "../../dist/client.js";
 import { byId, setAttribute, setText } from "./dom.js";
@@ -7,7 +7,7 @@ import { isGone, runs, waitsForPerson, type State } from "./state.js";
 import type { Offered } from "./setup.js";
 import type { Declared } from "./tools.js";
 
-/** What is known before a session stands. */
+/** What the server knows before a session is open. */
 export interface Facts {
   /** The agent, as on the command line. */
   title: string;
@@ -65,7 +65,7 @@ export class Header {
     });
   }
 
-  /** What is known before a session stands. */
+  /** Show what is known before a session is open. */
   tell(facts: Facts): void {
     this.title = `${facts.title} · livetools`;
     document.title = this.title;
@@ -76,7 +76,7 @@ export class Header {
     byId("pretend").hidden = !facts.pretend;
   }
 
-  /** How this page's own line to the relay stands. */
+  /** Set the state of this page's connection to the relay. */
   line(state: LineState, reason: string): void {
     this.page = state;
     this.reason = reason;

@@ -23,10 +23,10 @@ import { Tools } from "./tools.js";
 
 const TICK = 100; // milliseconds between drawings of what grows with time
 const NO_SESSION = "There is no session any more. “New session” begins another one.";
-const NEW_SESSION = "a new session: the model does not know what stands above";
+const NEW_SESSION = "a new session: the model does not know the conversation above";
 const TOKEN = "livetools token"; // in the tab's own storage
 const CHOICES = "livetools choices"; // the same
-const SAME_SESSION = "the session goes on: the model knows what stands above";
+const SAME_SESSION = "the session continues: the model knows the conversation above";
 
 class Page {
   private choices = ""; // the key of what was chosen for this page's sessions
@@ -34,12 +34,12 @@ class Page {
   private live = this.client();
   private offset = Infinity; // between this page's clock and the session's
   private drawing = false;
-  private past: Exchange[] = []; // of sessions before this one; and what stands between
-  private joining: string | null = null; // the session below which the next one goes on
+  private past: Exchange[] = []; // the exchanges of earlier sessions, and the dividers after them
+  private joining: string | null = null; // id of the listed session to which the next one is added
   private id: string | null = null; // of the page's session, among those that are kept
   private keeps = false; // the server keeps sessions
   private replay: Replay | null = null; // the recording that is shown in place of a session
-  private early: { key: number; text: string }[] = []; // typed before the session stands
+  private early: { key: number; text: string }[] = []; // texts typed before the session is open
   private sending = new List<{ key: number; text: string }>(byId("waiting"), (typed) => new SendingView(typed));
   private refs = new Map<string, number>(); // of the texts that are on their way: their keys
   private numbers = new WeakMap<Exchange, number>(); // of turns on the timeline
@@ -126,7 +126,7 @@ class Page {
     this.draw();
   }
 
-  /** Open a call on the timeline, whatever is looked for there. */
+  /** Open a call on the timeline. Clears the filter if it hides the call. */
   private reveal(run: Run): void {
     this.tabs.show("timeline");
     const button = document.getElementById(idOf(run));
@@ -151,7 +151,7 @@ class Page {
     flash(card);
   }
 
-  /** Begin a session, or go on with the one that this tab had; `facts` is what is known before it stands. */
+  /** Begin a session, or resume the one of this tab. `facts`: what the server knows before the session is open. */
   start(facts: Promise<Facts>): Promise<void> {
     this.opening = facts.then(async (known) => {
       this.header.tell(known);
@@ -221,7 +221,7 @@ class Page {
     this.leave();
   }
 
-  /** Leave this page's session, which is kept for a while, and go on with another one. */
+  /** Leave this page's session, which the relay keeps for a while, and reopen another one. */
   private async reopen(session: Kept): Promise<void> {
     const token = await this.server.open(session.id);
     if (token !== null && (await isHeld(token))) throw new LiveError("this session is open in another tab");
@@ -318,10 +318,10 @@ class Page {
   }
 
   private begin({ resumed, at, missed, model, tools, agent, declared_only }: Ready): void {
-    const anew = !resumed || at + 1 < this.state.time; // a session may go on in a server that was started again
+    const restarted = !resumed || at + 1 < this.state.time; // the clock of a resumed session restarts with its server
     const said = this.state.exchanges.length > 0;
     const join = resumed ? null : (this.joining ?? (said ? this.id : null));
-    if (anew && said) this.archive(resumed ? SAME_SESSION : NEW_SESSION);
+    if (restarted && said) this.archive(resumed ? SAME_SESSION : NEW_SESSION);
     else if (!resumed) this.reset();
     this.joining = null;
     this.state.declaredOnly = new Set(declared_only);
@@ -347,7 +347,7 @@ class Page {
       .catch(() => {}); // the line is away: it is asked for again when it is back
   }
 
-  /** Show what was said before this session began; `join`: in that one, below which this one is to go on. */
+  /** Show the conversation before this session. `join`: id of the listed session to which this one is added. */
   private async recall(join: string | null): Promise<void> {
     const { live } = this;
     try {
@@ -365,7 +365,7 @@ class Page {
     }
   }
 
-  /** The service has forgotten what it was asked to go on with. */
+  /** Correct the divider above: the service could not resume the session, so the model does not know what was said. */
   private forgotten(): void {
     const [item] = this.past.at(-1)?.items ?? [];
     if (item?.kind !== "note" || item.text !== SAME_SESSION || this.state.exchanges.some(hasRows)) return;
@@ -456,7 +456,7 @@ class Page {
     this.live.sendText(text);
   }
 
-  /** What is typed while the page or its session opens shows at once, and is sent when it stands. */
+  /** Wait until the session is open. Meanwhile the page shows the text as not sent yet. */
   private async opened(text: string): Promise<void> {
     const typed = { key: ++this.state.keys, text };
     this.early.push(typed);
@@ -490,7 +490,7 @@ class Page {
 const reasonOf = (error: unknown): string =>
   error instanceof LiveError || error instanceof Error ? error.message : String(error);
 
-/** The token of this tab's session, wherever it goes on: whatever was chosen for it. */
+/** Storage for the token of this tab's session. It has one key for all URLs of the relay, because choices change the URL. */
 const TOKENS = {
   getItem: (): string | null => sessionStorage.getItem(TOKEN),
   setItem: (_: string, token: string): void => sessionStorage.setItem(TOKEN, token),
@@ -506,7 +506,7 @@ async function isHeld(token: string): Promise<boolean> {
 /** Draw the eye to something for a moment. */
 function flash(found: Element | null | undefined): void {
   found?.classList.remove("found");
-  void found?.getBoundingClientRect(); // else the animation would not begin anew
+  void found?.getBoundingClientRect(); // forces a reflow, which restarts the animation
   found?.classList.add("found");
 }
 

@@ -1,6 +1,6 @@
-// All calls of the timeline in one line, however many: a bar each, as high as it took long. Where there are more calls than
-// bars have room, a bar stands for some in a row: as high as the longest of them, in the colour of the worst. A click goes to
-// the call.
+// All calls of the timeline as a bar chart in one line. The height of a bar shows how long its call took. When there are more
+// calls than bars fit, a bar groups consecutive calls: it is as high as the longest and has the colour of the worst. A click
+// on a bar opens the call.
 
 import { byId, setAttribute } from "./dom.js";
 import { duration, STATES } from "./format.js";

@@ -125,7 +125,7 @@ export class Replay {
   }
 
   private settle(): void {
-    if (this.shown === this.conversation.messages.length) lose(this.state); // nothing of it goes on
+    if (this.shown === this.conversation.messages.length) lose(this.state); // the recording is over: end what is still open
     keepFrames(this.state.exchanges, this.conversation.frames);
   }
 

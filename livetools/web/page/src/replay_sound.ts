@@ -31,7 +31,7 @@ export class ReplaySound {
   play(position: number): void {
     if (this.pieces.length === 0) return;
     this.player ??= new Player(RATE);
-    void this.player.resume().catch(() => {}); // what is seen goes on
+    void this.player.resume().catch(() => {}); // without sound, the replay still shows the conversation
     for (; this.next < this.pieces.length && this.pieces[this.next]!.at <= position; this.next++) {
       const { speech } = this.pieces[this.next]!;
       if (speech === null) this.player.flush();
@@ -39,7 +39,7 @@ export class ReplaySound {
     }
   }
 
-  /** Be silent, and go on from `position`. */
+  /** Stop the sound, and continue at `position` with the next `play()`. */
   seek(position: number): void {
     this.player?.flush();
     const after = this.pieces.findIndex(({ at }) => at > position);

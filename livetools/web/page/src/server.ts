@@ -7,7 +7,7 @@ import type { Choices, SetupMessage } from "./setup.js";
 import type { Frame } from "./timeline.js";
 import type { Declared } from "./tools.js";
 
-/** What the model of a session was told. */
+/** The setup of a session, its tools, and the choices made for it. */
 export interface Told {
   /** Of the session, among those that are kept. */
   id: string;
@@ -41,12 +41,12 @@ export class Server {
     return await this.json<Kept[]>("/sessions.json");
   }
 
-  /** The token to go on with; `null`: the service cannot go on with it. */
+  /** The token that resumes a listed session, or `null` if the service cannot resume it. */
   async open(id: string): Promise<string | null> {
     return (await this.json<{ token: string | null }>(`/sessions/${id}/open`, { method: "POST" })).token;
   }
 
-  /** Let the page's own session go on below what was said in this one. */
+  /** Add the page's session to this listed one: they become one entry of the list. */
   async join(id: string): Promise<void> {
     await this.ask(`/sessions/${id}/join`, { method: "POST" });
   }

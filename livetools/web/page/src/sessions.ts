@@ -31,7 +31,7 @@ const DAY = new Intl.DateTimeFormat(undefined, { weekday: "short", hour: "2-digi
 export class Sessions {
   private kept = true; // sessions are, on this server
 
-  /** `trouble` is told what went wrong. */
+  /** `trouble` is called with each error. */
   constructor(
     private readonly actions: SessionActions,
     private readonly trouble: (error: unknown) => void,

@@ -32,7 +32,7 @@ export class Side {
     this.follows = this.atEnd;
   }
 
-  /** Whoever scrolls back stays there; what grows below is no such wish. */
+  /** Stop following when the user scrolls up, and follow again at the end. New content alone changes nothing. */
   private scrolled(): void {
     const { scrollTop } = this.scroll;
     if (scrollTop < this.top || this.atEnd) this.follows = this.atEnd;

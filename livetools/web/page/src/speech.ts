@@ -8,7 +8,7 @@ export class SpeechEnd {
   private began: number | null = null;
   private loud = 0;
 
-  /** `ended` is told when the last loud moment was, some silence later. Times are seconds of the page's clock. */
+  /** `ended` is called after `SILENCE` seconds, with the time of the last loud moment in seconds of the page's clock. */
   constructor(private readonly ended: (at: number) => void) {}
 
   /** The level at a time, some times a second. */

@@ -11,7 +11,7 @@ export type Local = { type: "sound" } | { type: "speech_ended" };
 /** One thing that happened: `at` in seconds since the session was opened. */
 export type Entry = { at: number } & (Extract<RelayMessage, { at: number }> | Ended | Local);
 
-/** `answer`: the function is only declared, and whoever sits before the page answers in its place. */
+/** `answer`: the function is only declared, and the user of the page enters its result. */
 export type CallState = "approval" | "answer" | "running" | "finished" | "failed" | "refused" | "cancelled" | "lost";
 
 /** A call, from its arrival to its end. Times as in `Entry`. */
@@ -56,7 +56,7 @@ export interface Note {
   key: number;
   text: string;
   time: number;
-  /** `divider`: what stands above is of another session. */
+  /** `divider`: the items above belong to an earlier session, or to an earlier part of this one. */
   tone: "info" | "warning" | "error" | "divider";
 }
 
@@ -77,12 +77,12 @@ export interface Exchange {
   began: number;
   /** When the user had finished speaking; typed text is finished when it is sent. */
   asked: number | null;
-  /** Whether the page's own microphone has told so, which knows it before the service does. */
+  /** Whether `asked` was measured with the page's microphone, which detects the end of speech before the service does. */
   measured: boolean;
   /** The first sound or word of the answer. */
   answered: number | null;
   ended: number | null;
-  /** Whether the end of its turn was told. */
+  /** Whether `TurnComplete` arrived for it. */
   complete: boolean;
   interrupted: boolean;
   items: Item[];
@@ -133,14 +133,14 @@ export const initial = (declaredOnly: Iterable<string> = [], keys = 0): State =>
   keys,
 });
 
-/** What stands between a session that was not kept and the one that follows it on the page. */
+/** An exchange that separates an earlier conversation from the one below it, with `text` as its only note. */
 export function divider(state: State, text: string): Exchange {
   const exchange = begin(state, "model", state.time);
   note(state, text, state.time, "divider");
   return Object.assign(exchange, { ended: state.time, complete: true });
 }
 
-/** End a conversation whose session is gone without a word: nothing of it goes on. */
+/** End everything that is open in a conversation whose session is gone. Returns its exchanges. */
 export function lose(state: State): Exchange[] {
   finishAll(state, state.time);
   for (const exchange of state.exchanges) exchange.revision++;
@@ -170,7 +170,7 @@ export function isBusy(state: State): boolean {
   return exchange.ended === null || runs(exchange).some((run) => !isOver(run) && run.state !== "lost");
 }
 
-/** Whether something of an exchange goes on. */
+/** Whether the answer or a call of an exchange is not over. */
 export const isOpen = (exchange: Exchange): boolean =>
   (exchange.ended === null && !exchange.interrupted) || runs(exchange).some((run) => !isOver(run));
 
@@ -258,7 +258,7 @@ function noteEvent(state: State, entry: Entry): State {
       return note(state, `the line is away: ${entry.cause}`, time, "warning");
     case "Reconnected":
       line(state, "connected");
-      return note(state, `connected again${entry.state_restored ? "" : ", to a session that begins anew"}`, time);
+      return note(state, `connected again${entry.state_restored ? "" : ", to a new session"}`, time);
     case "Stalled":
       return note(state, `waiting for ${entry.waiting_for} since ${Math.round(entry.seconds)} s`, time, "warning");
     case "agent":
@@ -320,7 +320,7 @@ function begin(state: State, origin: Exchange["origin"], time: number): Exchange
   return exchange;
 }
 
-/** End what is said in the running exchange: something else begins. */
+/** Close the messages of the current exchange, and end it if it was answered: something else begins. */
 function close(state: State, time: number): void {
   const exchange = current(state);
   if (exchange === undefined) return;
@@ -334,10 +334,10 @@ function closeMessage(item: Message): void {
   item.interim = "";
 }
 
-/** The exchange that the model goes on with, or one that it begins by itself. */
+/** The exchange to which output of the model belongs: the current one, or a new one. */
 function currentOrNew(state: State, time: number): Exchange {
   const exchange = current(state);
-  const asked = state.spoken; // aloud, where neither the service nor a transcript has told of it
+  const asked = state.spoken; // the end of speech at the microphone, if neither the service nor a transcript has reported it
   if (exchange !== undefined) {
     const over = exchange.ended !== null || exchange.interrupted;
     const end = endOf(exchange, time);
@@ -349,10 +349,10 @@ function currentOrNew(state: State, time: number): Exchange {
   return Object.assign(beginVoice(state, asked), { asked, measured: true });
 }
 
-/** The same, for what the user hears or reads: the first of it gives the latency. */
+/** As {@link currentOrNew}, for output that the user hears or reads. The first output gives the latency. */
 function answering(state: State, time: number): Exchange {
   const exchange = currentOrNew(state, time);
-  if (exchange.ended !== null) Object.assign(exchange, { ended: null, complete: false, interrupted: false }); // it goes on
+  if (exchange.ended !== null) Object.assign(exchange, { ended: null, complete: false, interrupted: false }); // reopen it
   if (exchange.answered === null) {
     exchange.answered = time;
     if (exchange.asked !== null) {

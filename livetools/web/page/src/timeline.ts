@@ -90,7 +90,7 @@ export class ExchangeBars implements View<Exchange> {
   private filter = "false ";
 
   update(exchange: Exchange, now: number): void {
-    const open = isOpen(exchange); // what goes on grows with time, whether something happens or not
+    const open = isOpen(exchange); // its bars grow with time, even without new events
     const { text, failures } = this.wanted;
     const filter = `${failures} ${text}`;
     setText(this.number, `Turn ${this.numberOf(exchange)}`);
