@@ -115,13 +115,6 @@ async def test_a_listener_that_is_cancelled_loses_nothing_to_the_next() -> None:
     assert heard == [str(n).encode() for n in range(1, 100)]
 
 
-async def test_what_is_fed_belongs_to_the_task_that_listens() -> None:
-    tasks: list[asyncio.Task[Any] | None] = []
-    async with dialled(sends(frames("1"))) as transport:
-        await transport.listen(lambda message: tasks.append(asyncio.current_task()))
-    assert tasks == [asyncio.current_task()]
-
-
 async def test_what_a_listener_raises_is_raised_to_it_and_ends_the_line() -> None:
     def feed(message: bytes) -> None:
         raise ZeroDivisionError
