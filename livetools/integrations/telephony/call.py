@@ -174,6 +174,7 @@ class Call:
                 group.cancel_scope.cancel()
         finally:
             leave()
+            self._phone.end()
             with anyio.move_on_after(LAST_WORDS, shield=True):
                 await self._end(reason, error, session)
         if error is not None and not isinstance(error, LiveToolsError):

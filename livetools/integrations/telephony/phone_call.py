@@ -69,10 +69,19 @@ class PhoneCall:
         """End the call at once. Raises ``ConfigError`` if the bridge has no ``account``, and :class:`AccountError`."""
         await self._require("hung up").hang_up(self.start)
 
+    def end(self) -> None:
+        """The call is over. Contexts that hold this object, as those of timers do for a while, do not keep the session
+        in memory."""
+        self._heard = self._press = _over
+
     def _require(self, done: str) -> Account:
         if self._account is None:
             raise ConfigError(f"a call is {done} by the provider's REST API: pass account= to the bridge")
         return self._account
+
+
+async def _over(*_: object) -> None:
+    raise LocalProtocolError("the phone call has ended")
 
 
 _current: ContextVar[PhoneCall] = ContextVar("livetools.phone_call")
