@@ -141,7 +141,7 @@ def test_a_session_that_the_service_has_forgotten_goes_on_below_a_line_as_a_new_
         dev.wait("I heard hello.")
 
 
-@pytest.mark.parametrize(("pretend", "line"), [(False, "knows what"), (True, "does not know")])
+@pytest.mark.parametrize(("pretend", "line"), [(False, "knows the conversation"), (True, "does not know")])
 def test_a_page_outlives_its_server_and_so_does_what_was_said(model, serve, open_page, pretend, line):
     scripted(model)
     with serve(pretend=pretend) as address:
