@@ -220,6 +220,26 @@ async def test_the_call_is_there_for_tools_in_threads_and_for_nobody_outside() -
         current_call()
 
 
+async def test_what_keeps_the_call_past_its_end_keeps_no_session_and_is_told_so() -> None:
+    kept: list[Any] = []
+
+    async def keep() -> str:
+        """Keep the call."""
+        kept.append(current_call())
+        return "kept"
+
+    async def model(turn: Any) -> None:
+        await turn.call("keep")
+
+    async with FakeLiveServer(model) as server:
+        async with Caller(app_of(server, twilio, tools=[keep], greeting="Go."), "/call"):
+            with anyio.fail_after(30):
+                while not kept:
+                    await anyio.sleep(0.01)
+    with pytest.raises(LocalProtocolError, match="the phone call has ended"):
+        await kept[0].press("1")
+
+
 async def test_without_an_account_a_transfer_says_what_is_missing() -> None:
     got: list[Any] = []
 
