@@ -26,15 +26,28 @@ class PushToTalk:
             self.speaks = not self.speaks
 
 
-async def while_pressed(source: AsyncIterable[bytes], talk: PushToTalk, marks: bool) -> AsyncIterator[Piece]:
-    """The sound of ``source`` while the user speaks.
+async def metered(
+    source: AsyncIterable[bytes], show: Callable[[str], object], width: int
+) -> AsyncIterator[bytes]:
+    """``source`` as it is; ``show`` gets a line with its level, for a terminal of so many columns."""
+    async for pcm in source:
+        show(meter(level(pcm), width))
+        yield pcm
+
+
+async def while_pressed(
+    source: AsyncIterable[bytes], show: Callable[[str], object], width: int, talk: PushToTalk, marks: bool
+) -> AsyncIterator[Piece]:
+    """The sound of ``source`` while the user speaks; ``show`` as in :func:`metered`.
 
     ``marks``: with an :class:`Activity` mark before and after it, and nothing else; without, silence takes the place of
-    the rest, by which the service hears the end of speech.
+    the rest, by which the service hears the end of speech. What is shown as heard is sent: keys come in a thread
+    of their own, so each piece asks once.
     """
     spoke = False
     async for pcm in source:
         speaks = talk.speaks
+        show(meter(level(pcm), width, speaks))
         if marks and speaks != spoke:
             yield Activity.START if speaks else Activity.END
         spoke = speaks
@@ -44,15 +57,6 @@ async def while_pressed(source: AsyncIterable[bytes], talk: PushToTalk, marks: b
             yield bytes(len(pcm))
 
 
-async def metered(
-    source: AsyncIterable[bytes], show: Callable[[str], object], talk: PushToTalk | None, width: int
-) -> AsyncIterator[bytes]:
-    """``source`` as it is; ``show`` gets a line with its level, for a terminal of so many columns."""
-    async for pcm in source:
-        show(meter(level(pcm), width, talk))
-        yield pcm
-
-
 def level(pcm: bytes) -> float:
     """How loud 16-bit PCM is, in dB below full scale: 0 is as loud as can be."""
     samples = array("h", pcm[: len(pcm) - len(pcm) % SAMPLE])
@@ -60,9 +64,11 @@ def level(pcm: bytes) -> float:
     return 10 * math.log10(max(power, 1e-9) / 32768**2)
 
 
-def meter(decibels: float, width: int, talk: PushToTalk | None = None) -> str:
-    """A line that shows a level, in ASCII, shorter than ``width``."""
-    told = "" if talk is None else "speak, space sends  " if talk.speaks else "space to speak  "
+def meter(decibels: float, width: int, speaks: bool | None = None) -> str:
+    """A line that shows a level, in ASCII, shorter than ``width``. ``speaks``: with push-to-talk."""
+    told = "" if speaks is None else "speak, space sends  " if speaks else "space to speak  "
+    if width < len(told) + 4:
+        told = ""
     bars = max(0, min(_BARS, width - len(told) - 3))
-    full = 0 if talk is not None and not talk.speaks else round(bars * (1 - max(_FLOOR, decibels) / _FLOOR))
+    full = 0 if speaks is False else round(bars * (1 - max(_FLOOR, decibels) / _FLOOR))
     return f"{told}[{'#' * min(bars, full)}{'-' * (bars - min(bars, full))}]"

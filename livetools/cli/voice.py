@@ -187,8 +187,10 @@ def _source(
             return pace(read_wav(question))
     with usable("--microphone") if device is not None else contextlib.nullcontext():
         microphone = stack.enter_context(Microphone(device=_device(device)))
-    heard = metered(microphone, view.status, pressed, view.console.width)
-    return heard if pressed is None else while_pressed(heard, pressed, marks)
+    width = view.console.width
+    if pressed is None:
+        return metered(microphone, view.status, width)
+    return while_pressed(microphone, view.status, width, pressed, marks)
 
 
 def _output(answer: Path | None, device: str | None) -> AbstractContextManager[Output]:

@@ -23,7 +23,7 @@ async def microphone(talk: PushToTalk, keys: Iterable[str]) -> AsyncIterator[byt
 
 async def heard(keys: Iterable[str], marks: bool) -> list[object]:
     talk = PushToTalk()
-    return [piece async for piece in while_pressed(microphone(talk, keys), talk, marks)]
+    return [piece async for piece in while_pressed(microphone(talk, keys), [].append, 80, talk, marks)]
 
 
 async def test_nothing_is_heard_before_a_key_and_marks_stand_around_what_is() -> None:
@@ -44,7 +44,7 @@ async def test_only_the_space_bar_counts() -> None:
 async def test_the_meter_sees_what_passes_and_changes_nothing() -> None:
     shown: list[str] = []
     talk = PushToTalk()
-    passed = [pcm async for pcm in metered(microphone(talk, ["", ""]), shown.append, None, 80)]
+    passed = [pcm async for pcm in metered(microphone(talk, ["", ""]), shown.append, 80)]
     assert passed == [LOUD, LOUD]
     assert shown == ["[##################--]"] * 2
 
@@ -59,15 +59,24 @@ def test_a_level_is_in_decibels_below_full_scale() -> None:
 @pytest.mark.parametrize("width", [12, 20, 40, 80, 200])
 @pytest.mark.parametrize("decibels", [-200.0, -60.0, -30.0, 0.0, 3.0])
 def test_a_meter_is_ascii_and_fits_the_terminal(width: int, decibels: float) -> None:
-    for talk in (None, PushToTalk()):
-        line = meter(decibels, width, talk)
+    for speaks in (None, False, True):
+        line = meter(decibels, width, speaks)
         assert line.isascii()
         assert len(line) < max(width, 20)
         assert line.endswith("]")
 
 
 def test_a_microphone_that_is_off_shows_nothing() -> None:
+    assert "#" not in meter(0.0, 80, False)
+    assert "#" * 20 in meter(0.0, 80, True)
+
+
+async def test_sound_that_is_shown_as_heard_is_sent_though_the_key_is_pressed_again_meanwhile() -> None:
     talk = PushToTalk()
-    assert "#" not in meter(0.0, 80, talk)
-    talk.press(" ")
-    assert "#" * 20 in meter(0.0, 80, talk)
+
+    def show(line: str) -> None:
+        if "#" in line:
+            talk.press(" ")  # as soon as the user sees it
+
+    sent = [piece async for piece in while_pressed(microphone(talk, [" ", ""]), show, 80, talk, True)]
+    assert sent == [Activity.START, LOUD, Activity.END]
