@@ -24,7 +24,6 @@ from livetools.events import Event
 from livetools.log import get_logger
 from livetools.protocol.calls.actions import Outcome
 from livetools.session.assembly import specs_of
-from livetools.session.handlers.first_step import FirstStep
 from livetools.session.handlers.handlers import Desk, Handlers
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.misnamed import unexpected
@@ -47,6 +46,7 @@ from livetools.transport.contract import Sending
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import Latch, on_trio
 
+from .first_step import FirstStep
 from .machine import AttachedMachine
 from .sdk_session import SDKSession, SDKTransport, SDKWriter, calls_of, close_code
 
@@ -110,6 +110,8 @@ def attach(
 
 
 class _AttachedDriver(Driver[AttachedMachine]):
+    starter: Starter
+
     def __init__(self, plan: Plan, transport: SDKTransport) -> None:
         super().__init__(AttachedMachine(plan), SystemClock())
         self._transport, self.writer = transport, SDKWriter(self, transport)
@@ -176,7 +178,7 @@ class Attached:
         self._slice = TimeSlice()
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-            driver.starter = Starter(group)
+            driver.group, driver.starter = group, Starter(group)
             driver.tasks = self._make_tasks(driver, driver.starter)
             await driver.run(group, ready)
 

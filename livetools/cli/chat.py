@@ -112,7 +112,7 @@ class _Talk:
         self.heard: SimpleQueue[Event | _Answered | _CtrlC] = SimpleQueue()
         self.over = False
         # a listener hears each event before the method that waits for it returns
-        listen(session, self.heard.put, sound=_ignore, end=_ignore)
+        listen(session, self.heard.put)
 
     def run(self, portal: BlockingPortal, followed: str | None) -> None:
         """Ask what is typed, a line at a time, to the end of input. Raises what ended the session.
@@ -282,10 +282,6 @@ class _Talk:
 
     def _quit(self) -> None:
         self.over = True
-
-
-def _ignore(*_: object) -> None:
-    """The end of the session, and sound, change nothing at a terminal."""
 
 
 def value_of(typed: str) -> object:

@@ -406,7 +406,7 @@ class _Store:
         self.house.check_entered()
         assert isinstance(session, Session)
         self._serve(session, self)
-        listen(session, functools.partial(self._event, session), lambda pcm, rate: None, lambda: None)
+        listen(session, functools.partial(self._event, session))
 
     def _event(self, session: Session, event: Event) -> None:
         match event:

@@ -149,9 +149,9 @@ class Assembly:
         driver = SessionDriver(machine, self.clock, [self.transcript.event, self.listeners.event])
         driver.change = self.update
         handlers = Handlers(driver, self.plan.response_key, self.hooks)
-        driver.starter = starter = Starter(group)
-        driver.tasks = Tasks(starter, handlers, self.deps, session)
-        driver.sockets = Sockets(starter, self.dialer, self.endpoint, driver)
+        driver.group = group
+        driver.tasks = Tasks(Starter(group), handlers, self.deps, session)
+        driver.sockets = Sockets(group, self.dialer, self.endpoint, driver)
         return driver
 
     def _seed(self) -> list[Mapping[str, object]]:

@@ -20,7 +20,7 @@ async def test_a_few_lose_nothing_and_leave_nothing(who: str) -> None:
     tracemalloc.start()
     try:
         async with serving_load(who) as app:
-            await app.converse(5, 2.0)  # as below: what ended last is let go when others come
+            await app.converse(2, 0.5)
             before = Footprint()
             measured = await app.converse(5, 2.0)
             after = Footprint()

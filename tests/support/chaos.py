@@ -117,9 +117,8 @@ class Chaos:
         self.updates: list[str | None] = []  # agents whom session.update said to be in office
         self.calm = False
         self.taken_back: set[str] = set()  # calls
-        self.stalled = (
-            False  # a question got no answer, or no more of it, in time, and none its own answer since
-        )
+        # the connection on which a question got no answer in time, or no more of it, and none its own answer since
+        self.stalled_on: int | None = None
         self.empty: dict[
             str, float
         ] = {}  # questions that were given nothing, before the model had answered, and when
@@ -196,19 +195,20 @@ class Chaos:
             except livetools.NoAnswer:
                 self.replies["none"] += 1
                 self.excuse("no answer")
-                self.stalled = True
+                self.stalled_on = len(self.line.crossings)
             else:
-                self.stalled = self.stalled or reply.stalled
+                if reply.stalled:
+                    self.stalled_on = len(self.line.crossings)
                 if reply.interrupted or reply.stalled:
                     self.excuse("cut short")
                 elif text in str(reply):  # which may be on another text as well
                     self.replies["right"] += 1
-                    self.stalled = False
+                    self.stalled_on = None
                 elif self.taken_back.intersection(call.id for call in reply.calls):
                     self.excuse("taken back")
                 elif mixed:
                     self.excuse("mixed")
-                elif self.stalled:
+                elif self.stalled_on == len(self.line.crossings):
                     self.excuse("stalled before")
                 elif not any(text in said for said in self.done):
                     self.excuse("said too late")

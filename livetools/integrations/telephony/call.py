@@ -265,7 +265,7 @@ class Call:
         return "hangup"
 
     async def _both_ways(self, session: Session) -> Reason:
-        listen(session, self._count, lambda pcm, rate: None, lambda: None)
+        listen(session, self._count)
         first: list[Reason] = []  # why it is over
 
         def way(reason: Reason, run: Callable[[], Awaitable[object]]) -> Callable[[], Awaitable[None]]:

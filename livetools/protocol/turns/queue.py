@@ -460,11 +460,12 @@ class Turns:
         self._do(TurnEvent.END, now)
         if crossed:
             self._slide(marks)
-        elif self._ended_answer and not self._heard and sum(self._unspoken.values()) > 1 and not self.owed:
-            # Nothing was said, and there are more answers: the second may have cut this turn short, and bring its own.
+        # Nothing was said, and there are more answers: the second may have cut this turn short, and bring its own.
+        silent = self._ended_answer and not self._heard and sum(self._unspoken.values()) > 1
+        another = silent and not crossed and not self.owed
+        if another:
             self._queue.insert(0, Expected(answer=True))
-            crossed = True
-        self._spoken = self.owed and (crossed or self._heard)
+        self._spoken = self.owed and (crossed or another or self._heard)
         if self._spoken and self._patience == inf:
             self._patience = QUIET_SETTLES
         for turn in self._queue:

@@ -44,8 +44,8 @@ def tap(session: Session, listener: FrameListener) -> Session:
 def listen(
     session: Session,
     event: Callable[[Event], None],
-    sound: Callable[[bytes, int], None],
-    end: Callable[[], None],
+    sound: Callable[[bytes, int], None] = lambda pcm, rate: None,
+    end: Callable[[], None] = lambda: None,
 ) -> Callable[[], None]:
     """Add a listener to ``session``, open or not yet. It hears everything, beside the iterator. Returns what stops
     it.

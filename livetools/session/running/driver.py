@@ -26,7 +26,6 @@ from livetools.transport.loop.timeslice import TimeSlice
 
 from .alarm import Alarm, make_alarm
 from .clock import Clock
-from .host import Starter
 from .writer import Writer
 
 
@@ -56,13 +55,13 @@ M = TypeVar("M", bound=Driven)
 
 
 class Driver(ABC, Generic[M]):
-    """Drives one machine. Made in the loop; ``starter`` and ``tasks`` are set before :meth:`begin`.
+    """Drives one machine. Made in the loop; ``group`` and ``tasks`` are set before :meth:`begin`.
 
     Every input is followed by :meth:`step`, which writes what can be written at once; :meth:`follow` waits until the
     rest is written, :meth:`background` leaves the rest to a task.
     """
 
-    starter: Starter
+    group: TaskGroup
     tasks: Tasks
     alarm: Alarm
 
@@ -168,7 +167,7 @@ class Driver(ABC, Generic[M]):
     def spawn(self, write: Callable[[], Coroutine[Any, Any, None]]) -> None:
         """Run this in a task; nothing, where the end has come."""
         if self._runs:
-            self.starter.serve(write)
+            self.group.start_soon(write)
 
     def _ring(self) -> None:
         """The time has come at which the machine wanted to be woken, or did once."""

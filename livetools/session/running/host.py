@@ -17,8 +17,7 @@ import asyncio
 import contextlib
 import sys
 from collections.abc import Awaitable, Callable, Coroutine
-from contextvars import Context, copy_context
-from functools import partial
+from contextvars import Context
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import anyio
@@ -36,25 +35,22 @@ Main: TypeAlias = Callable[[TaskGroup, Callable[[], None]], Awaitable[None]]
 
 
 class Starter:
-    """Starts the tasks of a session, from callbacks of the event loop too. The group waits for them at its end.
+    """Starts the tasks that run code of the user's. The group waits for them at its end.
 
-    On asyncio they are tasks of the loop's own, for anyio's task groups start none from a callback. From Python 3.12 on
-    they take their first step at once. On trio they are the group's.
+    On asyncio they are tasks of the loop's own, which have a context of their own and, from Python 3.12 on, take their
+    first step at once. On trio they are the group's.
     """
 
     def __init__(self, group: TaskGroup) -> None:
         self._group = group
         self._running: set[asyncio.Task[None]] = set()
-        self._scopes: set[anyio.CancelScope] = set()
         self._error: BaseException | None = None
-        self._over = False
-        self._context = copy_context()
         self._loop = None if on_trio() else asyncio.get_running_loop()
         if self._loop is not None:
             group.start_soon(self._outlast)
 
     def start(self, run: Callable[[], Coroutine[Any, Any, None]], context: Context) -> None:
-        """Run code of the user's, in a context of its own. The caller has to end it. What it raises ends the group."""
+        """Run this in a context of its own. The caller has to end it. What it raises ends the group."""
         if self._loop is None:
             context.run(self._group.start_soon, run)
             return
@@ -64,23 +60,6 @@ class Starter:
         else:
             self._running.add(task)
             task.add_done_callback(self._ended)
-
-    def serve(self, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Run a part of the session, which is cancelled when the group ends."""
-        if self._loop is None:
-            self._group.start_soon(run)
-        else:
-            self.start(partial(self._bounded, run), self._context.copy())
-
-    async def _bounded(self, run: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        with anyio.CancelScope() as scope:
-            if self._over:
-                scope.cancel()
-            self._scopes.add(scope)
-            try:
-                await run()
-            finally:
-                self._scopes.discard(scope)
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
@@ -92,9 +71,6 @@ class Starter:
         try:
             await anyio.sleep_forever()
         finally:
-            self._over = True
-            for scope in tuple(self._scopes):
-                scope.cancel()
             with anyio.CancelScope(shield=True):
                 while self._running:
                     await asyncio.wait(self._running)

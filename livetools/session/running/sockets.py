@@ -14,6 +14,7 @@ from http import HTTPStatus
 from typing import Any, Protocol
 
 import anyio
+from anyio.abc import TaskGroup
 
 from livetools.errors import AuthenticationError, ConnectFailed, LiveToolsError
 from livetools.log import get_logger
@@ -24,8 +25,6 @@ from livetools.transport.dialling import Progress, begin
 from livetools.transport.endpoint import Endpoint
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
-
-from .host import Starter
 
 log = get_logger("livetools.session")
 
@@ -44,12 +43,10 @@ class Sockets:
     ``standing``: those that are open.
     """
 
-    def __init__(self, starter: Starter, dialer: Dialer, endpoint: Endpoint, wire: Wire) -> None:
-        self._serve, self._dialer, self._endpoint, self._wire = starter.serve, dialer, endpoint, wire
+    def __init__(self, group: TaskGroup, dialer: Dialer, endpoint: Endpoint, wire: Wire) -> None:
+        self._group, self._dialer, self._endpoint, self._wire = group, dialer, endpoint, wire
         self.standing: dict[int, Transport] = {}
-        # of those, and of what is being dialled; None: its task has not begun
-        self._scopes: dict[int, anyio.CancelScope | None] = {}
-        self._given_up: set[int] = set()  # dials
+        self._scopes: dict[int, anyio.CancelScope] = {}  # of those, and of what is being dialled
         self.progress = Progress()  # of the last dial
         self._changed = make_wake()
         self._told = False  # that nobody notices when the line falls silent
@@ -59,17 +56,15 @@ class Sockets:
 
     def dial(self, link: int) -> None:
         """Open a connection."""
-        self._scopes[link] = None  # a callback of the loop may dial, and only a task can make a scope
-        self._serve(partial(self._run, link))
+        self._scopes[link] = scope = anyio.CancelScope()
+        self._group.start_soon(self._run, link, scope)
 
     def hang_up(self, link: int) -> None:
         """Close a connection, or give up its dial."""
         if (transport := self.standing.get(link)) is not None:
-            self._serve(transport.aclose)
-        elif link in self._scopes:
-            self._given_up.add(link)
-            if (scope := self._scopes[link]) is not None:
-                scope.cancel()
+            self._group.start_soon(transport.aclose)
+        elif (scope := self._scopes.get(link)) is not None:
+            scope.cancel()
 
     def hurry(self, link: int) -> None:
         """Send the ping that a connection has put off, if it can."""
@@ -87,13 +82,10 @@ class Sockets:
         while self._scopes:
             await self._changed.wait()
 
-    async def _run(self, link: int) -> None:
+    async def _run(self, link: int, scope: anyio.CancelScope) -> None:
         close = Close(by_us=True)  # where the dial was given up
         try:
-            with anyio.CancelScope() as scope:
-                self._scopes[link] = scope
-                if link in self._given_up:
-                    scope.cancel()
+            with scope:
                 close = await self._converse(link)
         finally:
             self._forget(link)
@@ -101,7 +93,6 @@ class Sockets:
 
     def _forget(self, link: int) -> None:
         self.standing.pop(link, None)
-        self._given_up.discard(link)
         if self._scopes.pop(link, None) is not None:
             self._changed.set()
 

@@ -23,11 +23,6 @@ class Wake(Protocol):
     loses nothing; what was set while somebody waited has been taken, so a task that waits again looks first.
     """
 
-    @property
-    def cancelled(self) -> bool:
-        """Whether the wait was cancelled on asyncio, which the waiting task may not have seen yet."""
-        ...
-
     def wait(self) -> Awaitable[None]: ...
 
     def set(self) -> None: ...
@@ -119,10 +114,6 @@ class _AsyncioWake:
         self._future: asyncio.Future[None] | None = None
         self._is_set = False
 
-    @property
-    def cancelled(self) -> bool:
-        return self._future is not None and self._future.cancelled()
-
     def wait(
         self,
     ) -> Awaitable[None]:  # the future itself: a coroutine around it would be resumed with the waiter
@@ -141,7 +132,6 @@ class _AsyncioWake:
 
 class _TrioWake:
     __slots__ = ("_event", "_is_set")
-    cancelled = False
 
     def __init__(self) -> None:
         self._event: trio.Event | None = None

@@ -87,8 +87,8 @@ async def driven(*functions: Any, clock: Any = None) -> AsyncIterator[Line]:
     host, over = Host(), Latch()
 
     async def main(group: Any, ready: Any) -> None:
-        line.starter = Starter(group)
-        line.tasks = Tasks(line.starter, Handlers(line))
+        line.group = group
+        line.tasks = Tasks(Starter(group), Handlers(line))
         line.begin(group)
         ready()
         await over.wait()

@@ -51,26 +51,6 @@ async def test_a_wake_that_somebody_waited_for_is_taken() -> None:
     assert scope.cancelled_caught
 
 
-async def test_a_wait_that_was_cancelled_is_known_before_its_task_has_learned_it(anyio_backend: str) -> None:
-    if anyio_backend == "trio":  # there a task is woken with its cancellation
-        assert not make_wake().cancelled
-        return
-    wake = make_wake()
-    assert not wake.cancelled
-
-    async def wait() -> None:
-        await wake.wait()
-
-    task = asyncio.create_task(wait())
-    await asyncio.sleep(0)
-    assert not wake.cancelled
-    task.cancel()
-    task.uncancel()
-    assert wake.cancelled
-    with pytest.raises(asyncio.CancelledError):
-        await task
-
-
 async def test_a_wake_after_a_cancelled_wait_reaches_the_next() -> None:
     wake = make_wake()
     with anyio.move_on_after(0.001):

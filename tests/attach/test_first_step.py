@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from livetools.session.handlers.first_step import FirstStep
+from livetools.attach.first_step import FirstStep
 
 pytestmark = pytest.mark.anyio
 
