@@ -65,7 +65,7 @@ EXCUSES = {
     "crossed": "something of the server's came after the answer was sent: nobody can tell that it was lost",
     "cancelled late": "the server knows when a response arrived, not whether the cancellation had been read by then",
     "mixed": "of several responses to calls that do not block nothing tells which turn is on which",
-    "stalled before": "a question stalled, and its turn came late: no turn says which question it is on",
+    "behind a late turn": "a question stalled, or was answered too late: no turn says which question it is on",
     "said too late": "two questions may be answered in one turn: the model was quiet for too long behind the first",
     "taken back": "where a call ends its turn, one that is taken back may have ended it; the model was slow to go on",
 }
@@ -117,8 +117,8 @@ class Chaos:
         self.updates: list[str | None] = []  # agents whom session.update said to be in office
         self.calm = False
         self.taken_back: set[str] = set()  # calls
-        # the connection on which a question got no answer in time, or no more of it, and none its own answer since
-        self.stalled_on: int | None = None
+        # the connection on which a question's turn may come late, and no question has got its own answer since
+        self.late_on: int | None = None
         self.empty: dict[
             str, float
         ] = {}  # questions that were given nothing, before the model had answered, and when
@@ -195,23 +195,24 @@ class Chaos:
             except livetools.NoAnswer:
                 self.replies["none"] += 1
                 self.excuse("no answer")
-                self.stalled_on = len(self.line.crossings)
+                self.late_on = len(self.line.crossings)
             else:
                 if reply.stalled:
-                    self.stalled_on = len(self.line.crossings)
+                    self.late_on = len(self.line.crossings)
                 if reply.interrupted or reply.stalled:
                     self.excuse("cut short")
                 elif text in str(reply):  # which may be on another text as well
                     self.replies["right"] += 1
-                    self.stalled_on = None
+                    self.late_on = None
                 elif self.taken_back.intersection(call.id for call in reply.calls):
                     self.excuse("taken back")
                 elif mixed:
                     self.excuse("mixed")
-                elif self.stalled_on == len(self.line.crossings):
-                    self.excuse("stalled before")
+                elif self.late_on == len(self.line.crossings):
+                    self.excuse("behind a late turn")
                 elif not any(text in said for said in self.done):
                     self.excuse("said too late")
+                    self.late_on = len(self.line.crossings)
                     if not str(reply):
                         self.empty[text] = anyio.current_time()
                 else:
