@@ -82,6 +82,7 @@ KINDS = (
     "stubborn",
     "asking",
 )
+UNBLOCKED = {"stream", "steps", "background"}  # where a model knows calls that do not block it
 CUTS = ("drop", "1001", "1006", "1008", "1011", "half_frame", "go_away", "stall", "flap", "stale")
 ID = re.compile(rb'"id":\s*"([^"]+)"')  # of a call, in a frame
 TOOL_TIMEOUT = 6.0
@@ -116,6 +117,8 @@ class Chaos:
         self.agents = itertools.count(1)
         self.updates: list[str | None] = []  # agents whom session.update said to be in office
         self.calm = False
+        self.asked = ""  # the last question
+        self.mixed = False  # a call that may not block, of another turn than its own, was open when it was asked or later
         self.taken_back: set[str] = set()  # calls
         # the connection on which a question's turn may come late, and no question has got its own answer since
         self.late_on: int | None = None
@@ -188,8 +191,8 @@ class Chaos:
                 await session.send_audio(bytes(640))
         if way < 0.75:
             try:
-                others = any("call" in name or "response" in name for name in session.pending)
-                mixed = others and session.profile.non_blocking == "honoured"
+                self.asked = text
+                self.mixed = any("call" in name or "response" in name for name in session.pending)
                 with anyio.fail_after(PATIENCE):
                     reply = await session.ask(text)
             except livetools.NoAnswer:
@@ -206,7 +209,7 @@ class Chaos:
                     self.late_on = None
                 elif self.taken_back.intersection(call.id for call in reply.calls):
                     self.excuse("taken back")
-                elif mixed:
+                elif self.mixed and session.profile.non_blocking == "honoured":
                     self.excuse("mixed")
                 elif self.late_on == len(self.line.crossings):
                     self.excuse("behind a late turn")
@@ -308,6 +311,8 @@ class Chaos:
             kinds = ["hand_over"]
         else:
             kinds = chance.choices(KINDS, k=chance.choice((1, 1, 1, 2, 3)))
+        if UNBLOCKED.intersection(kinds) and self.asked not in turn.text:
+            self.mixed = True
         calls = await turn.session.ask(turn, [(kind, {"n": next(self.numbers)}) for kind in kinds])
         if not self.calm and chance.random() < 0.1:  # the same again, on the other channel or on this one
             entries = [{"id": call.id, "name": call.name, "args": call.args} for call in calls]
