@@ -118,7 +118,7 @@ class Chaos:
         self.updates: list[str | None] = []  # agents whom session.update said to be in office
         self.calm = False
         self.asked = ""  # the last question
-        self.mixed = False  # a call that may not block, of another turn than its own, was open when it was asked or later
+        self.mixed = False  # when it was asked, or later, a call that may not block was open for another text
         self.taken_back: set[str] = set()  # calls
         # the connection on which a question's turn may come late, and no question has got its own answer since
         self.late_on: int | None = None
