@@ -86,7 +86,7 @@ class MemoryServer:
         self.url, self.headers = url, headers
         self.end: Gone | None = None
         self.full = False
-        # Beside each frame stands how many had been received here when it was sent.
+        # Each frame has beside it how many frames had been received here when it was sent.
         self._to_client: deque[tuple[bytes, int]] = deque()
         self._to_server: deque[bytes] = deque()
         self.sent = 0  # frames of the client's
