@@ -17,9 +17,6 @@ from .input import SessionInput
 from .running import closing
 from .running.in_time import in_time
 
-if TYPE_CHECKING:
-    pass
-
 
 class Session(SessionInput):
     """A conversation with a live model, over turns and reconnects. Made by ``connect``; enter it to open it.
