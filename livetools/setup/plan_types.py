@@ -90,9 +90,8 @@ class Plan:
     # what the model is sent, and when
     text_channel: Literal["client_content", "realtime"] = "client_content"
     content_mid_session: bool = True  # False (3.1): clientContent only before the first turn
-    stream_end_ends_turn: bool = (
-        True  # audioStreamEnd ends the user's turn; False (3.8): silence has to follow it
-    )
+    # audioStreamEnd ends the user's turn; False (3.8): silence has to follow it
+    stream_end_ends_turn: bool = True
     input_block: bool = False  # drop audio and video, hold text, while a blocking call is open
     takes_update: bool = False  # contextUpdate
     empty_turn: bool = False  # turnComplete without turns makes the model speak

@@ -63,7 +63,7 @@ class Endpoint:
     @property
     def url(self) -> str:
         """The URL, as far as it is known before a callable has given its key."""
-        return self._url(getattr(self.identity, "ephemeral", False))
+        return self._url(self.identity.ephemeral)
 
     async def target(self) -> Target:
         """The URL and fresh headers for one dial.
@@ -71,20 +71,22 @@ class Endpoint:
         Raises a ``LiveToolsError`` without a secret when credentials cannot be had. Safe to cancel.
         """
         grant = await self.identity.grant()
-        own = {name.lower() for name in self.extra}
-        headers = {name: value for name, value in grant.headers.items() if name.lower() not in own}
+        headers = {name: value for name, value in grant.headers.items() if not self._has(name)}
         return Target(self._url(grant.ephemeral), {**headers, **self.extra})
 
     async def renew(self, target: Target) -> bool:
         """The dial of ``target`` was answered with HTTP 401. Whether another dial can show newer credentials."""
-        own = {name.lower() for name in self.extra}
-        return "authorization" not in own and await self.identity.renew(target.headers)
+        return not self._has("authorization") and await self.identity.renew(target.headers)
 
     def advised(self, error: AuthenticationError) -> AuthenticationError:
         """``error`` with advice for Google Cloud's credentials, where these were shown and not an API key."""
         if not isinstance(self.identity, GoogleCloud):
             return error
         return AuthenticationError(error.code, error.reason, error.phase, error.retryable, _GOOGLE_CLOUD)
+
+    def _has(self, header: str) -> bool:
+        """Whether the user's own headers have this one, in whatever case."""
+        return header.lower() in map(str.lower, self.extra)
 
     def _url(self, ephemeral: bool) -> str:
         parts = urlsplit(self.base)
@@ -158,7 +160,7 @@ def resolve(
         identity, base = _gemini(given, allow_insecure, environ)
     return Endpoint(
         base=base,
-        api_version=_version(given, v1alpha, getattr(identity, "ephemeral", False), environ),
+        api_version=_version(given, v1alpha, identity.ephemeral, environ),
         vertexai=given.vertexai,
         project=given.project,
         location=given.location,

@@ -216,9 +216,8 @@ class AsyncioInflow(Inflow):
         self.head = b""  # the last bytes of the response so far
         self.feed: Callable[[bytes], None] | None = None
         self.paused = False  # reading is: there is more than was given away
-        self.ending: tuple[Exception | None] | None = (
-            None  # the line is gone, for this reason; the rest comes first
-        )
+        # Set when the line is gone, for this reason; what came before is given away first.
+        self.ending: tuple[Exception | None] | None = None
         self.error: Exception | None = None  # raised by the listener
         self.passes = passes()
 

@@ -110,9 +110,8 @@ class Handlers:
     threads: DaemonThreads = field(default_factory=DaemonThreads)
     aside: DaemonThreads | None = None  # for what no tool may hold up; made when there is something
     blocks: dict[str, int] = field(default_factory=dict)  # how often each tool has blocked the event loop
-    failures: dict[str, int] = field(
-        default_factory=dict
-    )  # of each tool in a row, as far as the model could correct
+    # How often each tool has failed in a row, as far as the model could correct it.
+    failures: dict[str, int] = field(default_factory=dict)
 
     async def execute(self, job: Job) -> Outcome:
         """Run the handler. Raises nothing but cancellation, and that only if this very task is cancelled.

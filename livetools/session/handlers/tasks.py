@@ -28,14 +28,13 @@ from livetools.tools import SessionLike, Tool, ToolContext
 from livetools.tools.results import error_outcome, tool_error
 from livetools.transport.loop.wake import Wake, make_wake
 
-from .handlers import Desk, Handlers, Job, cancelled, is_of_the_user, note
+from .handlers import Handlers, Job, cancelled, is_of_the_user, note
 from .leavable import Leavable
 
 log = get_logger("livetools.calls")
 
-GENERATORS = frozenset(
-    {"generator", "async_generator"}
-)  # kinds of handlers whose yields may go out one by one
+#: The kinds of handlers whose yields may go out one by one.
+GENERATORS = frozenset({"generator", "async_generator"})
 
 SERVING: ContextVar[Job | _Asking | Leavable | None] = ContextVar("livetools_serving", default=None)
 
@@ -190,7 +189,7 @@ class Tasks:
             running.end()
 
     def _context_of(self, run: int, call: Call, tool: Tool) -> ToolContext[Any]:
-        report = _Report(self._desk, run)
+        report = partial(self._desk.progress, run, yielded=None)
         return tool.context(call=call, deps=self._deps, session=self._session, report=report)
 
     async def _call(self, job: Job) -> None:
@@ -198,9 +197,8 @@ class Tasks:
         SERVING.set(job)
         job.runs = Leavable(self._serve(job))
         await self._run(job.runs)
-        if (
-            self._busy.get(job.run) is job and not self._closed
-        ):  # nothing can be awaited in what was cancelled
+        # A handler that was stopped has not settled its call, for nothing can be awaited in what was cancelled.
+        if self._busy.get(job.run) is job and not self._closed:
             await self._run(Leavable(self._settle(job)))
 
     async def _serve(self, job: Job) -> None:
@@ -329,15 +327,3 @@ class Tasks:
 def _counts(job: Job) -> bool:
     """Whether the end of a session waits for this handler: it runs in the loop, or can be undone."""
     return job.future is None or job.tool.options["undo"] is not None
-
-
-class _Report:
-    """What ``context.progress`` calls."""
-
-    __slots__ = ("_desk", "_run")
-
-    def __init__(self, desk: Desk, run: int) -> None:
-        self._desk, self._run = desk, run
-
-    async def __call__(self, value: object) -> None:
-        await self._desk.progress(self._run, value, None)

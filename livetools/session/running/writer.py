@@ -35,9 +35,8 @@ class Writer:
         self.log = FrameLog.wanted()
         self._owner = owner
         self.waiting = _NONE  # read-only from outside: frames that were taken, and must be sent
-        self.writing = (
-            False  # read-only from outside: a task is at it; what the machine has meanwhile it takes itself
-        )
+        # Read-only from outside: a task writes, and takes what the machine has meanwhile itself.
+        self.writing = False
         self._left = False  # a task of the writer was started
         self._slice = TimeSlice()
 
