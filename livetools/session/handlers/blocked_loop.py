@@ -32,7 +32,7 @@ INTERVAL = 0.1  # seconds between two looks
 ASK = 1.0  # seconds without an answer of the loop after which it is asked for one
 LATE = 0.05  # seconds by which a look may be late
 BLOCKED = 0.25  # seconds without awaiting that are reported of a tool
-REPORTED = 2.0  # seconds of a blocked loop, or of a stopped process, that are reported whoever it was
+REPORTED = 2.0  # seconds for which the loop was blocked, or the process stopped, that are always reported
 RECENT = 60.0  # seconds for which a block may explain a broken line
 
 _HANDLE, _RESULT = Handlers._handle.__code__, outcome.__code__
@@ -120,7 +120,7 @@ class BlockedLoop:
     def turned(self) -> None:
         """The loop turns: decide whether it was blocked until now, by whom, and for how long.
 
-        Four cases are told apart. The process did not run (it was stopped, suspended, throttled): the thread woke up
+        There are four cases. The process did not run (it was stopped, suspended, throttled): the thread woke up
         late as well, and no processor was used. That time is nobody's. A tool ran, and was seen: it is named with its
         line. Something else ran, as the program's own code, or ours that puts a large result into words: no tool is
         named. Nothing was seen, because the thread could not run either (a function of C kept all threads out): the
