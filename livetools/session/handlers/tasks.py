@@ -90,10 +90,6 @@ class Tasks:
             "loop_blocks": dict(self._handlers.blocks),
         }
 
-    def in_loop(self) -> list[str]:
-        """The names of the handlers that run in the loop itself."""
-        return [job.call.name for job in self._busy.values() if job.future is None]
-
     def in_threads(self) -> bool:
         """Whether a handler runs in a thread, or in an executor."""
         return any(job.future is not None for job in self._busy.values())

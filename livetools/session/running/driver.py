@@ -18,7 +18,7 @@ from livetools.events import Call, Event
 from livetools.protocol.calls.actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.input.outbox import Frame
-from livetools.session.handlers.loop_sampler import sample_loop
+from livetools.session.handlers.blocked_loop import BlockedLoop, watch_loop
 from livetools.session.handlers.tasks import Tasks
 from livetools.setup.plan_types import Plan
 from livetools.transport.contract import Sending
@@ -64,6 +64,7 @@ class Driver(ABC, Generic[M]):
     group: TaskGroup
     tasks: Tasks
     alarm: Alarm
+    blocked_loop: BlockedLoop
 
     def __init__(self, machine: M, clock: Clock) -> None:
         self.machine, self.clock = machine, clock
@@ -77,7 +78,7 @@ class Driver(ABC, Generic[M]):
         """Keep the machine's time, with the help of ``group`` where that takes a task."""
         self._runs = True
         self.alarm = make_alarm(self.clock, self._ring, group, self.tasks.in_threads)
-        self._leave_sampler = sample_loop()
+        self.blocked_loop = watch_loop()
 
     async def wind_down(self) -> None:
         """After the machine's end: until its handlers have ended, or are not waited for any longer."""
@@ -86,7 +87,7 @@ class Driver(ABC, Generic[M]):
     def end(self) -> None:
         """Nothing is started any more."""
         self._runs = False
-        self._leave_sampler()
+        self.blocked_loop.leave()
         self.alarm.close()
         self.tasks.close()
 

@@ -16,7 +16,6 @@ from livetools.protocol.calls.ledger import Phase, Record
 from livetools.protocol.connection import close_codes
 from livetools.protocol.input.outbox import Receipt
 from livetools.protocol.machine import Machine
-from livetools.session.handlers.loop_lag import LagMonitor, watch_loop
 from livetools.tools import Agent
 from livetools.tools.results import error_outcome
 from livetools.transport.contract import Transport
@@ -42,7 +41,6 @@ class SessionDriver(Driver[Machine]):
 
     sockets: Sockets
     change: Callable[[SessionDriver, Agent, Event], Receipt]  # of instructions and tools
-    loop_lag: LagMonitor
 
     def __init__(self, machine: Machine, clock: Clock, taps: list[Callable[[Event], None]]) -> None:
         super().__init__(machine, clock)
@@ -63,7 +61,6 @@ class SessionDriver(Driver[Machine]):
 
         self.taps.append(started)
         self.begin(group)
-        self.loop_lag = watch_loop(group, self.tasks.in_loop)
         try:
             self.machine.connect(self.clock.now())
             self.background()
@@ -74,7 +71,6 @@ class SessionDriver(Driver[Machine]):
                 await self.sockets.gone()
         finally:
             self._abandon()
-            self.loop_lag.leave(self.tasks.in_loop)
             self.end()
 
     def _abandon(self) -> None:
@@ -182,7 +178,7 @@ class SessionDriver(Driver[Machine]):
         """A connection ended, or never was."""
         self.writer.forget(link)
         losses = self.machine.connection.losses
-        self.machine.disconnected(link, self.loop_lag.explain(close), self.clock.now())
+        self.machine.disconnected(link, self.blocked_loop.explain(close), self.clock.now())
         if (
             loss := self.machine.connection.last_loss
         ) is not None and self.machine.connection.losses > losses:
