@@ -116,19 +116,17 @@ class GoogleCloud(Identity):
 
     def __init__(self, credentials: object | None) -> None:
         self._credentials = credentials
-        self._lock: anyio.Lock | None = None
+        self._lock = anyio.Lock()
 
     def __repr__(self) -> str:
         kind = "default" if self._credentials is None else type(self._credentials).__name__
         return f"GoogleCloud({kind})"
 
     async def grant(self) -> Grant:
-        self._lock = self._lock or anyio.Lock()
         async with self._lock:
             return await anyio.to_thread.run_sync(self._fresh, abandon_on_cancel=True)
 
     async def renew(self, refused: Mapping[str, str]) -> bool:
-        self._lock = self._lock or anyio.Lock()
         async with self._lock:
             if refused.get("Authorization") != f"Bearer {getattr(self._credentials, 'token', None)}":
                 return True  # another session with these credentials has refreshed them meanwhile

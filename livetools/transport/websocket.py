@@ -105,7 +105,9 @@ class WebSocket:
         """
         from websockets.uri import parse_uri
 
-        from .adapters import Limits, adapted, dial_error, opening
+        from .adapter import Limits
+        from .adapters import adapted, opening
+        from .websocket_errors import dial_error
 
         options, failure = Secrets(all={}, proxy=None), None
         try:
