@@ -17,9 +17,6 @@ from .facts import checked_text, checked_timeout
 from .input import SessionInput
 from .running import closing
 
-if TYPE_CHECKING:
-    pass
-
 
 class Session(SessionInput):
     """A conversation with a live model, over turns and reconnects. Made by ``connect``; enter it to open it.

@@ -19,7 +19,6 @@ import anyio
 
 from livetools.events import Call
 from livetools.log import get_logger
-from livetools.protocol.calls import refusals
 from livetools.session.framelog import detail
 from livetools.session.running import closing
 from livetools.session.running.host import Starter
@@ -145,7 +144,8 @@ class Tasks:
         if (asking := self._asking.get(run)) is not None:
             asking.scope.cancel()
         if over and (waited := self._waiting.pop(run, None)) is not None:
-            self._errand(self._never_ran, waited, self._desk.reason(run))
+            reason = self._desk.reason(run)
+            self._errand(self._handlers.ended_early, waited.tool, waited.call, reason)
 
     def undo(self, run: int, call: Call, tool: Tool, result: object) -> None:
         """Run the tool's ``undo``; what it raises is logged."""
@@ -229,7 +229,7 @@ class Tasks:
         if job.stopped:
             self._stopping.add(job)
             try:
-                await self._handlers.stopped(job, reason)
+                await self._handlers.ended_early(job.tool, job.call, reason)
             finally:
                 self._stopping.discard(job)
 
@@ -274,15 +274,16 @@ class Tasks:
         if failed is None:
             await self._desk.approved(run, verdict)
             if not verdict:
-                await self._handlers.allowed(tool, call)
+                await self._handlers.tell(
+                    tool, "on_allowed", call
+                )  # its own rule lets it run: nobody is asked
             return
         waited = self._waiting.pop(run, None)
         done = self._handlers.failed(failed, tool)
         done.began = False
         await self._desk.settled(run, done)
         if waited is not None:
-            await self._handlers.refused(tool, waited.call, failed)
-        return
+            await self._handlers.tell(tool, "on_error", waited.call, failed)
 
     async def _decided(self, run: int, call: Call, tool: Tool) -> tuple[Call, Mapping[str, Any]]:
         """Ask the hooks. The call with the arguments that are shown and run, and these arguments, validated."""
@@ -293,12 +294,6 @@ class Tasks:
         if (waited := self._waiting.get(run)) is not None:
             waited.call, waited.variables = decided, copy_context()
         return decided, args
-
-    async def _never_ran(self, waited: _Waiting, reason: Exception | None) -> None:
-        if reason is None or reason is refusals.CANCELLED.error:
-            await self._handlers.withdrawn(waited.tool, waited.call)
-        else:
-            await self._handlers.refused(waited.tool, waited.call, reason)
 
     async def _verdict(self, tool: Tool, run: int, call: Call, args: Mapping[str, Any]) -> bool | str:
         """What the tool's ``approval`` says: whether a person must decide, or why the call is refused."""
