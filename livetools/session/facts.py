@@ -12,8 +12,8 @@ from livetools.protocol.input.outbox import Receipt
 from livetools.protocol.input.pcm import Samples
 from livetools.protocol.transcript.transcript import Transcript
 from livetools.session.running.host import Host
-from livetools.session.running.in_time import in_time
 from livetools.setup.profiles import ModelProfile
+from livetools.transport.loop.timer import in_time
 from livetools.transport.loop.wake import make_wake
 
 from .ask import Reply, settled

@@ -10,12 +10,12 @@ from livetools.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.events import Call, Event, HandedOff
 from livetools.tools import Agent, Instructions, ToolLike
 from livetools.tools.results import error_outcome, outcome
+from livetools.transport.loop.timer import in_time
 
 from .ask import Asking, Reply, Stream
 from .facts import checked_text, checked_timeout
 from .input import SessionInput
 from .running import closing
-from .running.in_time import in_time
 
 
 class Session(SessionInput):

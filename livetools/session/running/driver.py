@@ -1,7 +1,7 @@
 """Drives a machine: feeds it inputs, performs its actions, keeps its time. Used by a session and by ``attach``.
 
 The task that gives the machine an input (a handler with a result, a verb of the user's) also performs what follows, and
-writes the frames: no task and no lock lie on the path of a call. Readers and alarms never wait for a socket; what
+writes the frames: no task and no lock lie on the path of a call. Readers and timers never wait for a socket; what
 they cause to be written, and cannot be written at once, is left to a task of the writer's.
 """
 
@@ -22,10 +22,10 @@ from livetools.session.handlers.blocked_loop import BlockedLoop, watch_loop
 from livetools.session.handlers.tasks import Tasks
 from livetools.setup.plan_types import Plan
 from livetools.transport.contract import Sending
+from livetools.transport.loop.timer import Timer
 from livetools.transport.loop.timeslice import TimeSlice
 
-from .alarm import Alarm, make_alarm
-from .clock import Clock
+from .clock import Clock, make_timer
 from .writer import Writer
 
 
@@ -63,7 +63,7 @@ class Driver(ABC, Generic[M]):
 
     group: TaskGroup
     tasks: Tasks
-    alarm: Alarm
+    timer: Timer
     blocked_loop: BlockedLoop
 
     def __init__(self, machine: M, clock: Clock) -> None:
@@ -77,7 +77,7 @@ class Driver(ABC, Generic[M]):
     def begin(self, group: TaskGroup) -> None:
         """Keep the machine's time, with the help of ``group`` where that takes a task."""
         self._runs = True
-        self.alarm = make_alarm(self.clock, self._ring, group, self.tasks.in_threads)
+        self.timer = make_timer(self.clock, self._ring, group, self.tasks.in_threads)
         self.blocked_loop = watch_loop()
 
     async def wind_down(self) -> None:
@@ -88,7 +88,7 @@ class Driver(ABC, Generic[M]):
         """Nothing is started any more."""
         self._runs = False
         self.blocked_loop.leave()
-        self.alarm.close()
+        self.timer.close()
         self.tasks.close()
 
     # What the machine wants
@@ -117,8 +117,8 @@ class Driver(ABC, Generic[M]):
         finally:
             self._stepping = False
         wake_at = machine.wake_at()
-        if wake_at < self.alarm.deadline:
-            self.alarm.set(wake_at)
+        if wake_at < self.timer.deadline:
+            self.timer.set(wake_at)
 
     async def follow(self) -> None:
         """What follows from an input of a task that may wait. Cancelling takes nothing back."""
@@ -174,9 +174,9 @@ class Driver(ABC, Generic[M]):
         """The time has come at which the machine wanted to be woken, or did once."""
         now, wake_at = self.clock.now(), self.machine.wake_at()
         if now < wake_at:
-            return self.alarm.set(wake_at)
+            return self.timer.set(wake_at)
         self.machine.tick(now)
-        self.alarm.set(self.machine.wake_at())
+        self.timer.set(self.machine.wake_at())
         return self.background()
 
     def _give_up(self) -> None:

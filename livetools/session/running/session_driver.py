@@ -19,10 +19,10 @@ from livetools.protocol.machine import Machine
 from livetools.tools import Agent
 from livetools.tools.results import error_outcome
 from livetools.transport.contract import Transport
+from livetools.transport.loop.timer import GAP
 from livetools.transport.loop.wake import Latch, Wake
 
 from . import closing
-from .alarm import GAP
 from .clock import Clock
 from .driver import Driver
 from .inbox import Inbox
@@ -171,7 +171,7 @@ class SessionDriver(Driver[Machine]):
         if self.writer.log is not None:
             self.writer.log.received(link, data)
         now = self.clock.now()
-        self.machine.receive(link, data, now, overdue=now > self.alarm.due + GAP)
+        self.machine.receive(link, data, now, overdue=now > self.timer.due + GAP)
         self.background()
 
     def disconnected(self, link: int, close: Close) -> None:
