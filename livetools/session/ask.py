@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from livetools.errors import NoAnswer
 from livetools.events import REPLACED, AudioChunk, Call, Event, ToolStarted, TurnComplete, Usage, UsageUpdate
 from livetools.log import get_logger
 from livetools.protocol.transcript.words import Words
 from livetools.protocol.turns.exchange import MAX_ASK_AUDIO
+from livetools.session.running.session_driver import SessionDriver
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
-
-if TYPE_CHECKING:
-    from livetools.session.running.session_driver import SessionDriver
 
 log = get_logger("livetools.session")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Never
+from typing import Any, Literal, Never
 
 from livetools.errors import ConfigError
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
@@ -43,11 +43,9 @@ from livetools.transport.endpoint import resolve
 from livetools.transport.websocket import WebSocket
 
 from .assembly import Assembly, specs_of
+from .handle_store import HandleStore
 from .misnamed import unexpected
 from .session import Session
-
-if TYPE_CHECKING:
-    from .handle_store import HandleStore
 
 
 def connect(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from livetools.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.events import Usage
@@ -12,16 +12,14 @@ from livetools.protocol.input.outbox import Receipt
 from livetools.protocol.input.pcm import Samples
 from livetools.protocol.transcript.transcript import Transcript
 from livetools.session.running.host import Host
+from livetools.session.running.session_driver import SessionDriver
+from livetools.setup.plan_types import Plan
 from livetools.setup.profiles import ModelProfile
 from livetools.transport.loop.timer import in_time
 from livetools.transport.loop.wake import make_wake
 
 from .ask import Reply, settled
 from .assembly import Assembly
-
-if TYPE_CHECKING:
-    from livetools.session.running.session_driver import SessionDriver
-    from livetools.setup.plan_types import Plan
 
 
 class SessionFacts:

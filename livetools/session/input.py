@@ -12,13 +12,12 @@ from livetools.errors import ConfigError, LocalProtocolError
 from livetools.protocol.input.images import image
 from livetools.protocol.input.pcm import pcm_bytes, sample_rate
 from livetools.protocol.messages import outgoing
+from livetools.session.running.session_driver import SessionDriver
 
 from .facts import SessionFacts, checked_text
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer  # typing's own from Python 3.12 on
-
-    from livetools.session.running.session_driver import SessionDriver
 
 
 class SessionInput(SessionFacts):

@@ -21,7 +21,7 @@ from .adapter import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
 from .dialling import reached
 from .line.framing import PING, TEXT, frame, masks
 from .line.pongs import Pongs
-from .line.silence import Sign, Silence
+from .line.silence import Silence
 
 
 class TrioDial(connect):
@@ -128,14 +128,8 @@ class TrioConnection(Receiving, ClientConnection):
         while not inflow.over:
             with trio.move_on_after(inflow.silence.wait):
                 return await self.wait_closed()
-            if self.line.waits_for_room:
-                inflow.silence.heard = trio.current_time()  # what has come is not read
-            match inflow.silence.look():
-                case Sign.PING:
-                    inflow.pongs.ping()
-                case Sign.DEAD:
-                    inflow.dead()
-                    return await trio.aclose_forcefully(self.line)
+            if inflow.is_dead(unread=self.line.waits_for_room):
+                return await trio.aclose_forcefully(self.line)
         return None
 
     def leave(self) -> None:

@@ -6,13 +6,13 @@ import inspect
 import logging
 import math
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from concurrent import futures
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
 from traceback import walk_tb
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import anyio
 
@@ -23,7 +23,7 @@ from livetools.protocol.calls import refusals
 from livetools.protocol.calls.actions import Outcome
 from livetools.session.framelog import detail
 from livetools.setup.secrecy import place
-from livetools.tools import ToolContext, ToolResult
+from livetools.tools import Hooks, Tool, ToolContext, ToolResult
 from livetools.tools.callbacks import with_context
 from livetools.tools.offline import closing, is_async_iterable
 from livetools.tools.results import error_outcome, failure, outcome, tool_error
@@ -33,11 +33,6 @@ from livetools.transport.loop.wake import on_trio, this_task, was_cancelled
 from .from_thread import WayBack
 from .leavable import Leavable
 from .threads import DaemonThreads, result_of
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-    from livetools.tools import Hooks, Tool
 
 log = get_logger("livetools.calls")
 
@@ -131,7 +126,7 @@ class Handlers:
                 await _turn_of_the_loop()
             if not is_of_the_user(error):
                 raise
-            withdrawn = job.stopped and isinstance(error, futures.CancelledError)
+            withdrawn = job.stopped and isinstance(error, CancelledError)
             done = cancelled() if withdrawn else self.failed(error, tool)
         else:
             if self.failures and done.error is None:
@@ -249,7 +244,7 @@ class Handlers:
         if executor is None:
             most = tool.options["max_result_bytes"]
             return await self.threaded(job, partial(copy_context().run, self._made, function, most))
-        run = self._elsewhere(job, function.func, isinstance(executor, futures.ThreadPoolExecutor))
+        run = self._elsewhere(job, function.func, isinstance(executor, ThreadPoolExecutor))
         return await self._submitted(job, executor.submit(run, *function.args, **function.keywords))
 
     def _elsewhere(self, job: Job, function: Callable[..., Any], thread: bool) -> Callable[..., Any]:

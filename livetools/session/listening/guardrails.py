@@ -11,7 +11,7 @@ import inspect
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar, copy_context
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import anyio
 
@@ -20,11 +20,8 @@ from livetools.log import get_logger
 from livetools.session.handlers.handlers import excuse, log_return
 from livetools.session.handlers.leavable import Leavable
 from livetools.session.running import closing
-from livetools.tools import Hooks
+from livetools.tools import Hooks, SessionLike
 from livetools.transport.loop.wake import Latch, make_wake
-
-if TYPE_CHECKING:
-    from livetools.tools import SessionLike
 
 log = get_logger("livetools.session")
 

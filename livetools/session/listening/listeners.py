@@ -7,15 +7,12 @@ costs the session nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from livetools.events import Event
 from livetools.log import get_logger
 from livetools.session.handlers.handlers import excuse
-from livetools.tools import Hooks
-
-if TYPE_CHECKING:
-    from livetools.tools import SessionLike
+from livetools.tools import Hooks, SessionLike
 
 log = get_logger("livetools.session")
 

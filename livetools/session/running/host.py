@@ -27,8 +27,6 @@ from livetools.errors import ConcurrencyError
 from livetools.transport.loop.wake import Latch, on_trio, this_loop
 
 if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
-
     import trio
 
 Main: TypeAlias = Callable[[TaskGroup, Callable[[], None]], Awaitable[None]]
@@ -106,7 +104,7 @@ class Host:
         self._scope: anyio.CancelScope | None = None
         self._error: BaseException | None = None
         self._task: asyncio.Task[None] | None = None
-        self._nursery: AbstractAsyncContextManager[trio.Nursery] | None = None
+        self._nursery: contextlib.AbstractAsyncContextManager[trio.Nursery] | None = None
 
     async def start(self, main: Main) -> None:
         """Start ``main`` and return once it is ready, or has returned before that.
