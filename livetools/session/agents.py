@@ -31,23 +31,10 @@ AgentLike: TypeAlias = Callable[..., Session]
 
 #: The parameters of ``connect`` that a command or a bridge may hand to an agent: where the session is opened,
 #: as whom, and the session that it continues. All else is the agent's own.
-PASSED = frozenset(
-    {
-        "api_key",
-        "api_version",
-        "base_url",
-        "client",
-        "clock",
-        "credentials",
-        "deps",
-        "handle",
-        "handle_store",
-        "location",
-        "project",
-        "transport",
-        "vertexai",
-    }
-)
+PASSED = frozenset({
+    "api_key", "api_version", "base_url", "client", "clock", "credentials", "deps",
+    "handle", "handle_store", "location", "project", "transport", "vertexai",
+})  # fmt: skip
 
 
 def is_agent(value: object) -> TypeGuard[AgentLike]:

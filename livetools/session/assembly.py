@@ -115,20 +115,16 @@ class Assembly:
 
         Raises ``ConfigError`` and ``LocalProtocolError`` before anything is changed.
         """
-        made = None if agent.tools is None else as_tools(agent.tools)
-        plan = replan(
-            driver.machine.next_plan,
-            tools=None if made is None else specs_of(made),
-            instructions=agent.instructions,
-        )
+        specs = None if agent.tools is None else specs_of(as_tools(agent.tools))
+        plan = replan(driver.machine.next_plan, tools=specs, instructions=agent.instructions)
         frame = None
         if plan.takes_update:
             instructions = None if agent.instructions is None else plan.setup["systemInstruction"]
-            tools = None if made is None else plan.setup.get("tools", [])
+            tools = None if specs is None else plan.setup.get("tools", [])
             frame = outgoing.context_update(instructions, tools)
         elif not driver.machine.may_move():
             raise LocalProtocolError(f"{plan.model} takes no change within a connection, and {NO_DIAL}")
-        given = {"instructions": agent.instructions, "tools": made}
+        given = {"instructions": agent.instructions, "tools": specs}
         self.updated |= {what for what, value in given.items() if value is not None}
         return driver.machine.update(plan, frame, driver.clock.now(), event)
 

@@ -228,23 +228,15 @@ def _check(given: Mapping[str, Any]) -> None:
 
 def _joined(tools: object, fields: Secrets, store: HandleStore | None) -> list[Tool]:
     """The tools, with those of the config, which keeps what the service runs itself. A durable tool needs its store."""
-    configured, others = split_config_tools(_entries(fields.all.get("tools")))
+    configured, others = split_config_tools(configuration.several(fields.all.get("tools")))
     if fields.all.get("tools") is not None:
         fields.all = {**fields.all, "tools": others}
-    made = as_tools([*_several(tools), *configured])
-    for tool in made:
-        if callable(check := getattr(tool.handler, "check_store", None)):
-            check(store)
-    return made
-
-
-def _several(tools: object) -> Sequence[object]:
     if isinstance(tools, str | Mapping) or not isinstance(tools, Iterable):
         raise ConfigError(
             f"tools is a {type(tools).__name__}: expected a list of functions, such as [get_weather]"
         )
-    return list(tools)
-
-
-def _entries(tools: Any) -> list[object]:  # google-genai's list, or one entry
-    return list(tools) if isinstance(tools, list | tuple) else [] if tools is None else [tools]
+    made = as_tools([*tools, *configured])
+    for tool in made:
+        if callable(check := getattr(tool.handler, "check_store", None)):
+            check(store)
+    return made

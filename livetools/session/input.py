@@ -13,6 +13,7 @@ from livetools.protocol.input.images import image
 from livetools.protocol.input.pcm import pcm_bytes, sample_rate
 from livetools.protocol.messages import outgoing
 from livetools.session.running.session_driver import SessionDriver
+from livetools.setup.configuration import history
 
 from .facts import SessionFacts, checked_text
 
@@ -72,8 +73,6 @@ class SessionInput(SessionFacts):
 
         Raises ``LocalProtocolError`` on models that accept content only before the first turn (3.1).
         """
-        from livetools.setup.configuration import history
-
         if not isinstance(turn_complete, bool):
             raise ConfigError(f"turn_complete={turn_complete!r:.40}: True or False is expected")
         driver = self._live()

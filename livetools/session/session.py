@@ -174,11 +174,10 @@ class Session(SessionInput):
             raise LocalProtocolError(
                 f"{call.name} has a handler, which answers its calls: respond() is for tools that are only declared"
             )
-        done = (
-            error_outcome(value, call.name)
-            if isinstance(value, Exception)
-            else outcome(value, driver.machine.plan.response_key)
-        )
+        if isinstance(value, Exception):
+            done = error_outcome(value, call.name)
+        else:
+            done = outcome(value, driver.machine.plan.response_key)
         await driver.settled(run, done)
 
     async def approve(self, call: Call) -> None:

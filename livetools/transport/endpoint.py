@@ -154,7 +154,7 @@ def resolve(
     given = _Given(bool(vertexai), api_key, credentials, project, location, base_url, api_version)
     given.headers = _checked_headers(options.get("headers") or {})
     if client is not None:
-        given = _with_client(given, client, vertexai)
+        _add_client(given, client, vertexai)
     else:
         _add_environment(given, vertexai, environ)
     if given.vertexai:
@@ -209,12 +209,12 @@ def _checked_headers(headers: Mapping[str, object]) -> dict[str, str]:
 # Who said it: a client, or the arguments and the environment
 
 
-def _with_client(own: _Given, client: object, vertexai: bool | None) -> _Given:
-    """What a ``google.genai.Client`` knows, under the base_url, version and headers given beside it.
+def _add_client(given: _Given, client: object, vertexai: bool | None) -> None:
+    """Add what a ``google.genai.Client`` knows, under the base_url, version and headers given beside it.
 
     The client shows only ``vertexai`` openly; the rest is read where google-genai 3.x keeps it.
     """
-    doubled = [n for n in ("api_key", "credentials", "project", "location") if getattr(own, n) is not None]
+    doubled = [n for n in ("api_key", "credentials", "project", "location") if getattr(given, n) is not None]
     if vertexai is not None:
         doubled.append("vertexai")
     if doubled:
@@ -231,16 +231,13 @@ def _with_client(own: _Given, client: object, vertexai: bool | None) -> _Given:
     version = options.api_version
     if not inner.vertexai and version == "v1":
         version = None  # google-genai's own default, and not what Live is served best by
-    return _Given(
-        vertexai=bool(inner.vertexai),
-        api_key=inner.api_key or None,
-        credentials=getattr(inner, "_credentials", None),
-        project=inner.project if inner.vertexai else None,
-        location=inner.location if inner.vertexai else None,
-        base_url=own.base_url or options.base_url,
-        api_version=own.api_version or version,
-        headers={**headers, **own.headers},
-    )
+    given.vertexai = bool(inner.vertexai)
+    given.api_key, given.credentials = inner.api_key or None, getattr(inner, "_credentials", None)
+    if given.vertexai:
+        given.project, given.location = inner.project, inner.location
+    given.base_url = given.base_url or options.base_url
+    given.api_version = given.api_version or version
+    given.headers = {**headers, **given.headers}
 
 
 def _add_environment(given: _Given, vertexai: bool | None, environ: Mapping[str, str]) -> None:

@@ -208,11 +208,10 @@ class Handlers:
 
     async def ended_early(self, tool: Tool, call: Call, reason: Exception | None) -> None:
         """Tell the hooks of a call that was over before its handler was, or before that could begin."""
-        if (
-            reason is None or reason is refusals.CANCELLED.error
-        ):  # the session has ended, or the server took it back
+        # Without a reason the session has ended. A call that failed is one whose time was up, or that was refused.
+        if reason is None or reason is refusals.CANCELLED.error:
             await self.tell(tool, "on_cancel", call)
-        else:  # its time was up, or a person has refused it
+        else:
             await self.tell(tool, "on_error", call, reason)
 
     async def _handle(self, job: Job, tool: Tool) -> Outcome:
@@ -402,12 +401,7 @@ def note(job: Job, done: Outcome, elapsed: float) -> None:
     if not log.isEnabledFor(level):
         return
     how = "done" if error is None else type(error).__name__
-    extra: Mapping[str, object] = {
-        "call_id": call.id,
-        "tool": call.name,
-        "duration": elapsed,
-        "outcome": how,
-    }
+    extra = {"call_id": call.id, "tool": call.name, "duration": elapsed, "outcome": how}
     if error is None or level == logging.INFO:
         log.log(level, "%s (%s): %s in %.3f s", call.name, call.id, how, elapsed, extra=extra)
         return

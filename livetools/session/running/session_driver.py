@@ -177,12 +177,12 @@ class SessionDriver(Driver[Machine]):
     def disconnected(self, link: int, close: Close) -> None:
         """A connection ended, or never was."""
         self.writer.forget(link)
-        losses = self.machine.connection.losses
+        connection = self.machine.connection
+        losses = connection.losses
         self.machine.disconnected(link, self.blocked_loop.explain(close), self.clock.now())
-        if (
-            loss := self.machine.connection.last_loss
-        ) is not None and self.machine.connection.losses > losses:
-            self._line_log.lost(loss)
+        # A connection that was replaced as planned, or never was open, is none of the losses.
+        if connection.last_loss is not None and connection.losses > losses:
+            self._line_log.lost(connection.last_loss)
         self.background()
 
     # What the verbs ask

@@ -135,9 +135,8 @@ class _TrioWake:
         self._event = trio.Event()
 
     async def wait(self) -> None:
-        if (
-            not self._event.is_set()
-        ):  # else it returns at once, as on asyncio: trio's own wait would let others run
+        # Where it is set this returns at once, as on asyncio: trio's own wait would let others run.
+        if not self._event.is_set():
             await self._event.wait()
         self._event = type(self._event)()
 
