@@ -180,7 +180,7 @@ class SessionDriver(Driver[Machine]):
         connection = self.machine.connection
         losses = connection.losses
         self.machine.disconnected(link, self.blocked_loop.explain(close), self.clock.now())
-        # A connection that was replaced as planned, or never was open, is none of the losses.
+        # A connection that was replaced as planned, or never was open, is not counted as a loss.
         if connection.last_loss is not None and connection.losses > losses:
             self._line_log.lost(connection.last_loss)
         self.background()
