@@ -271,12 +271,12 @@ class Tasks:
             if not verdict:  # the tool's own rule lets it run: nobody is asked
                 await self._handlers.tell(tool, "on_allowed", asked.call)
             return
-        # Before the call is settled, which ends the asking: its hooks are told of the error, and not of a cancellation.
-        told = self._asked.pop(run, None) is not None
+        # Taken out before the call is settled, which stops the asking, and would report a cancellation to the hooks.
+        waited = self._asked.pop(run, None) is not None
         done = self._handlers.failed(failed, tool)
         done.began = False
         await self._desk.settled(run, done)
-        if told:
+        if waited:
             await self._handlers.tell(tool, "on_error", asked.call, failed)
 
     async def _decided(self, asked: _Asked) -> Mapping[str, Any]:
