@@ -289,7 +289,7 @@ class Machine:
         self.reception.cuts_next = False
         if self.plan.content_mid_session:
             self.input.put(Item("cut", outgoing.cut_off()))
-        self.turns.interrupted(now)
+        self.turns.cut_off(now)
         self.quiet.cut_off(now)
         self.latency.cut_off()
         self._tell(Interrupted())

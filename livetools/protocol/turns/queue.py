@@ -196,12 +196,19 @@ class Turns:
 
     def interrupted(self, now: float) -> None:
         """``interrupted``: the model was cut off; the end of its turn follows."""
-        exchange = self.exchange
         self._halting = self._halted = False  # one turnComplete follows, and that ends the turn
         self._known = 0  # a text that was written since has cut it off: it is not the answer to that
         if self._cutting:
             self._cutting = self._heard = False  # what was heard is not what the answer brings
-        elif exchange is not None and exchange.listens and exchange.sure:
+            self._works_until = now
+            self._moved(now)
+        else:
+            self.cut_off(now)
+
+    def cut_off(self, now: float) -> None:
+        """The user has cut the model off. It is told when it can read that: a call that ends its turn still does so."""
+        exchange = self.exchange
+        if exchange is not None and exchange.listens and exchange.sure:
             exchange.interrupted = True
         self._works_until = now
         self._moved(now)
@@ -432,8 +439,9 @@ class Turns:
 
     def _mark(self, apart: bool, now: float) -> Expected:
         certain = (turn.prompt and turn.wanted and not turn.doubtful for turn in self._queue)
-        # an answer to a call that ended its turn is spoken of behind the turn that is under way, or certainly comes
-        second = apart and (self.model is Model.SPEAKING or any(certain))
+        # An answer to a call that ended its turn is spoken of behind the turn that is under way (which may stand still
+        # for another call), or that certainly comes.
+        second = apart and (self.model is Model.SPEAKING or bool(self._standing) or any(certain))
         while len(self._queue) <= second:
             self._queue.append(Expected())
         turn = self._queue[second]
