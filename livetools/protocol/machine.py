@@ -180,7 +180,7 @@ class Machine(View):
         self.turns.give_up(exchange, now)
 
     def listen(self) -> Said:
-        """Somebody waits for what is said outside of exchanges: its sound is kept from now on."""
+        """Somebody waits for the words outside of exchanges: their sound is kept from now on."""
         self.said.keep_sound()
         return self.said
 

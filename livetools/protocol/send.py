@@ -77,7 +77,7 @@ class Dispatch:
     def text(
         self, text: str, exchange: Exchange | None, *, shown: bool = True, results: tuple[Call, ...] = ()
     ) -> Item:
-        """A user turn, on the channel that the model takes; ``shown``: it stands in the conversation."""
+        """A user turn, on the channel that the model takes; ``shown``: it is a part of the conversation."""
         build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
         said = ({"role": "user", "parts": [{"text": text}]},) if shown else ()
         return Item(

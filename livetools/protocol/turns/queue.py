@@ -144,7 +144,7 @@ class Turns:
         return (self._queue[-2] if len(self._queue) > 1 else None), turn
 
     def began(self, restored: bool, errors: int) -> None:
-        """A session is open, resumed or new. It is told so many errors for lost calls, and may speak of each."""
+        """A session is open, resumed or new. The model gets so many errors for lost calls, and may speak of each."""
         self.most += errors
         self.stale.began(restored, bool(errors))
 
