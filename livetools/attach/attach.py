@@ -24,7 +24,7 @@ from livetools.events import Event
 from livetools.log import get_logger
 from livetools.protocol.calls.actions import Outcome
 from livetools.session.assembly import specs_of
-from livetools.session.handlers.handlers import Desk, Handlers
+from livetools.session.handlers.handlers import Handlers
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.misnamed import unexpected
 from livetools.session.running import closing
@@ -90,10 +90,9 @@ def attach(
     del unknown  # a key may be among them, and tracebacks that print variables print ours
     if misnamed:
         raise unexpected(attach, misnamed, _SDK)
-    made = as_tools(tools)
     plan = make_plan(
         model or "any",
-        specs_of(made),
+        specs_of(as_tools(tools)),
         profile=profile or (None if model else ModelProfile()),
         reply_format=reply_format,
         response_key=response_key,
@@ -101,17 +100,10 @@ def attach(
         max_concurrency=max_concurrency,
         reconnect=False,
     )
-
-    def tasks(desk: Desk, starter: Starter) -> Tasks:
-        handlers = Handlers(desk, response_key, tuple(hooks))
-        return Tasks(starter, handlers, deps)
-
-    return Attached(sdk_session, plan, tasks)
+    return Attached(sdk_session, plan, deps, tuple(hooks))
 
 
 class _AttachedDriver(Driver[AttachedMachine]):
-    starter: Starter
-
     def __init__(self, plan: Plan, transport: SDKTransport) -> None:
         super().__init__(AttachedMachine(plan), SystemClock())
         self._transport, self.writer = transport, SDKWriter(self, transport)
@@ -120,7 +112,6 @@ class _AttachedDriver(Driver[AttachedMachine]):
     async def run(self, group: TaskGroup, ready: Callable[[], None]) -> None:
         self.begin(group)
         try:
-            self._transport.open(self.starter)
             ready()
             await self._over.wait()
             await self.wind_down()
@@ -159,10 +150,8 @@ class Attached:
     the only loop of google-genai's.
     """
 
-    def __init__(
-        self, sdk_session: SDKSession, plan: Plan, make_tasks: Callable[[Desk, Starter], Tasks]
-    ) -> None:
-        self._session, self._plan, self._make_tasks = sdk_session, plan, make_tasks
+    def __init__(self, sdk_session: SDKSession, plan: Plan, deps: object, hooks: Sequence[Hooks]) -> None:
+        self._session, self._plan, self._deps, self._hooks = sdk_session, plan, deps, hooks
         self._host = Host("attached livetools session")
         self._turn: AsyncIterator[Any] | None = None  # a receive() of the SDK's
         self._reading = False
@@ -178,8 +167,9 @@ class Attached:
         self._slice = TimeSlice()
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-            driver.group, driver.starter = group, Starter(group)
-            driver.tasks = self._make_tasks(driver, driver.starter)
+            starter, handlers = Starter(group), Handlers(driver, self._plan.response_key, self._hooks)
+            driver.group, driver.tasks = group, Tasks(starter, handlers, self._deps)
+            transport.open(starter)
             await driver.run(group, ready)
 
         _attached[id(self._session)] = self

@@ -94,23 +94,21 @@ class Assembly:
         return drivers[0]
 
     async def _run(self, driver: SessionDriver, group: TaskGroup, ready: Callable[[], None]) -> None:
-        guardrails = self.guardrails
-        if guardrails is not None:
-            driver.taps.append(guardrails.tap)
-            group.start_soon(guardrails.run)
-        keeper = None if self.store is None else Keeper(self.store)
-        if keeper is not None:
-            driver.taps.append(keeper.tap)
-            group.start_soon(keeper.run)
+        beside: list[Guardrails | Keeper] = []
+        if self.guardrails is not None:
+            beside.append(self.guardrails)
+        if self.store is not None:
+            beside.append(Keeper(self.store))
+        for each in beside:
+            driver.taps.append(each.tap)
+            group.start_soon(each.run)
         try:
             await driver.run(group, ready)
-            if guardrails is not None:
-                await guardrails.finish()
-            if keeper is not None:
-                await keeper.save()
+            for each in beside:
+                await each.finish()
         finally:
-            if guardrails is not None:
-                guardrails.close()
+            if self.guardrails is not None:
+                self.guardrails.close()
 
     def update(self, driver: SessionDriver, agent: Agent, event: Event | None = None) -> Receipt:
         """Plan the change and tell the machine, which tells ``event`` when the model has it.
@@ -128,7 +126,7 @@ class Assembly:
             instructions = None if agent.instructions is None else plan.setup["systemInstruction"]
             tools = None if made is None else plan.setup.get("tools", [])
             frame = outgoing.context_update(instructions, tools)
-        elif not driver.machine.may_move():
+        elif not driver.machine.may_move:
             raise LocalProtocolError(f"{plan.model} takes no change within a connection, and {NO_DIAL}")
         given = {"instructions": agent.instructions, "tools": made}
         self.updated |= {what for what, value in given.items() if value is not None}
@@ -144,8 +142,7 @@ class Assembly:
             )
 
     def _driver(self, host: Host, group: TaskGroup, session: SessionLike) -> SessionDriver:
-        machine = Machine(self.plan, reconnect=self.policy, seed=self._seed)
-        machine.left = self.left
+        machine = Machine(self.plan, reconnect=self.policy, seed=self._seed, left=self.left)
         driver = SessionDriver(machine, self.clock, [self.transcript.event, self.listeners.event])
         driver.change = self.update
         handlers = Handlers(driver, self.plan.response_key, self.hooks)

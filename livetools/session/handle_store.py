@@ -165,9 +165,9 @@ class Keeper:
         """Save, as long as the session runs."""
         while True:
             await self._changed.wait()
-            await self.save()
+            await self.finish()
 
-    async def save(self) -> None:
+    async def finish(self) -> None:
         """Save what is not saved yet."""
         handle, self._newest = self._newest, None
         if handle is None:

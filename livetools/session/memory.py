@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 import anyio
@@ -52,12 +52,9 @@ class MemoryTransport:
         self._waiting: deque[MemoryServer] = deque()
         self._arrived = anyio.Event()
 
-    def dial(self, url: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Transport]:
-        """See :class:`~.transport.Dialer`."""
-        return self._dial(url, headers)
-
     @asynccontextmanager
-    async def _dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
+    async def dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
+        """See :class:`~.contract.Dialer`."""
         self.dials += 1
         await anyio.lowlevel.checkpoint()
         if self.refuse is not None:
@@ -89,9 +86,8 @@ class MemoryServer:
         self.url, self.headers = url, headers
         self.end: Gone | None = None
         self.full = False
-        self._to_client: deque[tuple[bytes, int]] = (
-            deque()
-        )  # and what had been received here when it was sent
+        # Each frame has beside it how many frames had been received here when it was sent.
+        self._to_client: deque[tuple[bytes, int]] = deque()
         self._to_server: deque[bytes] = deque()
         self.sent = 0  # frames of the client's
         self.received = 0  # those that were received here
@@ -141,8 +137,7 @@ class MemoryServer:
     async def take(self, queue: deque[T]) -> T:
         """The next frame of one direction, or the connection's end."""
         while not queue:
-            if self.end is not None:
-                raise Gone(self.end.code, self.end.reason, self.end.by_us)
+            self._raise_end()
             await self.wait()
         return queue.popleft()
 
@@ -150,11 +145,15 @@ class MemoryServer:
         """What the client sends."""
         while self.full and self.end is None:
             await self.wait()
-        if self.end is not None:
-            raise Gone(self.end.code, self.end.reason, self.end.by_us)
+        self._raise_end()
         self._to_server.append(frame)
         self.sent += 1
         self.changed()
+
+    def _raise_end(self) -> None:
+        """Raise how the connection has ended, if it has; each time another exception, with a traceback of its own."""
+        if self.end is not None:
+            raise Gone(self.end.code, self.end.reason, self.end.by_us)
 
     async def give(self) -> bytes:
         """What the client receives."""

@@ -173,25 +173,32 @@ def with_speech(
         return fields
     generation = plain(fields.get("generationConfig") or {}, "generationConfig")
     given = plain(fields.get("speechConfig") or {}, "speechConfig")
-    speech = {**generation.get("speechConfig", {}), **given}
-    prebuilt = {"prebuiltVoiceConfig": {"voiceName": voice}}
-    for name, value, key, said in (
-        ("voice", voice, "voiceConfig", prebuilt),
-        ("language", language, "languageCode", language),
+    said = {**generation.get("speechConfig", {}), **given}
+    for name, value, key, example in (
+        ("voice", voice, "voiceConfig", "Kore"),
+        ("language", language, "languageCode", "en-US"),
     ):
-        if value is None:
-            continue
-        if not isinstance(value, str) or not value.strip():
-            example = "Kore" if name == "voice" else "en-US"
+        if value is not None and not (isinstance(value, str) and value.strip()):
             raise ConfigError(f"{name}={value!r:.60}: pass a name, such as {example!r}")
-        if key in speech:
+        if value is not None and key in said:
             raise ConfigError(
                 f"{name} and config.speech_config.{snake(key)} are both set: pass only one of them"
             )
-        speech[key] = said
+    said |= speech(voice, language)
+    # Where only generation_config says how it speaks the rest goes there too: in both places it would be refused.
     if "speechConfig" in generation and not given:
-        return {**fields, "generationConfig": {**generation, "speechConfig": speech}}
-    return {**fields, "speechConfig": speech}
+        return {**fields, "generationConfig": {**generation, "speechConfig": said}}
+    return {**fields, "speechConfig": said}
+
+
+def speech(voice: object, language: object) -> dict[str, Json]:
+    """What a speech config says for a prebuilt voice and a language; nothing for what is ``None``."""
+    said: dict[str, Json] = {}
+    if voice is not None:
+        said["voiceConfig"] = {"prebuiltVoiceConfig": {"voiceName": voice}}
+    if language is not None:
+        said["languageCode"] = language
+    return said
 
 
 def setup(
@@ -306,13 +313,10 @@ def _part(value: object, where: str) -> Json:
         return {"text": value}
     given = plain(value)
     if isinstance(given, dict) and "uri" in given and "name" in given:  # google.genai.types.File
-        return {"fileData": {"fileUri": given["uri"], **_only(given, "mimeType")}}
+        kind = {"mimeType": given["mimeType"]} if "mimeType" in given else {}
+        return {"fileData": {"fileUri": given["uri"], **kind}}
     if not isinstance(given, dict) or not given:
         raise ConfigError(f"{where}: a part is text or an object such as {{'text': ...}}, not {value!r:.60}")
-    for name in given.keys() & _PART:
-        kind, called = _PART[name]
-        if not isinstance(given[name], kind):
-            raise ConfigError(f"{where}: {name} is a {type(given[name]).__name__}: {called} is expected")
     given = values.checked(given, "Part", where)
     data = given.get("inlineData", {}).get("data", "")
     if not (isinstance(data, str) and is_base64(data)):
@@ -329,21 +333,6 @@ def is_base64(text: str) -> bool:
 
 
 _NOT_BASE64 = re.compile(r"[^A-Za-z0-9+/_-]")
-
-
-_MEMBERS = (
-    "inlineData fileData functionCall functionResponse executableCode codeExecutionResult videoMetadata"
-)
-#: The fields of a part: what each holds, and what that is called.
-_PART: Mapping[str, tuple[type, str]] = {
-    "text": (str, "a string"),
-    "thought": (bool, "True or False"),
-    **dict.fromkeys(_MEMBERS.split(), (dict, "an object")),
-}
-
-
-def _only(given: Mapping[str, Json], *names: str) -> dict[str, Json]:
-    return {n: given[n] for n in names if n in given}
 
 
 def history(contents: object) -> tuple[dict[str, Json], ...]:

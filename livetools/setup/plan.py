@@ -10,31 +10,14 @@ from __future__ import annotations
 import copy
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, Unpack
 
 from livetools.errors import ConfigError
 
 from . import configuration, declarations
 from .configuration import Json, wire_model
 from .declarations import declaration
-from .plan_types import (
-    APPROVAL_TIMEOUT,
-    INPUT_GATE,
-    LOST_RESULTS,
-    MAX_CONCURRENCY,
-    REPLY_BATCHING,
-    REPLY_FORMAT,
-    RESPONSE_KEY,
-    SETUP_TIMEOUT,
-    STALL_TIMEOUT,
-    TOOL_TIMEOUT,
-    CallPolicy,
-    LostResults,
-    Plan,
-    ReplyBatching,
-    ReplyFormat,
-    ToolSpec,
-)
+from .plan_types import APPROVAL_TIMEOUT, INPUT_GATE, CallPolicy, Plan, PlanOptions, ToolSpec
 from .profiles import ModelProfile, find
 from .sdk.spelling import snake
 from .sdk.values import for_api
@@ -53,22 +36,11 @@ def make_plan(
     location: str | None = None,
     api_version: str | None = None,
     profile: ModelProfile | None = None,
-    reply_format: ReplyFormat = REPLY_FORMAT,
-    reply_batching: ReplyBatching = REPLY_BATCHING,
-    response_key: str = RESPONSE_KEY,
-    tool_timeout: float | None = TOOL_TIMEOUT,
-    max_concurrency: int | None = MAX_CONCURRENCY,
-    max_calls: int | None = None,
-    max_seconds: float | None = None,
-    idle: float | None = None,
     allowed: Collection[str] | None = None,
     reconnect: bool = True,
-    handle: str | None = None,
     history: object = None,
-    lost_results: LostResults = LOST_RESULTS,
-    setup_timeout: float = SETUP_TIMEOUT,
-    stall_timeout: float = STALL_TIMEOUT,
     input_gate: bool | Literal["auto"] = INPUT_GATE,
+    **options: Unpack[PlanOptions],
 ) -> Plan:
     """Decide everything that can be decided before a session is dialled.
 
@@ -87,29 +59,19 @@ def make_plan(
     asked = Plan(
         model=wire_model(model, vertexai=vertexai, project=project, location=location),
         setup=setup,
-        reply_format=reply_format,
-        reply_batching=reply_batching,
-        response_key=response_key,
-        max_concurrency=max_concurrency,
-        max_calls=max_calls,
-        max_seconds=max_seconds,
-        idle=idle,
         allowed=_allowed(allowed),
         input_block=profile.input_block if input_gate == "auto" else bool(input_gate),
-        handle=handle,
         history=turns,
-        lost_results=lost_results,
-        setup_timeout=setup_timeout,
-        stall_timeout=stall_timeout,
         profile=profile,
-        tool_timeout=tool_timeout,
+        **options,
     )
     told = _known(profile, model, location)
     plan = _with_line(asked, fields, reconnect)
     plan = _with_setup(plan, fields, api_version, told)
-    if idle is not None and fields.get("inputAudioTranscription", {}) is None:
-        raise ConfigError("idle= needs to know when the user speaks: leave input_audio_transcription on")
-    plan = plan if idle is None else _listening(plan)
+    if plan.idle is not None:
+        if fields.get("inputAudioTranscription", {}) is None:
+            raise ConfigError("idle= needs to know when the user speaks: leave input_audio_transcription on")
+        plan = _listening(plan)
     return _with_tools(plan, builtin, [*tools, *declared], told)
 
 
@@ -145,13 +107,9 @@ def adjusted(
     plan = replan(plan, instructions=instructions)
     plan = plan if idle is None else replace(plan, idle=idle)
     setup = copy.deepcopy(dict(plan.setup))
-    speech = setup.setdefault("generationConfig", {}).get("speechConfig", {})
-    if voice is not None:
-        speech = {**speech, "voiceConfig": {"prebuiltVoiceConfig": {"voiceName": voice}}}
-    if language is not None:
-        speech = {**speech, "languageCode": language}
-    if speech:
-        setup["generationConfig"]["speechConfig"] = speech
+    generation = setup.setdefault("generationConfig", {})
+    if speech := {**generation.get("speechConfig", {}), **configuration.speech(voice, language)}:
+        generation["speechConfig"] = speech
     told: list[str] = []
     _details(setup, plan.profile, told)
     plan = replace(plan, setup=setup, warnings=(*plan.warnings, *told))
@@ -277,14 +235,10 @@ def _modality(setup: dict[str, Json], profile: ModelProfile) -> None:
     if wanted[0] in profile.modalities:
         return
     can = " or ".join(sorted(profile.modalities))
-    hint = (
-        "; the words that it speaks come as OutputTranscript, and ask() returns them"
-        if can == "AUDIO"
-        else ""
-    )
-    raise ConfigError(
-        f"{profile.family} answers in {can}, not in {wanted[0]}: set response_modalities to {can}{hint}"
-    )
+    text = f"{profile.family} answers in {can}, not in {wanted[0]}: set response_modalities to {can}"
+    if can == "AUDIO":
+        text += "; the words that it speaks come as OutputTranscript, and ask() returns them"
+    raise ConfigError(text)
 
 
 def _thinking(setup: dict[str, Json], profile: ModelProfile) -> None:
@@ -389,7 +343,7 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
             f"{name}: {profile.family} does not read parameters_json_schema and may call it without "
             "arguments (python-genai#1147); declare it with parameters"
         )
-    approval = options.get("approval") or False
+    approval = bool(options.get("approval"))
     return CallPolicy(
         name=name,
         handled=spec.handled,
@@ -400,14 +354,14 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
         takes_scheduling=profile.scheduling == "honoured" and not awaited,
         streams=spec.generator and streaming,
         takes_more=streaming,
-        interim=bool(approval) and streaming,
+        interim=approval and streaming,
         media=profile.media,
         timeout=options.get("timeout", plan.tool_timeout),
         concurrency=options.get("concurrency"),
         takes_slot=_wanted(spec) != "BACKGROUND",
         cancellable=options.get("cancellable", True),
         undo=bool(options.get("undo")),
-        approval=bool(approval),
+        approval=approval,
         approval_timeout=options.get("approval_timeout", APPROVAL_TIMEOUT),
         join=options.get("duplicates") == "join",
         states_behavior=profile.states_behavior or _wanted(spec) is not None,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, TypeAlias
+from typing import Any, Final, Literal, TypeAlias, TypedDict
 
 from livetools.errors import ConfigError
 
@@ -40,6 +40,23 @@ SETUP_TIMEOUT: Final = 10.0
 STALL_TIMEOUT: Final = 20.0
 #: Whether input is dropped while a blocking call is open: as the profile of the model says.
 INPUT_GATE: Final = "auto"
+
+
+class PlanOptions(TypedDict, total=False):
+    """The options of ``connect`` that a plan takes as they are: fields of :class:`Plan`, which checks them."""
+
+    reply_format: ReplyFormat
+    reply_batching: ReplyBatching
+    response_key: str
+    tool_timeout: float | None
+    max_concurrency: int | None
+    max_calls: int | None
+    max_seconds: float | None
+    idle: float | None
+    handle: str | None
+    lost_results: LostResults
+    setup_timeout: float
+    stall_timeout: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +107,8 @@ class Plan:
     # what the model is sent, and when
     text_channel: Literal["client_content", "realtime"] = "client_content"
     content_mid_session: bool = True  # False (3.1): clientContent only before the first turn
-    stream_end_ends_turn: bool = (
-        True  # audioStreamEnd ends the user's turn; False (3.8): silence has to follow it
-    )
+    # audioStreamEnd ends the user's turn; False (3.8): silence has to follow it
+    stream_end_ends_turn: bool = True
     input_block: bool = False  # drop audio and video, hold text, while a blocking call is open
     takes_update: bool = False  # contextUpdate
     empty_turn: bool = False  # turnComplete without turns makes the model speak
@@ -134,16 +150,20 @@ class Plan:
     @property
     def manual(self) -> bool:
         """Whether the user marks speech (``session.activity``), and the service does not detect it."""
-        detection = (self.setup.get("realtimeInputConfig") or {}).get("automaticActivityDetection") or {}
-        return bool(detection.get("disabled"))
+        return bool(self._detection.get("disabled"))
 
     @property
     def closing_silence(self) -> float:
         """Seconds of silence that have to follow audioStreamEnd, so that what was said before it is answered."""
         if self.stream_end_ends_turn:
             return 0.0
-        detection = (self.setup.get("realtimeInputConfig") or {}).get("automaticActivityDetection") or {}
-        return max(CLOSING_SILENCE, (detection.get("silenceDurationMs") or 0) / 1000 + CLOSING_SILENCE / 2)
+        asked = (self._detection.get("silenceDurationMs") or 0) / 1000
+        return max(CLOSING_SILENCE, asked + CLOSING_SILENCE / 2)
+
+    @property
+    def _detection(self) -> Mapping[str, Any]:
+        """What the setup says of the service's detection of speech."""
+        return (self.setup.get("realtimeInputConfig") or {}).get("automaticActivityDetection") or {}
 
     @property
     def transcribed(self) -> bool:

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from types import TracebackType
-from typing import Any
+from types import SimpleNamespace, TracebackType
 
 
 class Sealed:
@@ -44,17 +43,8 @@ class Sealed:
                 waiting += cause.exceptions
 
 
-class Secrets:
+class Secrets(SimpleNamespace):
     """Values by name, none of which its ``repr`` shows."""
-
-    def __init__(self, **values: Any) -> None:
-        self.__dict__.update(values)
-
-    def __getattr__(self, name: str) -> Any:  # of each its own type
-        raise AttributeError(name)
-
-    def __setattr__(self, name: str, value: Any) -> None:  # as above
-        self.__dict__[name] = value
 
     def __repr__(self) -> str:
         return "Secrets(***)"
@@ -62,9 +52,9 @@ class Secrets:
 
 def place(error: BaseException) -> str:
     """Where an exception was raised, without its words: those may hold arguments, results and worse."""
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    lines = [line for _, line in traceback.walk_tb(error.__traceback__)]
-    if not frames:
+    passed = list(traceback.walk_tb(error.__traceback__))
+    if not passed:
         return type(error).__name__
-    code = frames[-1].f_code
-    return f"{type(error).__name__} at {code.co_filename}, line {lines[-1]}, in {code.co_name}"
+    frame, line = passed[-1]
+    code = frame.f_code
+    return f"{type(error).__name__} at {code.co_filename}, line {line}, in {code.co_name}"

@@ -15,32 +15,28 @@ from livetools.transport.loop.wake import on_trio
 
 from .adapter import CLOSE_TIMEOUT, Limits
 from .contract import Transport
-from .websocket_errors import dial_error
 
 NO_TRIO = f"a session on trio needs websockets 17 or newer: {install('trio')}"
-
-__all__ = ["Limits", "adapted", "dial_error", "opening"]
 
 
 def opening(url: str, limits: Limits, options: dict[str, Any]) -> AbstractAsyncContextManager[Any]:
     """The client of the loop that runs. ``Any``: the two connections have no common type."""
     options = {"close_timeout": CLOSE_TIMEOUT, "max_size": limits.max_message, **options}
-    connection: Any  # a factory, which ``connect`` declares as a class
     if on_trio():
         try:
             from .on_trio import TrioConnection, TrioDial
         except ImportError:
             raise ConfigError(NO_TRIO) from None
-        connection = partial(TrioConnection, limits=limits)
-        return TrioDial(url, create_connection=connection, **options)
+        options["create_connection"] = partial(TrioConnection, limits=limits)
+        return TrioDial(url, **options)
     from websockets.asyncio.client import connect
 
     from .on_asyncio import PushConnection
 
     # write_limit 1: a send returns when the kernel has the frame, not when a buffer of ours has it. 0 says
     # the same over TCP, but over TLS asyncio takes an empty buffer for a full one, and a send waits without end.
-    connection = partial(PushConnection, limits=limits)
-    return connect(url, create_connection=connection, write_limit=1, **options)
+    options["create_connection"] = partial(PushConnection, limits=limits)
+    return connect(url, write_limit=1, **options)
 
 
 def adapted(connection: Any) -> Transport:

@@ -6,9 +6,10 @@ Nothing here shows a secret: not in a repr, not in an exception, not as the caus
 from __future__ import annotations
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import anyio.to_thread
 
@@ -31,19 +32,24 @@ class Grant:
     ephemeral: bool = False
 
 
-class Identity(Protocol):
+class Identity(ABC):
     """Where the headers of a dial come from."""
 
+    @property
+    def ephemeral(self) -> bool:
+        """Whether they are known, before the dial, to hold an ephemeral token."""
+        return False
+
+    @abstractmethod
     async def grant(self) -> Grant:
         """Fetch them, fresh. Raises a ``LiveToolsError`` that holds no secret; safe to cancel."""
-        ...
 
     async def renew(self, refused: Mapping[str, str]) -> bool:
         """The service did not accept these headers (HTTP 401). Whether ``grant`` may now give better ones."""
-        ...
+        return False
 
 
-class Fixed:
+class Fixed(Identity):
     """The same headers each time; none, where a gateway adds its own."""
 
     def __init__(self, headers: Mapping[str, str] | None = None) -> None:
@@ -55,11 +61,8 @@ class Fixed:
     async def grant(self) -> Grant:
         return self._grant
 
-    async def renew(self, refused: Mapping[str, str]) -> bool:
-        return False
 
-
-class Key:
+class Key(Identity):
     """An API key or an ephemeral token, or a callable (sync or async) that gives one at each dial."""
 
     def __init__(self, source: KeySource) -> None:
@@ -70,7 +73,7 @@ class Key:
 
     @property
     def ephemeral(self) -> bool:
-        """Whether this is known to be an ephemeral token; of a callable nothing is known before the dial."""
+        """See :class:`Identity`. Of a callable nothing is known before the dial."""
         return isinstance(self._source, str) and self._source.startswith(EPHEMERAL)
 
     async def grant(self) -> Grant:
@@ -78,9 +81,6 @@ class Key:
         if key.startswith(EPHEMERAL):
             return Grant({"Authorization": f"Token {key}"}, ephemeral=True)
         return Grant({"x-goog-api-key": key})
-
-    async def renew(self, refused: Mapping[str, str]) -> bool:
-        return False
 
 
 async def _called(source: Callable[[], str | Awaitable[str]]) -> object:
@@ -107,7 +107,7 @@ def checked(key: object) -> str:
     return key
 
 
-class GoogleCloud:
+class GoogleCloud(Identity):
     """google-auth credentials (``None``: the application's default ones), refreshed in a thread when due.
 
     A token can be refused before it expires (it was revoked, the clock of this machine is wrong), so :meth:`renew`
@@ -116,19 +116,17 @@ class GoogleCloud:
 
     def __init__(self, credentials: object | None) -> None:
         self._credentials = credentials
-        self._lock: anyio.Lock | None = None
+        self._lock = anyio.Lock()
 
     def __repr__(self) -> str:
         kind = "default" if self._credentials is None else type(self._credentials).__name__
         return f"GoogleCloud({kind})"
 
     async def grant(self) -> Grant:
-        self._lock = self._lock or anyio.Lock()
         async with self._lock:
             return await anyio.to_thread.run_sync(self._fresh, abandon_on_cancel=True)
 
     async def renew(self, refused: Mapping[str, str]) -> bool:
-        self._lock = self._lock or anyio.Lock()
         async with self._lock:
             if refused.get("Authorization") != f"Bearer {getattr(self._credentials, 'token', None)}":
                 return True  # another session with these credentials has refreshed them meanwhile

@@ -102,13 +102,38 @@ async def connected(host: str, port: int) -> socket.socket:
     loop = asyncio.get_running_loop()
     addresses = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     reached("TCP")
-    race = _Race(loop, len(addresses))
+    winner: socket.socket | None = None
+    errors: list[OSError] = []
+
+    async def attempt(address: Any, over: anyio.Event) -> None:
+        nonlocal winner
+        family, kind, protocol, _, target = address
+        line = None
+        try:
+            line = socket.socket(family, kind, protocol)
+            line.setblocking(False)
+            await loop.sock_connect(line, target)
+            if winner is None:  # two can succeed before the cancellation reaches the second
+                winner, line = line, None
+                group.cancel_scope.cancel()
+        except OSError as error:
+            errors.append(error)
+        finally:
+            if line is not None:
+                line.close()
+            over.set()
+
     async with anyio.create_task_group() as group:
-        for at, address in enumerate(_interleaved(addresses)):
-            group.start_soon(race.run, at, address, group.cancel_scope)
-    if race.winner is None:
-        raise race.why()
-    return race.winner
+        for address in _interleaved(addresses):
+            over = anyio.Event()
+            group.start_soon(attempt, address, over)
+            with anyio.move_on_after(STAGGER):  # the next one begins sooner where this one has failed
+                await over.wait()
+    if winner is None:
+        # That a host refuses says more than that another of its addresses has no route.
+        refused = [error for error in errors if isinstance(error, ConnectionRefusedError)]
+        raise (refused or errors)[-1]
+    return winner
 
 
 def _interleaved(addresses: list[Any]) -> list[Any]:
@@ -117,42 +142,6 @@ def _interleaved(addresses: list[Any]) -> list[Any]:
     rest = [a for a in addresses if a[0] != addresses[0][0]]
     mixed = [a for pair in zip(first, rest, strict=False) for a in pair]
     return [*mixed, *first[len(rest) :], *rest[len(first) :]]
-
-
-class _Race:
-    """Attempts, each of which begins when the one before it has failed, or after ``STAGGER``."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop, count: int) -> None:
-        self._loop = loop
-        self._failed = [anyio.Event() for _ in range(count)]
-        self._errors: list[OSError] = []
-        self.winner: socket.socket | None = None
-
-    async def run(self, at: int, address: Any, rest: anyio.CancelScope) -> None:
-        """One attempt. The first to succeed ends the others."""
-        for before in self._failed[:at]:
-            with anyio.move_on_after(STAGGER):
-                await before.wait()
-        family, kind, protocol, _, target = address
-        attempt = None
-        try:
-            attempt = socket.socket(family, kind, protocol)
-            attempt.setblocking(False)
-            await self._loop.sock_connect(attempt, target)
-            if self.winner is None:
-                self.winner, attempt = attempt, None
-                rest.cancel()
-        except OSError as error:
-            self._errors.append(error)
-        finally:
-            if attempt is not None:
-                attempt.close()
-            self._failed[at].set()
-
-    def why(self) -> OSError:
-        """Of all that went wrong what says most."""
-        refused = [error for error in self._errors if isinstance(error, ConnectionRefusedError)]
-        return (refused or self._errors or [OSError("the host has no address")])[-1]
 
 
 # Proxies. People write them as curl and requests take them: 127.0.0.1:3128 without a scheme, http://me@proxy without a
@@ -168,17 +157,13 @@ _VARIABLES = {"wss": ("wss", "socks", "https", "all"), "ws": ("ws", "socks", "ht
 
 def proxy_for(url: str) -> str | None:
     """The environment's proxy for a websocket ``url``; ``None`` if it has no proxy, or ``NO_PROXY`` names the host."""
-    from urllib.request import (  # a tenth of a second to import, and this machine needs none
-        getproxies,
-        proxy_bypass,
-    )
+    # A tenth of a second to import, which a dial of this machine does not need.
+    from urllib.request import getproxies, proxy_bypass
 
-    parts = urlsplit(url)
-    secure = parts.scheme == "wss"
-    if proxy_bypass(f"{parts.hostname}:{parts.port or (443 if secure else 80)}"):
+    if proxy_bypass(named(url)):
         return None
     known = getproxies()
-    for name in _VARIABLES["wss" if secure else "ws"]:
+    for name in _VARIABLES[urlsplit(url).scheme]:
         if proxy := known.get(name):
             # macOS and Windows tell a SOCKS proxy as http://
             return "socks5h://" + proxy[7:] if name == "socks" and proxy.startswith("http://") else proxy

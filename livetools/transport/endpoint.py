@@ -12,7 +12,7 @@ import ipaddress
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit, urlunsplit
 
@@ -32,6 +32,8 @@ _GOOGLE_CLOUD = (
 _METHODS = ("BidiGenerateContent", "BidiGenerateContentConstrained")
 _SCHEMES = {"http": "ws", "https": "wss", "ws": "ws", "wss": "wss"}
 _KEYS = ("GOOGLE_API_KEY", "GEMINI_API_KEY")
+#: The headers that google-genai sends by itself, and that say nothing about this session.
+_SDK_HEADERS = frozenset({"content-type", "x-goog-api-key", "user-agent", "x-goog-api-client"})
 _NO_KEYS = re.compile(  # names that people give a key, and that nobody reads
     r"(google|gemini|genai|palm)(_(ai|genai|gemini|studio|generative|cloud))*_?(api)?_?(key|token)|api_key",
     re.I,
@@ -63,7 +65,7 @@ class Endpoint:
     @property
     def url(self) -> str:
         """The URL, as far as it is known before a callable has given its key."""
-        return self._url(getattr(self.identity, "ephemeral", False))
+        return self._url(self.identity.ephemeral)
 
     async def target(self) -> Target:
         """The URL and fresh headers for one dial.
@@ -71,20 +73,22 @@ class Endpoint:
         Raises a ``LiveToolsError`` without a secret when credentials cannot be had. Safe to cancel.
         """
         grant = await self.identity.grant()
-        own = {name.lower() for name in self.extra}
-        headers = {name: value for name, value in grant.headers.items() if name.lower() not in own}
+        headers = {name: value for name, value in grant.headers.items() if not self._has(name)}
         return Target(self._url(grant.ephemeral), {**headers, **self.extra})
 
     async def renew(self, target: Target) -> bool:
         """The dial of ``target`` was answered with HTTP 401. Whether another dial can show newer credentials."""
-        own = {name.lower() for name in self.extra}
-        return "authorization" not in own and await self.identity.renew(target.headers)
+        return not self._has("authorization") and await self.identity.renew(target.headers)
 
     def advised(self, error: AuthenticationError) -> AuthenticationError:
         """``error`` with advice for Google Cloud's credentials, where these were shown and not an API key."""
         if not isinstance(self.identity, GoogleCloud):
             return error
         return AuthenticationError(error.code, error.reason, error.phase, error.retryable, _GOOGLE_CLOUD)
+
+    def _has(self, header: str) -> bool:
+        """Whether the user's own headers have this one, in whatever case."""
+        return header.lower() in map(str.lower, self.extra)
 
     def _url(self, ephemeral: bool) -> str:
         parts = urlsplit(self.base)
@@ -147,18 +151,19 @@ def resolve(
         )
     base_url = _once("base_url", base_url, options.get("baseUrl"))
     api_version = _once("api_version", api_version, options.get("apiVersion"))
-    own = _Given(bool(vertexai), api_key, credentials, project, location, base_url, api_version)
-    own.headers = _checked_headers(options.get("headers") or {})
-    given = (
-        _with_environment(own, vertexai, environ) if client is None else _with_client(own, client, vertexai)
-    )
+    given = _Given(bool(vertexai), api_key, credentials, project, location, base_url, api_version)
+    given.headers = _checked_headers(options.get("headers") or {})
+    if client is not None:
+        given = _with_client(given, client, vertexai)
+    else:
+        _add_environment(given, vertexai, environ)
     if given.vertexai:
-        given, identity, base = _vertex(given, allow_insecure, default)
+        identity, base = _vertex(given, allow_insecure, default)
     else:
         identity, base = _gemini(given, allow_insecure, environ)
     return Endpoint(
         base=base,
-        api_version=_version(given, v1alpha, getattr(identity, "ephemeral", False), environ),
+        api_version=_version(given, v1alpha, identity.ephemeral, environ),
         vertexai=given.vertexai,
         project=given.project,
         location=given.location,
@@ -222,10 +227,7 @@ def _with_client(own: _Given, client: object, vertexai: bool | None) -> _Given:
         raise ConfigError(
             f"client is a {type(client).__name__}, not a google.genai.Client of version 3: pass api_key= instead"
         )
-    headers = dict(options.headers or {})
-    for name in list(headers):
-        if name.lower() in {"content-type", "x-goog-api-key", "user-agent", "x-goog-api-client"}:
-            del headers[name]
+    headers = {k: v for k, v in (options.headers or {}).items() if k.lower() not in _SDK_HEADERS}
     version = options.api_version
     if not inner.vertexai and version == "v1":
         version = None  # google-genai's own default, and not what Live is served best by
@@ -241,39 +243,39 @@ def _with_client(own: _Given, client: object, vertexai: bool | None) -> _Given:
     )
 
 
-def _with_environment(own: _Given, vertexai: bool | None, environ: Mapping[str, str]) -> _Given:
-    given = replace(own, warnings=[])
-    if own.api_key is not None and own.credentials is not None:
+def _add_environment(given: _Given, vertexai: bool | None, environ: Mapping[str, str]) -> None:
+    """Add what the arguments leave open and the environment says."""
+    if given.api_key is not None and given.credentials is not None:
         raise ConfigError("api_key and credentials are both set: pass only one of them")
     if vertexai is None:
         given.vertexai = _wants_vertex(environ, given.warnings)
-    if not given.vertexai and (own.project or own.location or own.credentials is not None):
+    if not given.vertexai and (given.project or given.location or given.credentials is not None):
         raise ConfigError("project, location and credentials are Vertex AI's: pass vertexai=True as well")
     variable = "GOOGLE_VERTEX_BASE_URL" if given.vertexai else "GOOGLE_GEMINI_BASE_URL"
-    if own.base_url is None:
+    if given.base_url is None:
         given.base_url = environ.get(variable) or None
-    key = environ.get(_KEYS[0]) or environ.get(_KEYS[1]) or None
-    if own.api_key is None and all(environ.get(name) for name in _KEYS):
+    keys = [environ[name] for name in _KEYS if environ.get(name)]
+    if given.api_key is None and len(keys) == len(_KEYS):
         given.warnings.append(f"{_KEYS[0]} and {_KEYS[1]} are both set; {_KEYS[0]} is used")
-    if not given.vertexai:
-        given.api_key = key if own.api_key is None else own.api_key
-        return given
-    return _with_project(given, key, environ)
+    key = keys[0] if keys else None
+    if given.vertexai:
+        _add_project(given, key, environ)
+    elif given.api_key is None:
+        given.api_key = key
 
 
-def _with_project(given: _Given, key: str | None, environ: Mapping[str, str]) -> _Given:
+def _add_project(given: _Given, key: str | None, environ: Mapping[str, str]) -> None:
     """Vertex AI: arguments go before the environment, a project before a key (google-genai)."""
     project, location = environ.get("GOOGLE_CLOUD_PROJECT"), environ.get("GOOGLE_CLOUD_LOCATION")
-    if given.api_key is not None and not (given.project or given.location):
-        return given
-    said = given.project or given.location or given.credentials is not None
-    if given.api_key is None and key and not said and not (project or location):
+    said = given.project or given.location
+    if given.api_key is not None and not said:
+        return  # a key of the express mode knows its project
+    if given.api_key is None and key and not (said or given.credentials is not None or project or location):
         given.api_key = key
-        return given
-    if _is_google(given.base_url) or (given.project and given.location):
+    # A private gateway learns of no project that it was not meant to know.
+    elif _is_google(given.base_url) or (given.project and given.location):
         given.project = given.project or project or None
         given.location = given.location or location or None
-    return given  # a private gateway learns of no project that it was not meant to know
 
 
 def _wants_vertex(environ: Mapping[str, str], warnings: list[str]) -> bool:
@@ -312,8 +314,7 @@ def _no_key(environ: Mapping[str, str]) -> str:
 
 def _vertex(
     given: _Given, allow_insecure: bool, default: Callable[[], tuple[object, str | None]]
-) -> tuple[_Given, Identity, str]:
-    given = replace(given)
+) -> tuple[Identity, str]:
     google = _is_google(given.base_url)
     if google and not given.location and given.api_key is None:
         given.location = "global"
@@ -330,7 +331,7 @@ def _vertex(
             raise ConfigError(f"{name}={value!r} is not a {name} of Google Cloud")
     host = _vertex_host(given.location) if given.base_url is None else given.base_url
     base, loopback = websocket_url(host, allow_insecure)
-    return given, _vertex_identity(given, google, loopback), base
+    return _vertex_identity(given, google, loopback), base
 
 
 def _vertex_identity(given: _Given, google: bool, loopback: bool) -> Identity:

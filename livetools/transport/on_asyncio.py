@@ -16,6 +16,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.protocol import OPEN
 
 from livetools.protocol.input.outbox import Pong
+from livetools.transport.loop.timer import Timer
 from livetools.transport.loop.timeslice import SLICE, TimeSlice, passes
 from livetools.transport.loop.wake import name_loop
 
@@ -49,7 +50,7 @@ class PushConnection(Receiving, ClientConnection):
         self._time = loop.time
         self._look: asyncio.TimerHandle | None = None
         self._cutting: asyncio.TimerHandle | None = None
-        self._watchdog: asyncio.TimerHandle | None = None
+        self._watchdog: Timer | None = None
 
     # What comes
 
@@ -65,9 +66,10 @@ class PushConnection(Receiving, ClientConnection):
                 self.advance()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        for timer in (self._watchdog, self._look):
-            if timer is not None:
-                timer.cancel()
+        if self._watchdog is not None:
+            self._watchdog.close()
+        if self._look is not None:
+            self._look.cancel()
         if self.room is not None:
             self.room.set()
         self.inflow.ending = (exc,)
@@ -150,7 +152,11 @@ class PushConnection(Receiving, ClientConnection):
             asyncio.get_running_loop().call_soon(self.advance)
 
     def watch(self) -> None:
-        """Notice from here on when the line falls silent."""
+        """Notice from here on when the line falls silent.
+
+        Not with a :class:`Timer`: each look is later than the one before, and :class:`Silence` itself takes a gap of
+        the clock off the silence, on both loops.
+        """
         silence = self.inflow.silence
         if self._look is not None:
             if self.inflow.paused:
@@ -189,12 +195,13 @@ class PushConnection(Receiving, ClientConnection):
     def pause_writing(self) -> None:
         super().pause_writing()
         self.room = asyncio.Event()
-        self._watchdog = asyncio.get_running_loop().call_later(self._limits.write_timeout, self._give_up)
+        self._watchdog = Timer(self._time, self._give_up)
+        self._watchdog.set(self._time() + self._limits.write_timeout)
 
     def resume_writing(self) -> None:
         super().resume_writing()
         if self._watchdog is not None:
-            self._watchdog.cancel()
+            self._watchdog.close()
             self._watchdog = None
         if self.room is not None:
             self.room.set()
@@ -216,9 +223,8 @@ class AsyncioInflow(Inflow):
         self.head = b""  # the last bytes of the response so far
         self.feed: Callable[[bytes], None] | None = None
         self.paused = False  # reading is: there is more than was given away
-        self.ending: tuple[Exception | None] | None = (
-            None  # the line is gone, for this reason; the rest comes first
-        )
+        # Set when the line is gone, for this reason; what came before is given away first.
+        self.ending: tuple[Exception | None] | None = None
         self.error: Exception | None = None  # raised by the listener
         self.passes = passes()
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 import logging
 import ssl as tls
 from collections.abc import AsyncIterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from math import inf
 from typing import Any
@@ -96,19 +96,18 @@ class WebSocket:
         if dead is not None and (type(dead) not in (int, float) or not 0 < dead < inf):
             raise ConfigError(f"dead_after is {dead!r:.40}: seconds above 0, or None for never, are expected")
 
-    def dial(self, url: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Transport]:
+    @asynccontextmanager
+    async def dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
         """Connect to ``url``: TCP, TLS, proxy and upgrade. See :class:`~.contract.Dialer` for the contract.
 
         Raises ``ConnectFailed`` when nobody answers, ``RemoteProtocolError`` when something other than a
         websocket does, and what the HTTP status says when the upgrade is refused.
         """
-        return self._dial(url, {**(self.headers or {}), **headers})
-
-    @asynccontextmanager
-    async def _dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
         from websockets.uri import parse_uri
 
-        from .adapters import Limits, adapted, dial_error, opening
+        from .adapter import Limits
+        from .adapters import adapted, opening
+        from .websocket_errors import dial_error
 
         options, failure = Secrets(all={}, proxy=None), None
         try:
@@ -143,12 +142,11 @@ class WebSocket:
             finally:
                 await client.__aexit__(None, None, None)
 
-    def _options(
-        self, url: str, headers: Mapping[str, str]
-    ) -> dict[str, Any]:  # what websockets.connect takes
+    def _options(self, url: str, headers: Mapping[str, str]) -> dict[str, Any]:
+        """What ``websockets.connect`` takes."""
         host = urlsplit(url).hostname or ""
         options: dict[str, Any] = {
-            "additional_headers": headers,
+            "additional_headers": {**(self.headers or {}), **headers},
             "proxy": None if is_loopback(host) or not self.proxy else self.proxy,
             "compression": None,
             "open_timeout": None,  # the setup's deadline covers it

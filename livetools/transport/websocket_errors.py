@@ -9,7 +9,6 @@ import os
 import socket
 import ssl
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 from livetools.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
 
@@ -41,8 +40,7 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
     """Why there is no connection, for everything that dialling may raise, through ``proxy`` if there was one."""
     from websockets import exceptions as ws
 
-    parts = urlsplit(url)
-    where = f"{parts.hostname}:{parts.port or (443 if parts.scheme == 'wss' else 80)}"
+    where = named(url)
     match error:
         case LiveToolsError():
             return error
@@ -61,9 +59,8 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
                 f"{through} did not connect to {where}; see WebSocket(proxy=...) and HTTPS_PROXY"
             )
         case ws.InvalidMessage() if isinstance(error.__cause__, EOFError):
-            tls = (
-                "" if parts.scheme == "wss" else ". Does the port want TLS? Then base_url begins with wss://"
-            )
+            plain = url.startswith("ws:")
+            tls = ". Does the port want TLS? Then base_url begins with wss://" if plain else ""
             return ConnectFailed(f"{where} closed the connection before the websocket was open{tls}")
         case ws.InvalidHandshake() | ws.ProtocolError() | ws.PayloadTooBig():
             return RemoteProtocolError(

@@ -66,7 +66,7 @@ async def test_a_keeper_saves_the_newest_and_survives_a_store_that_fails() -> No
             await anyio.wait_all_tasks_blocked()
         group.cancel_scope.cancel()
     keeper.tap(HandleUpdate("h3"))
-    await keeper.save()
+    await keeper.finish()
     assert store.handle == "h3"
 
 

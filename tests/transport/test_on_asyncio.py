@@ -250,6 +250,22 @@ async def test_a_frame_that_was_put_and_that_nobody_takes_ends_the_line() -> Non
     assert "no frame was taken for 0.05 s" in end.reason
 
 
+async def test_a_frame_that_the_peer_takes_when_a_blocked_loop_turns_again_has_not_run_out_of_time(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("livetools.transport.loop.timer.REST", 20.0)  # however slow the peer is
+    seen: list[bytes] = []
+    begin = threading.Event()
+    async with dialled(reads(seen, 1, begin), write_timeout=0.1) as transport:
+        assert transport.put(b'{"n": 0, "pad": "%s"}' % (b"x" * 12_000_000))
+        begin.set()
+        time.sleep(0.3)
+        assert not transport.writable  # the peer has taken only what the kernel held
+        end = await transport.listen(lambda message: None)
+    assert end.code == 1000
+    assert len(seen) == 1
+
+
 @pytest.fixture(autouse=True)
 def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("livetools.transport.on_asyncio.LINGER", 0.1)

@@ -143,6 +143,19 @@ class Turns:
         self._moved(now)
         return (self._queue[-2] if len(self._queue) > 1 else None), turn
 
+    def began(self, restored: bool, errors: int) -> None:
+        """A session is open, resumed or new. The model gets so many errors for lost calls, and may speak of each."""
+        self.most += errors
+        self.stale.began(restored, bool(errors))
+
+    def hears(self, speech: bool) -> None:
+        """Whether audio goes out on this connection, and may begin turns."""
+        self.speech = speech
+
+    def asked_again(self) -> None:
+        """The text that was spent is written again."""
+        self.swallowed = False
+
     def heard_out(self, now: float) -> None:
         """The microphone is off: the model may answer what it has heard, with a turn that nobody waits for."""
         if self.model is Model.IDLE:  # else it does so already

@@ -1,7 +1,7 @@
 """Runs the tools: each call becomes one ``Outcome``, whatever its function does.
 
 ``handlers`` runs one call of one tool. ``tasks`` runs each call in a task of its own, ``threads`` has the daemon
-threads and executors for sync ones. ``loop_lag`` and ``loop_sampler`` find a tool that blocks the event loop.
+threads and executors for sync ones. ``blocked_loop`` finds out who blocks the event loop.
 
 In: ``Start`` and ``Stop`` actions of the machine.
 Out: outcomes, progress values, and log lines about tools that fail or block.

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import anyio
 
-from livetools.errors import ToolError, ToolTimeout
+from livetools.errors import ToolError
 from livetools.events import Call
 from livetools.log import get_logger
+from livetools.protocol.calls import refusals
 from livetools.protocol.calls.actions import Outcome
 from livetools.session.framelog import detail
 from livetools.setup.secrecy import place
@@ -110,9 +111,8 @@ class Handlers:
     threads: DaemonThreads = field(default_factory=DaemonThreads)
     aside: DaemonThreads | None = None  # for what no tool may hold up; made when there is something
     blocks: dict[str, int] = field(default_factory=dict)  # how often each tool has blocked the event loop
-    failures: dict[str, int] = field(
-        default_factory=dict
-    )  # of each tool in a row, as far as the model could correct
+    # How often each tool has failed in a row, as far as the model could correct it.
+    failures: dict[str, int] = field(default_factory=dict)
 
     async def execute(self, job: Job) -> Outcome:
         """Run the handler. Raises nothing but cancellation, and that only if this very task is cancelled.
@@ -211,13 +211,14 @@ class Handlers:
     def _hooks_of(self, tool: Tool) -> Sequence[Hooks]:
         return (*self.hooks, *tool.hooks) if self.hooks or tool.hooks else ()
 
-    async def stopped(self, job: Job, reason: Exception | None) -> None:
-        """Tell the hooks that a call was stopped, because its time was up or the server took it back."""
-        hooks = self._hooks_of(job.tool)
-        if isinstance(reason, ToolTimeout):
-            await self._tell_all(hooks, "on_error", job.call, reason)
-        else:
-            await self._tell_all(hooks, "on_cancel", job.call)
+    async def ended_early(self, tool: Tool, call: Call, reason: Exception | None) -> None:
+        """Tell the hooks of a call that was over before its handler was, or before that could begin."""
+        if (
+            reason is None or reason is refusals.CANCELLED.error
+        ):  # the session has ended, or the server took it back
+            await self.tell(tool, "on_cancel", call)
+        else:  # its time was up, or a person has refused it
+            await self.tell(tool, "on_error", call, reason)
 
     async def _handle(self, job: Job, tool: Tool) -> Outcome:
         handler = tool.handler
@@ -320,17 +321,9 @@ class Handlers:
         value = await self.unhindered(partial(copy_context().run, function, *positional, **keyword))
         return await value if inspect.isawaitable(value) else value
 
-    async def refused(self, tool: Tool, call: Call, error: Exception) -> None:
-        """Tell the hooks of a call whose arguments do not fit, and that nobody was asked about."""
-        await self._tell_all(self._hooks_of(tool), "on_error", call, error)
-
-    async def allowed(self, tool: Tool, call: Call) -> None:
-        """Tell the hooks of a call that the tool's own rule lets run, so that no person is asked."""
-        await self._tell_all(self._hooks_of(tool), "on_allowed", call)
-
-    async def withdrawn(self, tool: Tool, call: Call) -> None:
-        """Tell the hooks of a call that was cancelled before it could run."""
-        await self._tell_all(self._hooks_of(tool), "on_cancel", call)
+    async def tell(self, tool: Tool, method: str, *args: object) -> None:
+        """Tell all hooks of a call of this tool: call this method of each that has it."""
+        await self._tell_all(self._hooks_of(tool), method, *args)
 
     def shutdown(self) -> None:
         """Let the threads go."""

@@ -19,7 +19,6 @@ import anyio
 
 from livetools.events import Call
 from livetools.log import get_logger
-from livetools.protocol.calls import refusals
 from livetools.session.framelog import detail
 from livetools.session.running import closing
 from livetools.session.running.host import Starter
@@ -28,14 +27,13 @@ from livetools.tools import SessionLike, Tool, ToolContext
 from livetools.tools.results import error_outcome, tool_error
 from livetools.transport.loop.wake import Wake, make_wake
 
-from .handlers import Desk, Handlers, Job, cancelled, is_of_the_user, note
+from .handlers import Handlers, Job, cancelled, is_of_the_user, note
 from .leavable import Leavable
 
 log = get_logger("livetools.calls")
 
-GENERATORS = frozenset(
-    {"generator", "async_generator"}
-)  # kinds of handlers whose yields may go out one by one
+#: The kinds of handlers whose yields may go out one by one.
+GENERATORS = frozenset({"generator", "async_generator"})
 
 SERVING: ContextVar[Job | _Asking | Leavable | None] = ContextVar("livetools_serving", default=None)
 
@@ -92,10 +90,6 @@ class Tasks:
             "loop_blocks": dict(self._handlers.blocks),
         }
 
-    def in_loop(self) -> list[str]:
-        """The names of the handlers that run in the loop itself."""
-        return [job.call.name for job in self._busy.values() if job.future is None]
-
     def in_threads(self) -> bool:
         """Whether a handler runs in a thread, or in an executor."""
         return any(job.future is not None for job in self._busy.values())
@@ -150,7 +144,8 @@ class Tasks:
         if (asking := self._asking.get(run)) is not None:
             asking.scope.cancel()
         if over and (waited := self._waiting.pop(run, None)) is not None:
-            self._errand(self._never_ran, waited, self._desk.reason(run))
+            reason = self._desk.reason(run)
+            self._errand(self._handlers.ended_early, waited.tool, waited.call, reason)
 
     def undo(self, run: int, call: Call, tool: Tool, result: object) -> None:
         """Run the tool's ``undo``; what it raises is logged."""
@@ -194,7 +189,7 @@ class Tasks:
             running.end()
 
     def _context_of(self, run: int, call: Call, tool: Tool) -> ToolContext[Any]:
-        report = _Report(self._desk, run)
+        report = partial(self._desk.progress, run, yielded=None)
         return tool.context(call=call, deps=self._deps, session=self._session, report=report)
 
     async def _call(self, job: Job) -> None:
@@ -202,9 +197,8 @@ class Tasks:
         SERVING.set(job)
         job.runs = Leavable(self._serve(job))
         await self._run(job.runs)
-        if (
-            self._busy.get(job.run) is job and not self._closed
-        ):  # nothing can be awaited in what was cancelled
+        # A handler that was stopped has not settled its call, for nothing can be awaited in what was cancelled.
+        if self._busy.get(job.run) is job and not self._closed:
             await self._run(Leavable(self._settle(job)))
 
     async def _serve(self, job: Job) -> None:
@@ -235,7 +229,7 @@ class Tasks:
         if job.stopped:
             self._stopping.add(job)
             try:
-                await self._handlers.stopped(job, reason)
+                await self._handlers.ended_early(job.tool, job.call, reason)
             finally:
                 self._stopping.discard(job)
 
@@ -280,15 +274,16 @@ class Tasks:
         if failed is None:
             await self._desk.approved(run, verdict)
             if not verdict:
-                await self._handlers.allowed(tool, call)
+                await self._handlers.tell(
+                    tool, "on_allowed", call
+                )  # its own rule lets it run: nobody is asked
             return
         waited = self._waiting.pop(run, None)
         done = self._handlers.failed(failed, tool)
         done.began = False
         await self._desk.settled(run, done)
         if waited is not None:
-            await self._handlers.refused(tool, waited.call, failed)
-        return
+            await self._handlers.tell(tool, "on_error", waited.call, failed)
 
     async def _decided(self, run: int, call: Call, tool: Tool) -> tuple[Call, Mapping[str, Any]]:
         """Ask the hooks. The call with the arguments that are shown and run, and these arguments, validated."""
@@ -299,12 +294,6 @@ class Tasks:
         if (waited := self._waiting.get(run)) is not None:
             waited.call, waited.variables = decided, copy_context()
         return decided, args
-
-    async def _never_ran(self, waited: _Waiting, reason: Exception | None) -> None:
-        if reason is None or reason is refusals.CANCELLED.error:
-            await self._handlers.withdrawn(waited.tool, waited.call)
-        else:
-            await self._handlers.refused(waited.tool, waited.call, reason)
 
     async def _verdict(self, tool: Tool, run: int, call: Call, args: Mapping[str, Any]) -> bool | str:
         """What the tool's ``approval`` says: whether a person must decide, or why the call is refused."""
@@ -333,15 +322,3 @@ class Tasks:
 def _counts(job: Job) -> bool:
     """Whether the end of a session waits for this handler: it runs in the loop, or can be undone."""
     return job.future is None or job.tool.options["undo"] is not None
-
-
-class _Report:
-    """What ``context.progress`` calls."""
-
-    __slots__ = ("_desk", "_run")
-
-    def __init__(self, desk: Desk, run: int) -> None:
-        self._desk, self._run = desk, run
-
-    async def __call__(self, value: object) -> None:
-        await self._desk.progress(self._run, value, None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Literal, Protocol, TypeAlias
 
@@ -37,7 +37,7 @@ def tap(session: Session, listener: FrameListener) -> Session:
     Frames hold the arguments, the results and the media of the conversation, and session handles; no keys.
     """
     assembly = session._assembly
-    assembly.dialer = _Tapped(assembly.dialer, _Guarded(listener))
+    assembly.dialer = _Tapped(assembly.dialer, listener)
     return session
 
 
@@ -64,71 +64,64 @@ def awaited_for(session: Session) -> float | None:
     """For how many seconds the model has been waited for: since the user ended to say what it answers now, or is still
     to answer. ``None``: nobody has spoken, or the session is not open."""
     driver = session._driver
-    since = None if driver is None else driver.machine.latency.awaited_since
+    since = None if driver is None else driver.machine.awaited_since
     return None if driver is None or since is None else driver.clock.now() - since
 
 
-class _Guarded:
-    """A frame listener whose errors cost the session nothing."""
-
-    def __init__(self, listener: FrameListener) -> None:
-        self._listener = listener
-        self._guard = Guard(f"the frame listener {type(listener).__name__}")
-
-    def frame(self, direction: Direction, connection: int, data: bytes) -> None:
-        """See :class:`FrameListener`."""
-        self._guard.call(self._listener.frame, direction, connection, data)
-
-    def closed(self, connection: int, code: int, reason: str, by_us: bool) -> None:
-        """See :class:`FrameListener`."""
-        self._guard.call(self._listener.closed, connection, code, reason, by_us)
-
-
 class _Tapped:
-    """A dialer whose transports call the listener."""
+    """A dialer whose transports call the listener. The errors of a listener cost the session nothing."""
 
     def __init__(self, dialer: Dialer, listener: FrameListener) -> None:
         self._dialer, self._listener = dialer, listener
+        self._call = Guard(f"the frame listener {type(listener).__name__}").call
         self._connections = 0
 
-    def dial(self, url: str, headers: Mapping[str, str]) -> AbstractAsyncContextManager[Transport]:
-        """See :class:`~.transport.Dialer`."""
-        return self._dial(url, headers)
-
     @asynccontextmanager
-    async def _dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
+    async def dial(self, url: str, headers: Mapping[str, str]) -> AsyncIterator[Transport]:
+        """See :class:`~.contract.Dialer`."""
         async with self._dialer.dial(url, headers) as transport:
             self._connections += 1
+            number = self._connections
+            # A transport without pings must not seem to have them: its writes are then what tells a dead line.
             kind = _ListenedWithPing if hasattr(transport, "silent_for") else _Listened
-            yield kind(transport, self._listener, self._connections)
+            yield kind(
+                transport,
+                lambda direction, data: self._call(self._listener.frame, direction, number, data),
+                lambda end: self._call(self._listener.closed, number, end.code, end.reason, end.by_us),
+            )
 
 
 class _Listened:
     """A transport that calls the listener for its frames."""
 
-    def __init__(self, transport: Transport, listener: FrameListener, connection: int) -> None:
-        self._transport, self._listener, self._connection = transport, listener, connection
+    def __init__(
+        self,
+        transport: Transport,
+        passed: Callable[[Direction, bytes], object],
+        ended: Callable[[Gone], object],
+    ) -> None:
+        self._transport, self._passed, self._ended = transport, passed, ended
         self._open = True
 
     async def send(self, frame: bytes) -> None:
-        """See :class:`~.transport.Transport`. The listener is called first, so before the answer can come."""
-        self._listener.frame("client", self._connection, frame)
+        """See :class:`~.contract.Transport`. The listener is called first, so before the answer can come."""
+        self._passed("client", frame)
         await self._transport.send(frame)
 
     async def receive(self) -> bytes:
-        """See :class:`~.transport.Transport`."""
+        """See :class:`~.contract.Transport`."""
         try:
             data = await self._transport.receive()
         except Gone as end:
             if self._open:
                 self._open = False
-                self._listener.closed(self._connection, end.code, end.reason, end.by_us)
+                self._ended(end)
             raise
-        self._listener.frame("server", self._connection, data)
+        self._passed("server", data)
         return data
 
     async def aclose(self) -> None:
-        """See :class:`~.transport.Transport`."""
+        """See :class:`~.contract.Transport`."""
         await self._transport.aclose()
 
 
@@ -138,8 +131,8 @@ class _ListenedWithPing(_Listened):
     _transport: PingingTransport
 
     async def send_with_ping(self, frame: bytes, at_once: bool = True) -> Pong | None:
-        """See :class:`~.transport.Pinging`."""
-        self._listener.frame("client", self._connection, frame)
+        """See :class:`~.contract.Pinging`."""
+        self._passed("client", frame)
         return await self._transport.send_with_ping(frame, at_once)
 
     def silent_for(self) -> float:
@@ -147,5 +140,5 @@ class _ListenedWithPing(_Listened):
         return self._transport.silent_for()
 
     def hurry(self) -> None:
-        """See :class:`~.transport.Pinging`."""
+        """See :class:`~.contract.Pinging`."""
         self._transport.hurry()

@@ -1,12 +1,17 @@
-"""The clock of a session, as a parameter."""
+"""The clock of a session, as a parameter, and the timer that goes by it."""
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from typing import Protocol
 
 import anyio
+from anyio.abc import TaskGroup
+
+from livetools.transport.loop.timer import TaskTimer, Timer
+from livetools.transport.loop.wake import on_trio
 
 
 class Clock(Protocol):
@@ -47,3 +52,18 @@ class SystemClock:
         if t == math.inf:
             await anyio.sleep_forever()
         await anyio.sleep(max(0.0, t - self.now()))
+
+
+def make_timer(
+    clock: Clock, ring: Callable[[], None], group: TaskGroup, threads: Callable[[], bool] = lambda: False
+) -> Timer:
+    """A timer for the loop that runs now; ``ring`` sets it again. Where it takes a task, that lives in ``group``.
+
+    ``threads``: whether something runs in a thread that will report to the loop.
+    """
+    system = type(clock) is SystemClock
+    if system and not on_trio():
+        return Timer(clock.now, ring)
+    timer = TaskTimer(clock.now, ring, clock.sleep_until, lambda: system or threads())
+    group.start_soon(timer.run)
+    return timer

@@ -1,7 +1,7 @@
 """Drives a machine: feeds it inputs, performs its actions, keeps its time. Used by a session and by ``attach``.
 
 The task that gives the machine an input (a handler with a result, a verb of the user's) also performs what follows, and
-writes the frames: no task and no lock lie on the path of a call. Readers and alarms never wait for a socket; what
+writes the frames: no task and no lock lie on the path of a call. Readers and timers never wait for a socket; what
 they cause to be written, and cannot be written at once, is left to a task of the writer's.
 """
 
@@ -16,16 +16,15 @@ from anyio.abc import TaskGroup
 
 from livetools.events import Call, Event
 from livetools.protocol.calls.actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
-from livetools.protocol.calls.calls import Calls
+from livetools.protocol.calls.ledger import Record
 from livetools.protocol.input.outbox import Frame
-from livetools.session.handlers.loop_sampler import sample_loop
+from livetools.session.handlers.blocked_loop import BlockedLoop, watch_loop
 from livetools.session.handlers.tasks import Tasks
-from livetools.setup.plan_types import Plan
 from livetools.transport.contract import Sending
+from livetools.transport.loop.timer import Timer
 from livetools.transport.loop.timeslice import TimeSlice
 
-from .alarm import Alarm, make_alarm
-from .clock import Clock
+from .clock import Clock, make_timer
 from .writer import Writer
 
 
@@ -34,10 +33,9 @@ class Driven(Protocol):
 
     actions: deque[Action]
 
-    @property
-    def plan(self) -> Plan: ...
-    @property
-    def calls(self) -> Calls: ...
+    def record(self, run: int) -> Record | None: ...
+    def wanted(self, run: int) -> bool: ...
+    def decided(self, run: int, call: Call) -> None: ...
     def frames(self) -> list[Frame]: ...
     def events(self) -> Sequence[Event]: ...
     def wake_at(self) -> float: ...
@@ -63,7 +61,8 @@ class Driver(ABC, Generic[M]):
 
     group: TaskGroup
     tasks: Tasks
-    alarm: Alarm
+    timer: Timer
+    blocked_loop: BlockedLoop
 
     def __init__(self, machine: M, clock: Clock) -> None:
         self.machine, self.clock = machine, clock
@@ -76,8 +75,8 @@ class Driver(ABC, Generic[M]):
     def begin(self, group: TaskGroup) -> None:
         """Keep the machine's time, with the help of ``group`` where that takes a task."""
         self._runs = True
-        self.alarm = make_alarm(self.clock, self._ring, group, self.tasks.in_threads)
-        self._leave_sampler = sample_loop()
+        self.timer = make_timer(self.clock, self._ring, group, self.tasks.in_threads)
+        self.blocked_loop = watch_loop()
 
     async def wind_down(self) -> None:
         """After the machine's end: until its handlers have ended, or are not waited for any longer."""
@@ -86,8 +85,8 @@ class Driver(ABC, Generic[M]):
     def end(self) -> None:
         """Nothing is started any more."""
         self._runs = False
-        self._leave_sampler()
-        self.alarm.close()
+        self.blocked_loop.leave()
+        self.timer.close()
         self.tasks.close()
 
     # What the machine wants
@@ -116,8 +115,8 @@ class Driver(ABC, Generic[M]):
         finally:
             self._stepping = False
         wake_at = machine.wake_at()
-        if wake_at < self.alarm.deadline:
-            self.alarm.set(wake_at)
+        if wake_at < self.timer.deadline:
+            self.timer.set(wake_at)
 
     async def follow(self) -> None:
         """What follows from an input of a task that may wait. Cancelling takes nothing back."""
@@ -173,9 +172,9 @@ class Driver(ABC, Generic[M]):
         """The time has come at which the machine wanted to be woken, or did once."""
         now, wake_at = self.clock.now(), self.machine.wake_at()
         if now < wake_at:
-            return self.alarm.set(wake_at)
+            return self.timer.set(wake_at)
         self.machine.tick(now)
-        self.alarm.set(self.machine.wake_at())
+        self.timer.set(self.machine.wake_at())
         return self.background()
 
     def _give_up(self) -> None:
@@ -187,7 +186,7 @@ class Driver(ABC, Generic[M]):
 
     async def settled(self, run: int, outcome: Outcome) -> None:
         """A handler ended."""
-        if outcome.handoff is not None and self.machine.calls.wanted(run):
+        if outcome.handoff is not None and self.machine.wanted(run):
             outcome = self.hand_off(run, outcome)
         self.machine.settled(run, outcome, self.clock.now())
         self.step()
@@ -212,14 +211,15 @@ class Driver(ABC, Generic[M]):
 
     def decided(self, run: int, call: Call) -> None:
         """A hook has replaced the arguments of a call."""
-        self.machine.calls.decided(run, call)
+        self.machine.decided(run, call)
 
     def streams(self, run: int) -> bool:
         """Whether each yield of this call is a response of its own."""
-        policy = self.machine.calls.records[run].policy  # as it was when the call came
+        record = self.machine.record(run)
+        policy = None if record is None else record.policy  # as it was when the call came
         return policy is not None and policy.streams
 
     def reason(self, run: int) -> Exception | None:
         """Why a call was stopped."""
-        record = self.machine.calls.records.get(run)
+        record = self.machine.record(run)
         return None if record is None or record.outcome is None else record.outcome.error

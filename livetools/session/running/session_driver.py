@@ -16,14 +16,13 @@ from livetools.protocol.calls.ledger import Phase, Record
 from livetools.protocol.connection import close_codes
 from livetools.protocol.input.outbox import Receipt
 from livetools.protocol.machine import Machine
-from livetools.session.handlers.loop_lag import LagMonitor, watch_loop
 from livetools.tools import Agent
 from livetools.tools.results import error_outcome
 from livetools.transport.contract import Transport
+from livetools.transport.loop.timer import GAP
 from livetools.transport.loop.wake import Latch, Wake
 
 from . import closing
-from .alarm import GAP
 from .clock import Clock
 from .driver import Driver
 from .inbox import Inbox
@@ -42,7 +41,6 @@ class SessionDriver(Driver[Machine]):
 
     sockets: Sockets
     change: Callable[[SessionDriver, Agent, Event], Receipt]  # of instructions and tools
-    loop_lag: LagMonitor
 
     def __init__(self, machine: Machine, clock: Clock, taps: list[Callable[[Event], None]]) -> None:
         super().__init__(machine, clock)
@@ -63,7 +61,6 @@ class SessionDriver(Driver[Machine]):
 
         self.taps.append(started)
         self.begin(group)
-        self.loop_lag = watch_loop(group, self.tasks.in_loop)
         try:
             self.machine.connect(self.clock.now())
             self.background()
@@ -74,7 +71,6 @@ class SessionDriver(Driver[Machine]):
                 await self.sockets.gone()
         finally:
             self._abandon()
-            self.loop_lag.leave(self.tasks.in_loop)
             self.end()
 
     def _abandon(self) -> None:
@@ -139,15 +135,16 @@ class SessionDriver(Driver[Machine]):
         try:
             receipt = self.change(self, agent, HandedOff(agent.name))
         except LiveToolsError as error:
-            name = self.machine.calls.records[run].call.name
+            record = self.machine.record(run)
+            name = "" if record is None else record.call.name
             log.error("%s: the hand-off to %s cannot be made: %s", name, agent.name or "an agent", error)
             return error_outcome(error, name)
-        receipt.notify = partial(_log_failure, receipt, agent)
+        receipt.watch(partial(_log_failure, receipt, agent))
         return outcome
 
     async def approved(self, run: int, verdict: bool | str | None) -> None:
         """As any driver; where a person must decide and no loop would tell one, say so: the call only waits."""
-        record = self.machine.calls.records.get(run)
+        record = self.machine.record(run)
         if verdict is True and not self.inbox.iterated and record is not None and record.policy is not None:
             log.warning(
                 "%s waits up to %g s for an approval, and nobody reads the session's events: approve it in a loop, "
@@ -175,17 +172,15 @@ class SessionDriver(Driver[Machine]):
         if self.writer.log is not None:
             self.writer.log.received(link, data)
         now = self.clock.now()
-        self.machine.receive(link, data, now, overdue=now > self.alarm.due + GAP)
+        self.machine.receive(link, data, now, overdue=now > self.timer.due + GAP)
         self.background()
 
     def disconnected(self, link: int, close: Close) -> None:
         """A connection ended, or never was."""
         self.writer.forget(link)
-        losses = self.machine.connection.losses
-        self.machine.disconnected(link, self.loop_lag.explain(close), self.clock.now())
-        if (
-            loss := self.machine.connection.last_loss
-        ) is not None and self.machine.connection.losses > losses:
+        before = self.machine.last_loss
+        self.machine.disconnected(link, self.blocked_loop.explain(close), self.clock.now())
+        if (loss := self.machine.last_loss) is not None and loss is not before:
             self._line_log.lost(loss)
         self.background()
 
@@ -195,15 +190,7 @@ class SessionDriver(Driver[Machine]):
         """True if the caller would wait for something that waits for the caller: its own tool's answer, the slot that
         its tool holds, or the end of its activity.
         """
-        machine, calls, run = self.machine, self.machine.calls, self.tasks.serving()
-        if machine.input.held_back(receipt):
-            return True
-        if run is None:
-            return False
-        moves = machine.waits_for_move(receipt)
-        if calls.keeps_out(run) or (moves and run in calls.pending):
-            return True
-        return calls.held_up_by(run, calls.pending if moves else ()) is not None
+        return self.machine.would_deadlock(receipt, self.tasks.serving())
 
     async def handed_over(self, receipt: Receipt, wake: Wake) -> None:
         """Wait until the receipt, which sets ``wake``, is done, or until waiting on would be a deadlock."""
@@ -211,24 +198,20 @@ class SessionDriver(Driver[Machine]):
             await self.woken(wake)
 
     def woken(self, wake: Wake) -> Awaitable[None]:
-        """Wait for ``wake``. Inside a tool a call that begins to wait for a slot sets it too: it may be that tool's."""
+        """Wait for ``wake``. Inside a tool every input sets it: a call may wait for that tool's slot now."""
         return wake.wait() if self.tasks.serving() is None else self._woken(wake)
 
     async def _woken(self, wake: Wake) -> None:
-        queued = self.machine.calls.queued
-        queued.append(wake.set)
-        try:
+        with self.machine.watched(wake.set):
             await wake.wait()
-        finally:
-            queued.remove(wake.set)
 
     def check_answerable(self, calls: Container[int] = ()) -> None:
         """Raise ``ConcurrencyError`` where an answer waits for the handler or the approval that asks here: the model
         itself does, or one of these calls, which the answer includes."""
         run = self.tasks.serving()
-        call = None if run is None else self.machine.calls.held_up_by(run, calls)
-        if run is not None and call is not None:
-            raise ConcurrencyError(_why_unanswerable(self.machine.calls.records[run], call))
+        asker = None if run is None else self.machine.record(run)
+        if asker is not None and (call := self.machine.held_up_by(asker.run, calls)) is not None:
+            raise ConcurrencyError(_why_unanswerable(asker, call))
 
     async def park(self, within: float, ended: Callable[[], Awaitable[None]]) -> str | None:
         """Close when nothing is owed, or after so many seconds; wait for the end of it all, and return the handle."""
@@ -238,16 +221,16 @@ class SessionDriver(Driver[Machine]):
             await self.follow()
             await self.over.wait()
         except BaseException:
-            machine.parking.call_off()
+            machine.stay()
             raise
         await ended()
         if self.error is not None:
             raise self.why_over()
-        if machine.parking.left:
+        if machine.lost_by_parking:
             log.warning(
                 "parked after %g s, before it was quiet; still open: %s",
                 within,
-                ", ".join(machine.parking.left),
+                ", ".join(machine.lost_by_parking),
             )
         return machine.handle
 

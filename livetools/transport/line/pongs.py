@@ -14,7 +14,10 @@ APART = 1.0  # seconds between pings that nobody needs at once
 
 
 class Counts:
-    """Messages of one connection: ``messages`` that came whole, ``taken`` that the reader was given."""
+    """Messages of one connection: ``messages`` that came whole, ``taken`` that the reader was given.
+
+    They stand apart from :class:`Pongs`, which holds pings: a ping holds only these.
+    """
 
     __slots__ = ("messages", "taken")
 

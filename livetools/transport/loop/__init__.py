@@ -1,6 +1,7 @@
 """What asyncio and trio do differently, below everything that waits.
 
-``wake`` wakes a waiting task and says which loop runs; ``timeslice`` lets other tasks run between long pieces of work.
+``wake`` wakes a waiting task and says which loop runs; ``timer`` calls back at a time; ``timeslice`` lets other tasks
+run between long pieces of work.
 
 In: nothing but the loop that runs now.
 Out: primitives that behave the same on both loops. They exist because anyio's cost too much on the path of a call.

@@ -10,10 +10,7 @@ import asyncio
 import sys
 import threading
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    import trio
+from typing import Protocol
 
 
 class Wake(Protocol):
@@ -114,9 +111,8 @@ class _AsyncioWake:
         self._future: asyncio.Future[None] | None = None
         self._is_set = False
 
-    def wait(
-        self,
-    ) -> Awaitable[None]:  # the future itself: a coroutine around it would be resumed with the waiter
+    def wait(self) -> Awaitable[None]:
+        # The future itself, and no coroutine around it, which would be resumed with the waiter.
         future = self._future = self._loop.create_future()
         if self._is_set:
             self._is_set = False
@@ -131,27 +127,22 @@ class _AsyncioWake:
 
 
 class _TrioWake:
-    __slots__ = ("_event", "_is_set")
+    __slots__ = ("_event",)
 
     def __init__(self) -> None:
-        self._event: trio.Event | None = None
-        self._is_set = False
+        import trio
+
+        self._event = trio.Event()
 
     async def wait(self) -> None:
-        if not self._is_set:
-            import trio
-
-            self._event = trio.Event()
-            try:
-                await self._event.wait()
-            finally:
-                self._event = None
-        self._is_set = False
+        if (
+            not self._event.is_set()
+        ):  # else it returns at once, as on asyncio: trio's own wait would let others run
+            await self._event.wait()
+        self._event = type(self._event)()
 
     def set(self) -> None:
-        self._is_set = True
-        if self._event is not None:
-            self._event.set()
+        self._event.set()
 
 
 def poster() -> Callable[[Callable[[], object]], object]:

@@ -156,7 +156,7 @@ async def test_no_frames_are_taken_from_the_machine_while_somebody_writes(
         assert sorted(line.recorder.answers) == [("c0", 0), ("c1", 2), ("c2", 4)]
 
 
-async def test_a_call_whose_time_is_up_is_answered_and_a_needless_alarm_does_nothing() -> None:
+async def test_a_call_whose_time_is_up_is_answered_and_a_needless_ring_does_nothing() -> None:
     clock = FakeClock()
 
     async def sleeps(n: int) -> int:
@@ -165,7 +165,7 @@ async def test_a_call_whose_time_is_up_is_answered_and_a_needless_alarm_does_not
         return n
 
     async with driven(double, sleeps, clock=clock) as line:
-        line.calls("double")  # sets the alarm, and is over long before
+        line.calls("double")  # sets the timer, and is over long before
         await anyio.wait_all_tasks_blocked()
         clock.advance(30)
         line.machine.heard([Asked("slow", "sleeps", {"n": 1})], (), clock.now())

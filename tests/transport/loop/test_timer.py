@@ -9,9 +9,9 @@ from collections.abc import Callable
 import anyio
 import pytest
 
-from livetools.session.running.alarm import REST, make_alarm
-from livetools.session.running.clock import Clock, SystemClock
+from livetools.session.running.clock import Clock, SystemClock, make_timer
 from livetools.testing import FakeClock
+from livetools.transport.loop.timer import REST
 
 pytestmark = pytest.mark.anyio
 
@@ -29,16 +29,16 @@ def clock(request: pytest.FixtureRequest) -> Clock:
 async def test_it_rings_at_the_earliest_time_that_was_set_and_once(clock: Clock) -> None:
     rung: list[float] = []
     async with anyio.create_task_group() as group:
-        alarm = make_alarm(clock, lambda: rung.append(clock.now()), group)
+        timer = make_timer(clock, lambda: rung.append(clock.now()), group)
         began = clock.now()
-        alarm.set(began + 30)
+        timer.set(began + 30)
         await anyio.sleep(0)
-        alarm.set(began + 0.02)
-        alarm.set(began + 10)
+        timer.set(began + 0.02)
+        timer.set(began + 10)
         with anyio.fail_after(30):
             while not rung:
                 await anyio.sleep(0.001)
-        alarm.close()
+        timer.close()
         group.cancel_scope.cancel()
     assert len(rung) == 1
     assert rung[0] >= began + 0.02
@@ -51,25 +51,25 @@ async def test_it_rings_again_where_it_is_set_again(clock: Clock) -> None:
         nonlocal rung
         rung += 1
         if rung < 3:
-            alarm.set(clock.now() + 0.001)
+            timer.set(clock.now() + 0.001)
 
     with anyio.fail_after(30):
         async with anyio.create_task_group() as group:
-            alarm = make_alarm(clock, ring, group)
-            alarm.set(clock.now())
+            timer = make_timer(clock, ring, group)
+            timer.set(clock.now())
             while rung < 3:
                 await anyio.sleep(0.001)
-            alarm.close()
+            timer.close()
             group.cancel_scope.cancel()
 
 
 async def test_one_that_is_closed_rings_no_more(clock: Clock) -> None:
     rung: list[int] = []
     async with anyio.create_task_group() as group:
-        alarm = make_alarm(clock, lambda: rung.append(1), group)
-        alarm.set(clock.now() + 0.01)
+        timer = make_timer(clock, lambda: rung.append(1), group)
+        timer.set(clock.now() + 0.01)
         await anyio.sleep(0)
-        alarm.close()
+        timer.close()
         group.cancel_scope.cancel()
         with anyio.CancelScope(shield=True):
             await anyio.sleep(0.03)
@@ -80,8 +80,8 @@ async def test_a_clock_that_stands_still_is_waited_for() -> None:
     clock = FakeClock()
     rung: list[float] = []
     async with anyio.create_task_group() as group:
-        alarm = make_alarm(clock, lambda: rung.append(clock.now()), group)
-        alarm.set(clock.now() + 30)
+        timer = make_timer(clock, lambda: rung.append(clock.now()), group)
+        timer.set(clock.now() + 30)
         await anyio.wait_all_tasks_blocked()
         assert not rung
         clock.advance(31)
@@ -93,11 +93,11 @@ async def test_a_clock_that_stands_still_is_waited_for() -> None:
 async def test_what_may_be_done_at_any_time_rings_at_once(clock: Clock) -> None:
     rung = anyio.Event()
     async with anyio.create_task_group() as group:
-        alarm = make_alarm(clock, rung.set, group)
-        alarm.set(-math.inf)
+        timer = make_timer(clock, rung.set, group)
+        timer.set(-math.inf)
         with anyio.fail_after(30):
             await rung.wait()
-        alarm.close()
+        timer.close()
         group.cancel_scope.cancel()
 
 
@@ -111,29 +111,29 @@ async def test_one_that_rings_late_lets_the_loop_run_first(clock: Clock, threads
         seen.append("the others")
 
     async with anyio.create_task_group() as group:
-        alarm = make_alarm(clock, lambda: seen.append("the alarm"), group, lambda: threads)
-        alarm.set(clock.now() + 0.01)
+        timer = make_timer(clock, lambda: seen.append("the timer"), group, lambda: threads)
+        timer.set(clock.now() + 0.01)
         await anyio.sleep(0)
         time.sleep(0.1)
         group.start_soon(several_steps)
         with anyio.fail_after(30):
             while len(seen) < 2:
                 await anyio.sleep(0.001)
-                alarm.set(clock.now())  # what comes meanwhile does not make it ring earlier
-        alarm.close()
+                timer.set(clock.now())  # what comes meanwhile does not make it ring earlier
+        timer.close()
         group.cancel_scope.cancel()
-    assert seen[:2] == ["the others", "the alarm"]
+    assert seen[:2] == ["the others", "the timer"]
 
 
 async def test_one_that_is_set_for_a_time_that_has_passed_is_not_late(clock: Clock) -> None:
     rung = anyio.Event()
     async with anyio.create_task_group() as group:
-        alarm = make_alarm(clock, rung.set, group)
-        alarm.set(clock.now() - 60)
-        assert alarm.due >= clock.now() - 1
+        timer = make_timer(clock, rung.set, group)
+        timer.set(clock.now() - 60)
+        assert timer.due >= clock.now() - 1
         began = anyio.current_time()
         with anyio.fail_after(30):
             await rung.wait()
         assert anyio.current_time() - began < REST
-        alarm.close()
+        timer.close()
         group.cancel_scope.cancel()
