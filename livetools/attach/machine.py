@@ -9,18 +9,19 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
-from livetools.events import Event
+from livetools.events import Call, Event
 from livetools.protocol.calls.actions import Action, Outcome
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.input.outbox import Frame, Outbox, Write
 from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.partial_calls import CallPiece
+from livetools.protocol.view import CallsView
 from livetools.setup.plan_types import Plan
 
 LINK = 0  # the number of the only connection, which is the SDK's
 
 
-class AttachedMachine:
+class AttachedMachine(CallsView):
     """Answers calls, and nothing else. Inputs and outputs are those of a machine."""
 
     def __init__(self, plan: Plan) -> None:
@@ -60,6 +61,10 @@ class AttachedMachine:
         """Refuse a waiting call; False if it does not wait (any more)."""
         return self.calls.refuse(run, why, now)
 
+    def decided(self, run: int, call: Call) -> None:
+        """A hook has replaced the arguments of a call that has not run."""
+        self.calls.decided(run, call)
+
     def ask_person(self, run: int, now: float) -> None:
         """A tool's ``approval`` wants a person to decide."""
         self.calls.refuse(run, "nobody can be asked", now)
@@ -92,7 +97,7 @@ class AttachedMachine:
                 for answer in reply.answers:
                     self._outbox.wrote(answer, write)
             if replies:
-                replies[-1].write = write
+                write.covers(replies)
                 frames += replies
         if calls.texts:
             build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn

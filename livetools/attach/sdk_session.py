@@ -159,7 +159,7 @@ class SDKWriter(Writer):
                 self.log.sent(reply.link, reply.make() or b"")
             self._transport.answer(bodies)
         if reply.write is not None:
-            reply.write.handed = True
+            reply.write.hand_over()
         return True
 
 

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import random as chance
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from math import inf
 from typing import Any
 
@@ -29,7 +30,6 @@ from livetools.events import (
     Reconnected,
     Reconnecting,
     TurnComplete,
-    Usage,
 )
 from livetools.protocol.calls.actions import Action, Close, Dial, End, Hangup, Hurry, Outcome
 from livetools.protocol.calls.calls import Calls
@@ -51,6 +51,7 @@ from .messages import outgoing
 from .pending import Pending, TurnEnds
 from .receive import Reception
 from .send import Dispatch, says_something
+from .view import View
 
 # Every input passes it: asked of its class, a member of an enum costs ten times as much.
 _LEAVING, _SETUP = LinkState.LEAVING, LinkState.SETUP
@@ -62,8 +63,9 @@ NO_DIAL = (
 )
 
 
-class Machine:
-    """One session. ``seed`` gives the conversation so far, for a new session, which must get it again.
+class Machine(View):
+    """One session. ``seed`` gives the conversation so far, for a new session, which must get it again; ``left`` are
+    calls that an earlier process of this conversation has not finished.
 
     ``actions`` is emptied by the driver, which performs them in their order.
     """
@@ -75,12 +77,12 @@ class Machine:
         reconnect: ReconnectPolicy | None = None,
         random: Callable[[], float] = chance.random,
         seed: Callable[[], list[Mapping[str, Any]]] | None = None,
+        left: Sequence[Call] = (),
     ) -> None:
         self.plan = plan
         self.actions: deque[Action] = deque()
         self._events: list[Event] = []
         self.calls = Calls(plan, self._tell, self.actions.append)
-        self.calls.ledger.left = set()  # drained after each input
         self.turns = Turns(plan.stall_timeout, plan.status_signal)
         realtime = plan.text_channel == "realtime"
         self.outbox = Outbox(plan.transparent)
@@ -91,14 +93,14 @@ class Machine:
         self.quiet, self.latency = Quiet(), Latency()
         shared = self.calls, self.turns, self.input, self.outbox, self.connection, self.quiet
         self.dispatch = Dispatch(plan, *shared, self.latency.call)
-        self.pending = Pending(self.calls, self.turns, self.input, self.outbox, self.dispatch)
-        self._turn_ends = TurnEnds(self.pending)
-        self.limits = TimeLimits(plan, self.pending, self.connection, self.dispatch)
+        self.to_come = Pending(self.calls, self.turns, self.input, self.outbox, self.dispatch)
+        self._turn_ends = TurnEnds(self.to_come)
+        self.limits = TimeLimits(plan, self.to_come, self.connection, self.dispatch)
         self.reception = Reception(*shared, self.latency, self._tell, plan.model, self.limits)
-        self.parking = Parking(self.pending, *shared, self.dispatch)
+        self.parking = Parking(self.to_come, *shared, self.dispatch)
         self.said = Said()
-        self.watchers: list[Callable[[], None]] = []  # called after every input
-        self.left: Sequence[Call] = ()  # calls that an earlier process of this conversation has not finished
+        self._watchers: list[Callable[[], None]] = []  # called after every input
+        self._left_before = left
         self.closed = False
         self._seed = seed
         self.next_plan = self._sent_plan = plan  # of the next setup, and of the one that was sent last
@@ -108,51 +110,9 @@ class Machine:
         self._exchange: Exchange | None = None  # the last one, over or not
         self._answered: Exchange | None = None  # the last one that is over
         self._question: Item | None = None  # its text
-        self._moving: list[Item] = []  # changes that wait for a planned move
+        self._moving: list[Item] = []
         self._carried = 0  # the first of them, which the setup that was sent last has in it
         self._error: Exception | None = None
-
-    # Facts
-
-    @property
-    def handle(self) -> str | None:
-        """The newest handle that restores this session."""
-        return self.connection.handle
-
-    @property
-    def backlog(self) -> int:
-        """Bytes of audio and video that wait for the line."""
-        return self.input.backlog
-
-    @property
-    def usage(self) -> Usage:
-        """Tokens of the whole session: the last count of each turn, summed."""
-        return self.reception.tokens.total
-
-    def pending_names(self) -> list[str]:
-        """What is still to come, in words; empty: nothing is."""
-        return [] if self.closed else self.pending.names()
-
-    def run_of(self, call: Call | str) -> int | None:
-        """The run of a call that is still served."""
-        return self.calls.run_of(call if isinstance(call, str) else call.id)
-
-    def stats(self) -> dict[str, Any]:  # plain values
-        """Who owes what, and what was lost: every open call by name, what is expected from the model, dials, drops."""
-        loss = self.connection.last_loss
-        return {
-            "line": self.connection.state.name.lower(),
-            "dials": self.connection.attempts.dials,
-            "losses": self.connection.losses,
-            "last_loss": loss and {"code": loss.close.code, "how": loss.how, "calls": list(loss.calls)},
-            "waiting_for": "; ".join(self.pending_names()),
-            "calls": self.calls.stats(self._now),
-            "calls_made": self.calls.counted,
-            "seconds": self.limits.seconds(self._now),
-            "input_dropped": sum(self.input.dropped.values()),
-            "backlog": self.input.backlog,
-            "latency": self.latency.stats(),
-        }
 
     # Inputs from the network
 
@@ -164,11 +124,11 @@ class Machine:
     def opened(self, link: int, now: float) -> None:
         """A socket is open (TCP, TLS, upgrade)."""
         self._now = now
-        self._do(self.connection.opened(link, self.pending.snapshot(), now), now)
+        self._do(self.connection.opened(link, self.to_come.snapshot(), now), now)
 
     def disconnected(self, link: int, close: Close, now: float) -> None:
         """A socket ended, or could not be opened."""
-        self._do(self.connection.gone(link, close, self.pending.snapshot(), now, self.calls.open()), now)
+        self._do(self.connection.gone(link, close, self.to_come.snapshot(), now, self.calls.open()), now)
         self._after(now)
 
     def receive(self, link: int, data: bytes | str, now: float, *, overdue: bool = False) -> None:
@@ -208,8 +168,38 @@ class Machine:
         if self.closed:
             item.receipt.fail(self._ended())
         else:
-            self.dispatch.unasked.append(item)
+            self.dispatch.speak(item)
         return item.receipt
+
+    def take_back(self, receipt: Receipt) -> None:
+        """The caller that asked for this reply no longer wants it; it may be too late."""
+        self.dispatch.take_back(receipt)
+
+    def leave(self, exchange: Exchange, now: float) -> None:
+        """Nobody waits for this exchange any more: another may begin."""
+        self.turns.give_up(exchange, now)
+
+    def listen(self) -> Said:
+        """Somebody waits for the words outside of exchanges: their sound is kept from now on."""
+        self.said.keep_sound()
+        return self.said
+
+    def read_by_loop(self) -> None:
+        """A loop reads the events."""
+        self.said.read_by_loop()
+
+    def user_is_there(self, now: float) -> None:
+        """The user is present, though nothing was said: the silence is counted from now on."""
+        self.limits.heard(now)
+
+    @contextmanager
+    def watched(self, tell: Callable[[], None]) -> Iterator[None]:
+        """Call this after every input."""
+        self._watchers.append(tell)
+        try:
+            yield
+        finally:
+            self._watchers.remove(tell)
 
     def send_content(self, turns: Sequence[Mapping[str, Any]], turn_complete: bool, now: float) -> Receipt:
         """Turns for the history. Raises ``LocalProtocolError`` where the model takes them only at the beginning."""
@@ -284,16 +274,15 @@ class Machine:
             return
         if self.turns.idle:
             if answer:
-                self.reception.suppressed = self.reception.cuts_next = True
+                self.reception.cut_next()
             return
-        self.reception.cuts_next = False
+        self.reception.cut_off()
         if self.plan.content_mid_session:
             self.input.put(Item("cut", outgoing.cut_off()))
-        self.turns.interrupted(now)
+        self.turns.cut_off(now)
         self.quiet.cut_off(now)
         self.latency.cut_off()
         self._tell(Interrupted())
-        self.reception.suppressed = True
 
     def update(self, plan: Plan, frame: bytes | None, now: float, event: Event | None = None) -> Receipt:
         """Other instructions or tools: ``frame`` says so where the model takes it, else another connection does.
@@ -310,14 +299,6 @@ class Machine:
         self.connection.go_away(inf, now)
         self._after(now)
         return receipt
-
-    def may_move(self) -> bool:
-        """Whether a change can go with the setup of another connection: the policy allows one, or it is under way."""
-        return self.connection.sends_setup
-
-    def waits_for_move(self, receipt: Receipt) -> bool:
-        """Whether this change waits for another connection, and so for every call that is open."""
-        return any(item.receipt is receipt for item in self._moving)
 
     # Inputs from handlers
 
@@ -353,6 +334,10 @@ class Machine:
         """After the end: the shell waits no longer for handlers that run on; what they have done is undone."""
         self.calls.give_up()
 
+    def decided(self, run: int, call: Call) -> None:
+        """A hook has replaced the arguments of a call that has not run."""
+        self.calls.decided(run, call)
+
     # Time
 
     def close(self, now: float) -> None:
@@ -365,6 +350,10 @@ class Machine:
         self.parking.begin(now, within)
         self._after(now)
 
+    def stay(self) -> None:
+        """It is not to be parked any more."""
+        self.parking.call_off()
+
     def tick(self, now: float) -> None:
         """The clock has reached ``wake_at``: expire calls, tell stalls, redial."""
         self._now = now
@@ -373,9 +362,9 @@ class Machine:
         self.calls.tick(now)
         if (stalled := self.turns.tick(now, self.calls.blocking())) is not None:
             self._tell(stalled)
-            if self.turns.idle and not self.reception.cuts_next:  # of a turn that has no end
-                self.reception.suppressed = False
-        self._do(self.connection.tick(self.pending.snapshot(), now), now)
+            if self.turns.idle:
+                self.reception.stalled()
+        self._do(self.connection.tick(self.to_come.snapshot(), now), now)
         self.parking.tick(now)
         self._after(now)
 
@@ -389,7 +378,7 @@ class Machine:
             return self._now
         connection = self.connection
         at = min(
-            connection.wake_at(self.pending.snapshot()) if connection.state is _LEAVING else connection.due,
+            connection.wake_at(self.to_come.snapshot()) if connection.state is _LEAVING else connection.due,
             self.calls.deadlines.next(),
             self.turns.wake_at(self.calls.ledger.blocking > 0),
             self.limits.wake_at(),
@@ -408,13 +397,11 @@ class Machine:
         """What the user sees. Wakes the task that waits for the exchange, if it has changed, and who waits for all."""
         exchange = self._exchange
         if exchange is not None and exchange.changed:
-            exchange.changed = False
-            if exchange.notify is not None:
-                exchange.notify()
+            exchange.report()
             if exchange.done and exchange is not self._answered:
                 self._answered = exchange
                 self.said.clear()
-        for tell in self.watchers:
+        for tell in self._watchers:
             tell()
         events, self._events = self._events, []
         return events if self.closed else self._turn_ends.follow(events)
@@ -444,7 +431,7 @@ class Machine:
         self._carried = len(self._moving)
         self._contents = self._new_session() if handle is None else []
         message = plan.setup_message(handle, fresh=bool(self._contents))
-        self.dispatch.setups.append((link, outgoing.encode(message)))
+        self.dispatch.setup(link, outgoing.encode(message))
 
     def _new_session(self) -> list[Mapping[str, Any]]:
         """A new session begins. Returns the conversation for its seed."""
@@ -464,15 +451,14 @@ class Machine:
             self._tell(self.reception.started())
         if not first or (self.plan.handle and not restored):
             self._tell(Reconnected(restored))
-        for call in self.left if first and restored else ():
+        for call in self._left_before if first and restored else ():
             self.calls.adopt(call, now)
         errors = self.calls.resumed(self.connection.current) if restored and self.plan.answer_lost else []
-        self.dispatch.control += errors
-        self.turns.most += len(errors)  # the model may speak of them
-        self.turns.stale.began(restored, bool(errors))
+        self.dispatch.begin(errors)
+        self.turns.began(restored, len(errors))
         if self._contents:
             complete = self.plan.seed == "initial_history"
-            self.dispatch.control.append(outgoing.client_content(self._contents, complete))
+            self.dispatch.begin([outgoing.client_content(self._contents, complete)])
             self._contents = []
         if self._moving:
             self._changed(now)
@@ -491,7 +477,7 @@ class Machine:
 
     def _lost(self, close: Close, now: float) -> None:
         """Everything on the current link is gone; a generation that was under way never continues."""
-        self.dispatch.control = []
+        self.dispatch.lost()
         self.quiet.lost()
         self.turns.settle_doubts(now)
         crossed = self.input.crossed(close)
@@ -502,8 +488,7 @@ class Machine:
             self.latency.cut_off()
             self._tell(self.reception.timed(TurnComplete(REPLACED)))
             self.reception.tokens.ends()
-        self.reception.suppressed = False
-        self.reception.sound.clear()
+        self.reception.lost()
 
     def _over(self, error: Exception | None, now: float) -> None:
         """The session is over."""
@@ -513,7 +498,7 @@ class Machine:
         self.dispatch.fail(self._ended())
         self._fail_moving(self._ended())
         if self._exchange is not None:
-            self._exchange.changed = True
+            self._exchange.cut_short()
 
     # Inside
 
@@ -553,14 +538,16 @@ class Machine:
 
     def _adopt(self, plan: Plan) -> None:
         """The model knows this plan."""
-        self.plan = self.calls.plan = self.dispatch.plan = plan
+        self.plan = plan
+        self.calls.use(plan)
+        self.dispatch.use(plan)
 
     def _flowing(self) -> bool:
         """True if dropping has stopped."""
         return self.closed or (self.connection.usable and not self.calls.blocking())
 
     def _done(self) -> bool:
-        return self.pending.said() and self.connection.usable
+        return self.to_come.said() and self.connection.usable
 
     def _left(self, exchange: Exchange, left: set[int], now: float) -> None:
         """Nothing is owed any more for these calls: the exchange waits for its own no longer."""
@@ -571,12 +558,12 @@ class Machine:
     def _after(self, now: float) -> None:
         """What follows from any input."""
         self._now = now
-        if left := self.calls.ledger.left:
+        if self.calls.ledger.left:
+            left = self.calls.take_left()
             if self.turns.exchange is not None:
                 self._left(self.turns.exchange, left, now)
-            left.clear()
         if self.turns.swallowed and self._question is not None:
-            self.turns.swallowed = False
+            self.turns.asked_again()
             self._question = self.input.again(self._question)
         if self.input.untold and self._flowing():
             self.input.tell()
@@ -595,4 +582,4 @@ class Machine:
         elif (self._ending and self._done()) or (self.parking.until < inf and self.parking.due(now)):
             self._do(connection.close(now), now)
         elif connection.state is _LEAVING:
-            self._do(connection.move_if_quiet(self.pending.snapshot(), now), now)
+            self._do(connection.move_if_quiet(self.to_come.snapshot(), now), now)

@@ -78,6 +78,23 @@ class Reception:
         self.sound, self._rate = Samples(), 0  # of the model's speech, and its rate
         self.tokens = TokenCount()
 
+    def cut_off(self) -> None:
+        """The user has cut the model off: the rest of its turn is not reported."""
+        self.suppressed, self.cuts_next = True, False
+
+    def cut_next(self) -> None:
+        """The user cuts the model off as soon as it speaks, and hears nothing of that turn."""
+        self.suppressed = self.cuts_next = True
+
+    def stalled(self) -> None:
+        """The turn under way has no end: what comes now is reported, unless it was cut off before it began."""
+        self.suppressed = self.cuts_next
+
+    def lost(self) -> None:
+        """The connection is lost, and the turn under way with it."""
+        self.suppressed = False
+        self.sound.clear()
+
     def started(self) -> SessionStarted:
         """What the service has said about the open session."""
         return SessionStarted(*self._about)
@@ -233,7 +250,7 @@ class Reception:
             if (
                 self.turned or read
             ):  # only a handle that came after the errors for lost calls is rid of those calls
-                self.calls.excused.clear()
+                self.calls.excuses_saved()
             if self.turned:
                 self.turns.stale.saved()
             self.tell(HandleUpdate(update.new_handle))

@@ -10,6 +10,7 @@ from functools import partial
 from math import inf
 from typing import Any
 
+from livetools.events import Call
 from livetools.protocol.calls.calls import Calls
 from livetools.protocol.calls.replies import FINAL_KINDS, AnswerFrame
 from livetools.protocol.connection.connection import Connection
@@ -53,23 +54,45 @@ class Dispatch:
         waiting = calls.replies.queue or self.input.queue or calls.texts or self.unasked
         return bool(waiting or self.control or self.setups)
 
-    def text(self, text: str, exchange: Exchange | None) -> Item:
-        """A user turn, on the channel that the model takes."""
+    def use(self, plan: Plan) -> None:
+        """The model knows this plan."""
+        self.plan = plan
+
+    def setup(self, link: int, setup: bytes) -> None:
+        """Send this first on a new connection."""
+        self.setups.append((link, setup))
+
+    def begin(self, frames: Iterable[bytes]) -> None:
+        """A session has begun: send these ahead of all else."""
+        self.control += frames
+
+    def lost(self) -> None:
+        """The connection is lost, and what was to be sent first on it."""
+        self.control = []
+
+    def speak(self, item: Item) -> None:
+        """The model is to say this unasked, at the next quiet moment."""
+        self.unasked.append(item)
+
+    def text(
+        self, text: str, exchange: Exchange | None, *, shown: bool = True, results: tuple[Call, ...] = ()
+    ) -> Item:
+        """A user turn, on the channel that the model takes; ``shown``: it is a part of the conversation."""
         build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
-        said = {"role": "user", "parts": [{"text": text}]}
-        return Item("text", build(text), Receipt(), exchange, True, not text.strip(), contents=(said,))
+        said = ({"role": "user", "parts": [{"text": text}]},) if shown else ()
+        return Item(
+            "text", build(text), Receipt(), exchange, True, not text.strip(), contents=said, results=results
+        )
 
     def reply(self, instructions: str | None) -> Item:
         """A turn of nobody's, which the model answers. It does not stand in the conversation."""
         if instructions is None and self.plan.empty_turn:
             return Item("content", outgoing.your_turn(), Receipt(), prompts=True)
-        item = self.text(outgoing.SPEAK_NOW if instructions is None else instructions, None)
-        item.contents = ()
-        return item
+        return self.text(outgoing.SPEAK_NOW if instructions is None else instructions, None, shown=False)
 
     def unprompted(self, instructions: str) -> None:
         """The model is to speak by these instructions, at the next quiet moment. Nobody waits for it."""
-        self.unasked.append(self.reply(instructions))
+        self.speak(self.reply(instructions))
 
     def take_back(self, receipt: Receipt) -> None:
         """The caller that asked for this reply no longer wants it; it may be too late."""
@@ -121,7 +144,7 @@ class Dispatch:
         if late and self._unasked(now):
             frames += self._input(input.take(calls.blocking()), link, write, now)
         if frames:
-            frames[0].begins = frames[-1].write = write
+            write.covers(frames)
         return frames
 
     def _unasked(self, now: float) -> bool:
@@ -139,9 +162,8 @@ class Dispatch:
             return False
         self.since = inf
         if late := self.calls.late():
-            item = self.text("\n".join(text for _, text in late), None)
-            item.results = tuple(call for call, _ in late)
-            self.input.put(item)
+            results = tuple(call for call, _ in late)
+            self.input.put(self.text("\n".join(text for _, text in late), None, results=results))
         elif self.unasked:
             self.input.put(self.unasked.pop(0))
         return bool(self.input)
@@ -151,7 +173,7 @@ class Dispatch:
         for frame in frames:
             number = self.outbox.count()
             if isinstance(frame, AnswerFrame):
-                frame.dropped = partial(self.outbox.unwritten, number)
+                frame.if_dropped(partial(self.outbox.unwritten, number))
 
     def _answers(self, write: Write, now: float) -> list[AnswerFrame]:
         turns, ledger = self.turns, self.calls.ledger
@@ -197,7 +219,7 @@ class Dispatch:
             if item.kind == "end" and self.input.streams:
                 turns.heard_out(now)
         # where the user marks speech, no turn begins without a prompt: the end of an activity is one
-        turns.speech = self.input.streams and not self.input.manual
+        turns.hears(self.input.streams and not self.input.manual)
         return [Frame(link, item.frame, item.receipt) for item in items]
 
 

@@ -104,12 +104,12 @@ def adjust(
 def somebody_is_there(session: Session) -> None:
     """The user of this open session is present, though nothing was said: the silence is counted from now on."""
     if (driver := session._driver) is not None:
-        driver.machine.limits.heard(driver.clock.now())
+        driver.machine.user_is_there(driver.clock.now())
 
 
 def went_idle(session: Session) -> bool:
     """Whether this session has ended because nobody spoke."""
-    return session._driver is not None and session._driver.machine.limits.went_idle
+    return session._driver is not None and session._driver.machine.went_idle
 
 
 def plan_of(session: Session) -> Plan:

@@ -100,7 +100,8 @@ class Asking:
         self._mark = driver.inbox.mark()
         self._asked_at = driver.clock.now()
         self.exchange, self._receipt = driver.machine.ask(text, self._asked_at)
-        self.exchange.notify = self._receipt.notify = self._wake.set
+        self.exchange.watch(self._wake.set)
+        self._receipt.watch(self._wake.set)
 
     async def next(self) -> Event | None:
         """The next event of this exchange; ``None`` at its end. Raises what ended the session in the middle of it."""
@@ -153,22 +154,18 @@ class Asking:
 
     def leave(self) -> None:
         """Nobody waits for it any more: the next exchange may begin."""
-        self._driver.machine.turns.give_up(self.exchange, self._driver.clock.now())
+        self._driver.machine.leave(self.exchange, self._driver.clock.now())
 
 
 async def settled(driver: SessionDriver) -> Reply:
     """Wait until nothing is pending; what was said outside of exchanges. Raises what ended the session."""
     machine, wake = driver.machine, make_wake()
-    machine.said.keep_sound()
-    machine.watchers.append(wake.set)
-    try:
-        while machine.pending_names() and not driver.over.is_set:
+    said = machine.listen()
+    with machine.watched(wake.set):
+        while machine.pending and not driver.over.is_set:
             await wake.wait()
-    finally:
-        machine.watchers.remove(wake.set)
     if driver.error is not None:
         raise driver.why_over()
-    said = machine.said
     return reply_of(said.events, said.interrupted, said.stalled, machine.plan.transcribed)
 
 

@@ -122,7 +122,7 @@ class Assembly:
             instructions = None if agent.instructions is None else plan.setup["systemInstruction"]
             tools = None if specs is None else plan.setup.get("tools", [])
             frame = outgoing.context_update(instructions, tools)
-        elif not driver.machine.may_move():
+        elif not driver.machine.may_move:
             raise LocalProtocolError(f"{plan.model} takes no change within a connection, and {NO_DIAL}")
         given = {"instructions": agent.instructions, "tools": specs}
         self.updated |= {what for what, value in given.items() if value is not None}
@@ -138,8 +138,7 @@ class Assembly:
             )
 
     def _driver(self, host: Host, group: TaskGroup, session: SessionLike) -> SessionDriver:
-        machine = Machine(self.plan, reconnect=self.policy, seed=self._seed)
-        machine.left = self.left
+        machine = Machine(self.plan, reconnect=self.policy, seed=self._seed, left=self.left)
         driver = SessionDriver(machine, self.clock, [self.transcript.event, self.listeners.event])
         driver.change = self.update
         handlers = Handlers(driver, self.plan.response_key, self.hooks)

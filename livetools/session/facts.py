@@ -85,7 +85,7 @@ class SessionFacts:
                 if isinstance(event, TurnComplete) and not session.pending:
                     break
         """
-        return self._running().machine.pending_names()
+        return self._running().machine.pending
 
     async def wait_until_settled(self, timeout: float | None = None) -> Reply:
         """Wait until nothing is :attr:`pending`: every call is answered, every late result is spoken of.
@@ -115,7 +115,7 @@ class SessionFacts:
         try:
             return await in_time(partial(settled, driver), seconds)
         except TimeoutError:
-            still = ", ".join(driver.machine.pending_names())
+            still = ", ".join(driver.machine.pending)
             if not still:
                 raise
             raise TimeoutError(f"not settled after {seconds:g} s; still open: {still}") from None
@@ -126,12 +126,12 @@ class SessionFacts:
         read, a turn that has ended since. It would be lost if the process died now; :meth:`park` waits until this is
         empty.
         """
-        return self._running().machine.parking.owed()
+        return self._running().machine.unsaved
 
     @property
     def parked(self) -> bool:
         """Whether ``park()`` closed the session (not a tool, the service or ``aclose()``): it may be resumed."""
-        return self._running().machine.parking.parked
+        return self._running().machine.parked
 
     def stats(self) -> dict[str, Any]:  # plain values
         """What the session waits for: open calls, what is expected from the model, threads in use, what was lost.
@@ -185,7 +185,7 @@ class SessionFacts:
 
     async def _sent(self, receipt: Receipt) -> None:
         wake = make_wake()
-        receipt.notify = wake.set
+        receipt.watch(wake.set)
         driver = self._running()
         await driver.follow()
         if not receipt.done:

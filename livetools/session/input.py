@@ -61,7 +61,7 @@ class SessionInput(SessionFacts):
         try:
             await self._sent(receipt)
         except anyio.get_cancelled_exc_class():
-            driver.machine.dispatch.take_back(receipt)
+            driver.machine.take_back(receipt)
             raise
 
     async def send_content(

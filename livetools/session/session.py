@@ -77,7 +77,7 @@ class Session(SessionInput):
             return  # left by one of its own tools or hooks, which cannot wait for its own end
         await self._host.stop(grace=closing.LEAVE)
         if exc is None and driver.error is not None and not driver.told:
-            driver.told = True
+            driver.seen(driver.error)
             raise driver.error
 
     async def aclose(self) -> None:
@@ -121,7 +121,7 @@ class Session(SessionInput):
 
     def __aiter__(self) -> AsyncIterator[Event]:
         if self._driver is not None:
-            self._driver.machine.said.read_by_loop()
+            self._driver.machine.read_by_loop()
         return self
 
     async def __anext__(self) -> Event:
@@ -169,8 +169,8 @@ class Session(SessionInput):
         Raises ``LocalProtocolError`` if the call is not open (answered, cancelled, timed out), or has a handler.
         """
         driver, run = self._live(), self._open_run(call)
-        policy = driver.machine.calls.records[run].policy
-        if policy is not None and policy.handled:
+        record = driver.machine.record(run)
+        if record is not None and record.policy is not None and record.policy.handled:
             raise LocalProtocolError(
                 f"{call.name} has a handler, which answers its calls: respond() is for tools that are only declared"
             )

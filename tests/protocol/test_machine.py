@@ -1091,7 +1091,7 @@ def test_the_newest_media_is_kept_while_the_line_is_away() -> None:
     for _ in range(5):
         d.machine.send_media(frame, "audio", d.now)
     d.drain()
-    assert d.machine.backlog <= 2 * 1024 * 1024
+    assert d.machine.input.backlog <= 2 * 1024 * 1024
     d.later(0.3).establish().later(0)
     assert sum("a" in f for _, f in d.frames) == 2
     assert [e.count for e in d.events if isinstance(e, InputDropped)] == [3]
@@ -1295,7 +1295,7 @@ def test_the_last_dial_brings_a_change_whose_setup_is_still_to_be_sent(
     d = Driver(plan(ECHO), policy).live()
     d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
     moment(d)
-    assert d.machine.may_move()
+    assert d.machine.may_move
     receipt = d.machine.update(plan(SLOW), None, d.now)
     d.drain()
     for link in (2, 3):
@@ -1312,12 +1312,12 @@ def test_a_change_is_refused_once_the_last_setup_is_out() -> None:
     d = Driver(plan(ECHO), ONE_DIAL).live()
     d.server({"sessionResumptionUpdate": {"newHandle": "h1", "resumable": True}})
     set_up(d)
-    assert not d.machine.may_move()
+    assert not d.machine.may_move
     receipt = d.machine.update(plan(SLOW), None, d.now)
     d.drain().server({"setupComplete": {}}, 2)
     assert isinstance(receipt.error, LocalProtocolError)
     assert "budget" in str(receipt.error)
-    assert not d.machine.may_move()
+    assert not d.machine.may_move
     assert d.machine.next_plan.policies.keys() == {"echo"}
 
 

@@ -26,7 +26,7 @@ def live(policy: CallPolicy = BLOCKING, **fields: object) -> Driver:
 
 def pending(d: Driver) -> list[str]:
     """What is pending; ``stats()`` says the same."""
-    names = d.machine.pending_names()
+    names = d.machine.pending
     assert d.machine.stats()["waiting_for"] == "; ".join(names)
     return names
 
@@ -106,10 +106,10 @@ def test_a_session_that_is_over_has_nothing_to_come() -> None:
 
 
 def test_a_move_waits_for_an_open_call_and_not_for_one_in_the_background() -> None:
-    assert live().call(("c1", "tool")).machine.pending.snapshot().calls
+    assert live().call(("c1", "tool")).machine.to_come.snapshot().calls
     d = live(BACKGROUND).call(("c1", "tool")).say("On it.").turn_complete()
     assert pending(d) == ["the call tool (c1)"]
-    assert d.machine.pending.snapshot().calm
+    assert d.machine.to_come.snapshot().calm
 
 
 SAID = {"serverContent": {"outputTranscription": {"text": "Yes."}}}

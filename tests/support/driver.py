@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from livetools.events import Event
+from livetools.events import Call, Event
 from livetools.protocol.calls.actions import Close, Dial, End, Hangup, Outcome, Start, Stop
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.machine import Machine
@@ -26,13 +26,17 @@ class Driver:
     """One machine, its clock, and everything that came out of it."""
 
     def __init__(
-        self, plan: Plan, reconnect: ReconnectPolicy | None = None, seed: Sequence[Mapping[str, Any]] = ()
+        self,
+        plan: Plan,
+        reconnect: ReconnectPolicy | None = None,
+        seed: Sequence[Mapping[str, Any]] = (),
+        left: Sequence[Call] = (),
     ) -> None:
 
         def so_far() -> list[Mapping[str, Any]]:  # the conversation, which begins with its history
             return list(seed if self.machine.connection.stood else plan.history)
 
-        self.machine = Machine(plan, reconnect=reconnect, random=lambda: 0.5, seed=so_far)
+        self.machine = Machine(plan, reconnect=reconnect, random=lambda: 0.5, seed=so_far, left=left)
         self.now = 0.0
         self.actions: list[Any] = []
         self.events: list[Event] = []

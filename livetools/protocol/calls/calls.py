@@ -51,6 +51,8 @@ class Calls:
         self.plan, self._tell, self._act = plan, tell or _untold, act
         self._is_told = tell is not None  # the events of every call are not made for nobody
         self.ledger = Ledger()
+        if self._is_told:
+            self.ledger.left = set()
         self.records, self.pending, self._move = self.ledger.records, self.ledger.pending, self.ledger.move
         self.by_id: dict[str | int, Record] = {}  # of this session; by run where the server gave no id
         self.replies = Replies(plan, self.ledger)
@@ -61,7 +63,6 @@ class Calls:
         self.counted = 0
         self.limit: LimitReached | None = None  # the model has called on past ``max_calls``: the session ends
         self.closed = False
-        self.queued: list[Callable[[], None]] = []  # each is called when a call has to wait for a slot
         self._slots = Slots()
         self._shared = SharedRuns()
         self.deadlines = Deadlines(self.records)
@@ -187,6 +188,19 @@ class Calls:
         for record in (*self.records.values(), *self.pending.values(), *(a.record for a in answers)):
             if record.kept and record.state in OWING:  # else no link has carried them
                 record.kept = parts.get(record.run, ())
+
+    def excuses_saved(self) -> None:
+        """A handle came, whose state has the errors for lost calls: they are not needed again."""
+        self.excused.clear()
+
+    def use(self, plan: Plan) -> None:
+        """The model knows this plan."""
+        self.plan = plan
+
+    def take_left(self) -> set[int]:
+        """The runs that stopped being owed anything since this was asked last."""
+        left, self.ledger.left = self.ledger.left or set(), set()
+        return left
 
     def late(self) -> list[tuple[Call, str]]:
         """The results that go as text, each with its call; each is taken once."""
@@ -368,8 +382,6 @@ class Calls:
         else:
             self.deadlines.set(record, inf)
             self._slots.wait(record)
-            for tell in self.queued:
-                tell()
 
     def _start(self, record: Record, now: float) -> None:
         """Start the handler, which has its slot."""

@@ -63,7 +63,11 @@ class AnswerFrame(Frame):
         # what Frame would set: every call makes one of these
         self.link, self.data, self.receipt, self.begins, self.write = link, None, None, None, None
         self.answers, self._format = answers, format
-        self.dropped: Callable[[], None] | None = None  # called if nothing is left of it
+        self.dropped: Callable[[], None] | None = None
+
+    def if_dropped(self, tell: Callable[[], None]) -> None:
+        """Call this if nothing is left of it."""
+        self.dropped = tell
 
     def make(self) -> bytes | None:
         """The bytes; ``None``: nothing is left to say."""

@@ -27,7 +27,7 @@ READ        the model has read it
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from enum import Enum, auto
 from math import inf
 from typing import TypeAlias
@@ -133,16 +133,29 @@ class Write:
         self.asks, self.pong = True, _not_yet
         self.at_once = self.at_once or at_once
 
+    def covers(self, frames: Sequence[Frame]) -> None:
+        """These frames are written in one go."""
+        frames[0].begins = frames[-1].write = self
+
+    def begin(self) -> None:
+        """The writer begins."""
+        self.begun = True
+
+    def hand_over(self) -> None:
+        """A socket was handed all of it."""
+        self.handed = True
+
+    def pinged(self, pong: Pong | None) -> None:
+        """A ping went behind it; ``None``: none did, and nothing is known of what arrived."""
+        self.pong = pong
+
 
 def _not_yet() -> int | None:
     return None
 
 
 class Receipt:
-    """The fate of something that must not be lost: handed to a socket, or failed.
-
-    ``notify`` is called once, when ``done`` becomes true.
-    """
+    """The fate of something that must not be lost: handed to a socket, or failed."""
 
     __slots__ = ("done", "error", "notify")
 
@@ -150,6 +163,10 @@ class Receipt:
         self.done = False
         self.error: Exception | None = None
         self.notify: Callable[[], None] | None = None
+
+    def watch(self, notify: Callable[[], None]) -> None:
+        """Call this once, when ``done`` becomes true."""
+        self.notify = notify
 
     def sent(self) -> None:
         """It was handed to a socket."""

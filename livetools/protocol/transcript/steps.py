@@ -6,27 +6,20 @@ responses, so that no list of steps can make a history in which a call has no re
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
-
-import msgspec
-
-from livetools.events import Call
 
 Content: TypeAlias = dict[str, Any]  # {"role": "user" | "model", "parts": [...]}, any JSON below
 Part: TypeAlias = dict[str, Any]
 
 PENDING = {"error": "no result yet"}
 
-STEP_OVERHEAD = 64  # what a step weighs beside its text
-
 # In place of speech without a transcript: a function call may not open a conversation.
 UNHEARD = "(The user spoke; there is no transcript of it.)"
 
 
 _SAID = ("text", "inlineData", "fileData")  # what of a part is words or media
-_SMALL = frozenset({int, float, bool, type(None)})  # values that weigh nothing by themselves
 
 
 @dataclass(slots=True, eq=False)
@@ -40,7 +33,6 @@ class Utterance:
     heard: bool = False  # from an input transcript
     finished: bool = False  # what follows is another utterance
     aside: bool = False  # text beside speech, which counts only if its turn ends without a transcript
-    weight: int = 0
 
     def rendered(self) -> list[Part]:
         """Its parts, the text last."""
@@ -51,25 +43,18 @@ class Utterance:
 class Slot:
     """A call, and what answered it."""
 
-    key: str
-    name: str
     id: str | None
-    call: Call | Part  # made into a part when it is asked for: calls are served more often than read
-    response: Mapping[str, Any] | None = None
-    rest: Mapping[str, Any] = field(default_factory=dict)  # what stood beside a response that was given
+    name: str
+    part: Part  # of the model's content
+    response: Part | None = None
+    rest: Part = field(default_factory=dict)  # what stood beside a response that was given
     final: bool = False  # later answers change nothing
-
-    def call_part(self) -> Part:
-        """The part of the model's content."""
-        if isinstance(self.call, Call):
-            return {"functionCall": {"id": self.id, "name": self.name, "args": dict(self.call.args)}}
-        return self.call
 
     def response_part(self) -> Part:
         """The part of the user's content, which always is there."""
         named = {"id": self.id, "name": self.name} if self.id else {"name": self.name}
         response = PENDING if self.response is None else self.response
-        return {"functionResponse": {**self.rest, **named, "response": dict(response)}}
+        return {"functionResponse": {**self.rest, **named, "response": response}}
 
 
 @dataclass(slots=True, eq=False)
@@ -78,32 +63,9 @@ class Batch:
 
     exchange: int
     slots: list[Slot] = field(default_factory=list)
-    weight: int = 0
 
 
 Step: TypeAlias = Utterance | Batch
-
-
-def weigh(part: Mapping[str, Any]) -> int:
-    """Its approximate size in bytes as JSON, with the object around it.
-
-    On the path of every call: flat values are not printed.
-    """
-    size = STEP_OVERHEAD + 32 * len(part)
-    for value in part.values():
-        if type(value) is str:
-            size += len(value)
-        elif type(value) not in _SMALL:
-            size += _length(value)
-    return size
-
-
-def _length(value: object) -> int:
-    """About the length of a value as text: as JSON, which takes a fifth of the time of a ``repr``."""
-    try:
-        return len(msgspec.json.encode(value))
-    except Exception:  # not every dict of a user's is JSON
-        return len(repr(value))
 
 
 def render(steps: Iterable[Step]) -> list[Content]:
@@ -114,7 +76,7 @@ def render(steps: Iterable[Step]) -> list[Content]:
             if not step.aside and (parts := step.rendered()):
                 _append(out, step.role, parts)
             continue
-        _append(out, "model", [slot.call_part() for slot in step.slots])
+        _append(out, "model", [slot.part for slot in step.slots])
         if len(out) == 1:
             out.insert(0, {"role": "user", "parts": [{"text": UNHEARD}]})
         out.append({"role": "user", "parts": [slot.response_part() for slot in step.slots]})

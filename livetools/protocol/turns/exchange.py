@@ -73,7 +73,7 @@ class Exchange:
     ``events`` are those that a reply is made of: until ``sure`` they are those of the last turn, which may have
     answered another question, and are replaced if a further one comes; ``next`` takes them in their order. Past
     :data:`MAX_ASK_AUDIO` the oldest audio is emptied: ``dropped`` counts those chunks. ``error`` is ``NoAnswer`` where
-    nothing came of it. ``notify`` is called when any of this changed.
+    nothing came of it.
     """
 
     def __init__(self) -> None:
@@ -95,6 +95,20 @@ class Exchange:
         self._called: set[int] = set()
         self.notify: Callable[[], None] | None = None
         self.changed = False
+
+    def watch(self, notify: Callable[[], None]) -> None:
+        """Call this when any of it has changed."""
+        self.notify = notify
+
+    def report(self) -> None:
+        """Tell who watches it what has changed."""
+        self.changed = False
+        if self.notify is not None:
+            self.notify()
+
+    def cut_short(self) -> None:
+        """The session is over: who watches it must see that."""
+        self.changed = True
 
     @property
     def began(self) -> bool:

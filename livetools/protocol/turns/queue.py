@@ -143,6 +143,19 @@ class Turns:
         self._moved(now)
         return (self._queue[-2] if len(self._queue) > 1 else None), turn
 
+    def began(self, restored: bool, errors: int) -> None:
+        """A session is open, resumed or new. The model gets so many errors for lost calls, and may speak of each."""
+        self.most += errors
+        self.stale.began(restored, bool(errors))
+
+    def hears(self, speech: bool) -> None:
+        """Whether audio goes out on this connection, and may begin turns."""
+        self.speech = speech
+
+    def asked_again(self) -> None:
+        """The text that was spent is written again."""
+        self.swallowed = False
+
     def heard_out(self, now: float) -> None:
         """The microphone is off: the model may answer what it has heard, with a turn that nobody waits for."""
         if self.model is Model.IDLE:  # else it does so already
@@ -196,12 +209,19 @@ class Turns:
 
     def interrupted(self, now: float) -> None:
         """``interrupted``: the model was cut off; the end of its turn follows."""
-        exchange = self.exchange
         self._halting = self._halted = False  # one turnComplete follows, and that ends the turn
         self._known = 0  # a text that was written since has cut it off: it is not the answer to that
         if self._cutting:
             self._cutting = self._heard = False  # what was heard is not what the answer brings
-        elif exchange is not None and exchange.listens and exchange.sure:
+            self._works_until = now
+            self._moved(now)
+        else:
+            self.cut_off(now)
+
+    def cut_off(self, now: float) -> None:
+        """The user has cut the model off. It is told when it can read that: a call that ends its turn still does so."""
+        exchange = self.exchange
+        if exchange is not None and exchange.listens and exchange.sure:
             exchange.interrupted = True
         self._works_until = now
         self._moved(now)
@@ -432,8 +452,9 @@ class Turns:
 
     def _mark(self, apart: bool, now: float) -> Expected:
         certain = (turn.prompt and turn.wanted and not turn.doubtful for turn in self._queue)
-        # an answer to a call that ended its turn is spoken of behind the turn that is under way, or certainly comes
-        second = apart and (self.model is Model.SPEAKING or any(certain))
+        # An answer to a call that ended its turn is spoken of behind the turn that is under way (which may stand still
+        # for another call), or that certainly comes.
+        second = apart and (self.model is Model.SPEAKING or bool(self._standing) or any(certain))
         while len(self._queue) <= second:
             self._queue.append(Expected())
         turn = self._queue[second]

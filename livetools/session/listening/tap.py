@@ -64,7 +64,7 @@ def awaited_for(session: Session) -> float | None:
     """For how many seconds the model has been waited for: since the user ended to say what it answers now, or is still
     to answer. ``None``: nobody has spoken, or the session is not open."""
     driver = session._driver
-    since = None if driver is None else driver.machine.latency.awaited_since
+    since = None if driver is None else driver.machine.awaited_since
     return None if driver is None or since is None else driver.clock.now() - since
 
 

@@ -16,11 +16,10 @@ from anyio.abc import TaskGroup
 
 from livetools.events import Call, Event
 from livetools.protocol.calls.actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
-from livetools.protocol.calls.calls import Calls
+from livetools.protocol.calls.ledger import Record
 from livetools.protocol.input.outbox import Frame
 from livetools.session.handlers.blocked_loop import BlockedLoop, watch_loop
 from livetools.session.handlers.tasks import Tasks
-from livetools.setup.plan_types import Plan
 from livetools.transport.contract import Sending
 from livetools.transport.loop.timer import Timer
 from livetools.transport.loop.timeslice import TimeSlice
@@ -34,10 +33,9 @@ class Driven(Protocol):
 
     actions: deque[Action]
 
-    @property
-    def plan(self) -> Plan: ...
-    @property
-    def calls(self) -> Calls: ...
+    def record(self, run: int) -> Record | None: ...
+    def wanted(self, run: int) -> bool: ...
+    def decided(self, run: int, call: Call) -> None: ...
     def frames(self) -> list[Frame]: ...
     def events(self) -> Sequence[Event]: ...
     def wake_at(self) -> float: ...
@@ -188,7 +186,7 @@ class Driver(ABC, Generic[M]):
 
     async def settled(self, run: int, outcome: Outcome) -> None:
         """A handler ended."""
-        if outcome.handoff is not None and self.machine.calls.wanted(run):
+        if outcome.handoff is not None and self.machine.wanted(run):
             outcome = self.hand_off(run, outcome)
         self.machine.settled(run, outcome, self.clock.now())
         self.step()
@@ -213,14 +211,15 @@ class Driver(ABC, Generic[M]):
 
     def decided(self, run: int, call: Call) -> None:
         """A hook has replaced the arguments of a call."""
-        self.machine.calls.decided(run, call)
+        self.machine.decided(run, call)
 
     def streams(self, run: int) -> bool:
         """Whether each yield of this call is a response of its own."""
-        policy = self.machine.calls.records[run].policy  # as it was when the call came
+        record = self.machine.record(run)
+        policy = None if record is None else record.policy  # as it was when the call came
         return policy is not None and policy.streams
 
     def reason(self, run: int) -> Exception | None:
         """Why a call was stopped."""
-        record = self.machine.calls.records.get(run)
+        record = self.machine.record(run)
         return None if record is None or record.outcome is None else record.outcome.error

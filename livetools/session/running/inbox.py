@@ -8,9 +8,11 @@ everything.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import TypeAlias
+
+import msgspec
 
 from livetools.errors import ConcurrencyError
 from livetools.events import (
@@ -33,7 +35,6 @@ from livetools.events import (
     VideoChunk,
 )
 from livetools.log import get_logger
-from livetools.protocol.transcript.steps import weigh
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
 
@@ -58,6 +59,7 @@ LASTING = frozenset(
     }
 )
 LOOKED = 10_000  # values of an event that are weighed
+_SMALL = frozenset({int, float, bool, type(None)})  # values that weigh nothing by themselves
 
 Entry: TypeAlias = tuple[int, Event, int]  # its number, and its weight
 
@@ -232,9 +234,9 @@ def _weight(event: Event) -> int:
     if type(event) is AudioChunk or type(event) is VideoChunk:
         return len(event.data)
     if isinstance(event, ToolStarted):
-        return weigh(event.call.args)
+        return _length(event.call.args)
     if isinstance(event, ToolFinished):
-        return weigh(event.response)
+        return _length(event.response)
     size, looked = 0, 0
     waiting: list[object] = [event]
     while waiting and looked < LOOKED:
@@ -246,6 +248,20 @@ def _weight(event: Event) -> int:
         inner = _inner(value)
         size += EVENT_OVERHEAD * len(inner)
         waiting += inner
+    return size
+
+
+def _length(values: Mapping[str, object]) -> int:
+    """About the length of these values as JSON. On the path of every call: flat ones are not printed."""
+    size = 32 * len(values)
+    for value in values.values():
+        if type(value) is str:
+            size += len(value)
+        elif type(value) not in _SMALL:
+            try:
+                size += len(msgspec.json.encode(value))
+            except Exception:  # not every dict of a user's is JSON
+                size += len(repr(value))
     return size
 
 

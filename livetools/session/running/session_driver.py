@@ -135,15 +135,16 @@ class SessionDriver(Driver[Machine]):
         try:
             receipt = self.change(self, agent, HandedOff(agent.name))
         except LiveToolsError as error:
-            name = self.machine.calls.records[run].call.name
+            record = self.machine.record(run)
+            name = "" if record is None else record.call.name
             log.error("%s: the hand-off to %s cannot be made: %s", name, agent.name or "an agent", error)
             return error_outcome(error, name)
-        receipt.notify = partial(_log_failure, receipt, agent)
+        receipt.watch(partial(_log_failure, receipt, agent))
         return outcome
 
     async def approved(self, run: int, verdict: bool | str | None) -> None:
         """As any driver; where a person must decide and no loop would tell one, say so: the call only waits."""
-        record = self.machine.calls.records.get(run)
+        record = self.machine.record(run)
         if verdict is True and not self.inbox.iterated and record is not None and record.policy is not None:
             log.warning(
                 "%s waits up to %g s for an approval, and nobody reads the session's events: approve it in a loop, "
@@ -177,12 +178,11 @@ class SessionDriver(Driver[Machine]):
     def disconnected(self, link: int, close: Close) -> None:
         """A connection ended, or never was."""
         self.writer.forget(link)
-        connection = self.machine.connection
-        losses = connection.losses
+        before = self.machine.last_loss
         self.machine.disconnected(link, self.blocked_loop.explain(close), self.clock.now())
         # A connection that was replaced as planned, or never was open, is not counted as a loss.
-        if connection.last_loss is not None and connection.losses > losses:
-            self._line_log.lost(connection.last_loss)
+        if (loss := self.machine.last_loss) is not None and loss is not before:
+            self._line_log.lost(loss)
         self.background()
 
     # What the verbs ask
@@ -191,15 +191,7 @@ class SessionDriver(Driver[Machine]):
         """True if the caller would wait for something that waits for the caller: its own tool's answer, the slot that
         its tool holds, or the end of its activity.
         """
-        machine, calls, run = self.machine, self.machine.calls, self.tasks.serving()
-        if machine.input.held_back(receipt):
-            return True
-        if run is None:
-            return False
-        moves = machine.waits_for_move(receipt)
-        if calls.keeps_out(run) or (moves and run in calls.pending):
-            return True
-        return calls.held_up_by(run, calls.pending if moves else ()) is not None
+        return self.machine.would_deadlock(receipt, self.tasks.serving())
 
     async def handed_over(self, receipt: Receipt, wake: Wake) -> None:
         """Wait until the receipt, which sets ``wake``, is done, or until waiting on would be a deadlock."""
@@ -207,24 +199,20 @@ class SessionDriver(Driver[Machine]):
             await self.woken(wake)
 
     def woken(self, wake: Wake) -> Awaitable[None]:
-        """Wait for ``wake``. Inside a tool a call that begins to wait for a slot sets it too: it may be that tool's."""
+        """Wait for ``wake``. Inside a tool every input sets it: a call may wait for that tool's slot now."""
         return wake.wait() if self.tasks.serving() is None else self._woken(wake)
 
     async def _woken(self, wake: Wake) -> None:
-        queued = self.machine.calls.queued
-        queued.append(wake.set)
-        try:
+        with self.machine.watched(wake.set):
             await wake.wait()
-        finally:
-            queued.remove(wake.set)
 
     def check_answerable(self, calls: Container[int] = ()) -> None:
         """Raise ``ConcurrencyError`` where an answer waits for the handler or the approval that asks here: the model
         itself does, or one of these calls, which the answer includes."""
         run = self.tasks.serving()
-        call = None if run is None else self.machine.calls.held_up_by(run, calls)
-        if run is not None and call is not None:
-            raise ConcurrencyError(_why_unanswerable(self.machine.calls.records[run], call))
+        asker = None if run is None else self.machine.record(run)
+        if asker is not None and (call := self.machine.held_up_by(asker.run, calls)) is not None:
+            raise ConcurrencyError(_why_unanswerable(asker, call))
 
     async def park(self, within: float, ended: Callable[[], Awaitable[None]]) -> str | None:
         """Close when nothing is owed, or after so many seconds; wait for the end of it all, and return the handle."""
@@ -234,16 +222,16 @@ class SessionDriver(Driver[Machine]):
             await self.follow()
             await self.over.wait()
         except BaseException:
-            machine.parking.call_off()
+            machine.stay()
             raise
         await ended()
         if self.error is not None:
             raise self.why_over()
-        if machine.parking.left:
+        if machine.lost_by_parking:
             log.warning(
                 "parked after %g s, before it was quiet; still open: %s",
                 within,
-                ", ".join(machine.parking.left),
+                ", ".join(machine.lost_by_parking),
             )
         return machine.handle
 

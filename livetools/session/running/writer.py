@@ -115,11 +115,11 @@ class Writer:
             self.log.sent(frame.link, data)
         if write is not None and asks:
             # without data no ping goes behind what was written before
-            write.pong = None if data is None else transport.put_with_ping(data, write.at_once)
+            write.pinged(None if data is None else transport.put_with_ping(data, write.at_once))
         elif data is not None and not transport.put(data):
             return True  # it is gone: its reader says so
         if write is not None:
-            write.handed = True
+            write.hand_over()
         return True
 
     async def _send(self, frame: Frame) -> None:
@@ -128,14 +128,14 @@ class Writer:
             return  # it is gone, and the machine knows what it owes
         data = frame.make()
         if frame.begins is not None:
-            frame.begins.begun = True
+            frame.begins.begin()
         try:
             if data is not None:
                 if self.log is not None:
                     self.log.sent(frame.link, data)
                 await _write(transport, data, frame.write)
             elif frame.write is not None:
-                frame.write.pong = None  # no ping went behind what was written before
+                frame.write.pinged(None)  # no ping went behind what was written before
         except Gone:
             return  # its reader says so, once it has read what came before the end
         except BaseException:
@@ -148,18 +148,18 @@ def _handed(frame: Frame) -> None:
     if frame.receipt is not None:
         frame.receipt.sent()
     if frame.write is not None:
-        frame.write.handed = True
+        frame.write.hand_over()
 
 
 async def _write(transport: Sending, data: bytes, write: Write | None) -> None:
     """Send it, with a ping behind it where the machine wants to know what arrived and the transport can tell."""
     if write is None or not write.asks:
         return await transport.send(data)
-    write.pong = None  # also where it is cut short: it was sent then, and that is all that is known
+    write.pinged(None)  # also where it is cut short: it was sent then, and that is all that is known
     if not hasattr(transport, "send_with_ping"):
         return await transport.send(data)
     pinging = cast(Pinging, transport)
     # A wrapper that knows nothing of shared pings does not take the argument either.
     shared = {} if write.at_once or not hasattr(pinging, "hurry") else {"at_once": False}
-    write.pong = await pinging.send_with_ping(data, **shared)
+    write.pinged(await pinging.send_with_ping(data, **shared))
     return None

@@ -361,12 +361,12 @@ class FakeSession:
         self._next()
 
     async def _played(self, speaker: Turn | None) -> None:
-        """Wait until what was said would have been played. The client may cut in meanwhile."""
+        """Wait until what was said would have been played. The client may cut in meanwhile, or have done so."""
         clock, at = self.service.clock, self.so_far.played_at
         if at > clock.now():
             await clock.sleep_until(at)
-            if self.queue.speaker is not speaker:
-                raise TurnCancelled("the client has interrupted this turn, or its connection is lost")
+        if self.queue.speaker is not speaker:
+            raise TurnCancelled("the client has interrupted this turn, or its connection is lost")
 
     async def _take_back(self, turn: Turn, scheduling: str) -> None:
         """The answer to a non-blocking call has come: speak about it now, when it is quiet, or never."""

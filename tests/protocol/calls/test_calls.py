@@ -350,8 +350,8 @@ def test_a_call_costs_the_same_among_ten_thousand(policy: CallPolicy, most: int 
 
 def left_behind(restored: bool = True, **fields: Any) -> Driver:
     """A machine that goes on with a handle, and with a call that is still to be finished."""
-    d = Driver(plan(CallPolicy("book"), handle="h1", **fields), ReconnectPolicy(attempts=1))
-    d.machine.left = [Call("c1", "book", {"table": 4}), Call("c2", "gone", {})]
+    left = [Call("c1", "book", {"table": 4}), Call("c2", "gone", {})]
+    d = Driver(plan(CallPolicy("book"), handle="h1", **fields), ReconnectPolicy(attempts=1), left=left)
     d.machine.connect(d.now)
     d.drain()
     d.machine.opened(1, d.now)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from livetools.events import Call
 from livetools.protocol.transcript.steps import UNHEARD, Batch, Slot, Utterance, render, without_functions
 
 
 def batch(*names: str) -> Batch:
     made = Batch(0)
-    made.slots = [Slot(name, name, name, Call(name, name, {"x": 1})) for name in names]
+    made.slots = [
+        Slot(name, name, {"functionCall": {"id": name, "name": name, "args": {"x": 1}}}) for name in names
+    ]
     return made
 
 
@@ -26,7 +27,7 @@ def test_a_batch_is_a_content_of_calls_and_one_of_responses():
 
 def test_a_call_without_an_id_is_rendered_without_one():
     made = Batch(0)
-    made.slots = [Slot("key", "f", None, {"functionCall": {"name": "f"}}, {"output": 1}, {"parts": []})]
+    made.slots = [Slot(None, "f", {"functionCall": {"name": "f"}}, {"output": 1}, {"parts": []})]
     contents = render([made])
     assert contents[0]["parts"] == [{"text": UNHEARD}]
     assert contents[1]["parts"] == [{"functionCall": {"name": "f"}}]

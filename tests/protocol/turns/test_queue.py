@@ -598,6 +598,31 @@ def test_a_turn_that_begins_behind_a_question_that_was_given_up_may_be_the_answe
     assert "to two" in [e.text for e in second.events if isinstance(e, OutputTranscript)]
 
 
+def test_the_users_interruption_does_not_end_the_turn_that_a_call_ends_by_itself() -> None:
+    """The model reads it when the call is answered, and has not been cut off before."""
+    d = Driver(plan(HALF_CASCADE, content_mid_session=True)).live()
+    d.machine.send_text("one", d.now)
+    d.machine.send_text("two", d.now)
+    d.drain().server(CALL).machine.interrupt(d.now)
+    d.drain().server(COMPLETE)
+    settle_all(d, ends_turn=True)
+    exchange, _ = d.machine.ask("three", d.now)
+    for words in ("to one", "to two", "to three"):
+        d.drain().say(words).server(COMPLETE)
+    assert exchange.done
+    assert texts(exchange) == ["to three"]
+
+
+def test_an_answer_that_is_written_while_another_call_stands_is_spoken_of_behind_that_turn() -> None:
+    d = Driver(plan(ASYNC, replace(BLOCKING, name="other"))).live()
+    d.machine.send_text("one", d.now)
+    d.machine.ask("two", d.now)
+    d.drain().server(CALL).server(COMPLETE)  # on the first text, or on both
+    d.call(("c3", "other")).settle("c1").settle("c3").say("to two").server(COMPLETE)
+    assert not d.machine.turns.idle, "the answer to c1 is still to be spoken of"
+    assert d.say("to one").server(COMPLETE).machine.turns.idle
+
+
 ENDS_OF_CALLS: list[list[Any]] = [[CANCEL], ["", COMPLETE_IDLE]]
 
 

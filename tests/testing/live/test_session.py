@@ -10,6 +10,7 @@ import pytest
 from livetools import OutputTranscript, Reconnected, ReconnectPolicy, TurnComplete, connect
 from livetools.setup.profiles import ModelProfile, find
 from livetools.testing import FakeLiveServer
+from livetools.testing.live.output import GENERATION_COMPLETE
 from livetools.testing.live.session import FakeSession
 from livetools.testing.turn import TurnCancelled
 
@@ -148,6 +149,32 @@ async def test_without_a_connection_there_is_nobody_to_speak_to():
             pass
         with pytest.raises(TurnCancelled, match="no connection"):
             await server.sessions[0].speak("Hello?")
+
+
+@pytest.mark.anyio
+async def test_a_client_that_cuts_in_while_generation_complete_is_written_ends_the_turn_once(dial):
+    async with FakeLiveServer() as server:
+
+        @server.model
+        async def model(turn):
+            talk = turn.session
+            send = talk.send
+
+            async def slow_send(frame):
+                await send(frame)
+                if frame == GENERATION_COMPLETE:
+                    talk.send = send
+                    await talk.interrupt()
+
+            talk.send = slow_send if turn.text == "one" else send
+            await turn.say(turn.text)
+
+        async with dial(server) as client:
+            await client.say("one")
+            await client.until("turnComplete")
+            await client.say("two")
+            frames = await client.until("turnComplete")
+            assert "modelTurn" in frames[0]["serverContent"]
 
 
 @pytest.mark.anyio

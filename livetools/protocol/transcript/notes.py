@@ -1,0 +1,96 @@
+"""Keeps what happened in a conversation, as JSON, until somebody asks for it.
+
+Most conversations are never read, so a note is cheap to take and to keep: bytes are nothing that the garbage collector
+visits. An exchange that is over is one array of its notes; the exchange that runs is a list of them.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from typing import Any, TypeAlias
+
+import msgspec
+
+from livetools.protocol.messages.outgoing import encode
+
+#: ``[kind, value, ...]``, as :class:`~.placing.Placing` reads it.
+Note: TypeAlias = Sequence[Any]
+
+NOTE_OVERHEAD = (
+    64  # bytes that a note takes beside its text: an object, its place in a list, and what they round up to
+)
+
+_NONE: deque[bytes] = deque(maxlen=0)  # of conversations that have not begun
+
+decode = msgspec.json.decode
+
+
+def written(note: Note) -> bytes:
+    """A note as JSON. NaN becomes null, a lone surrogate U+FFFD, as where they are sent."""
+    try:
+        return msgspec.json.encode(note)
+    except Exception:  # what a user gave as history may hold anything
+        return encode(note)
+
+
+class Notes:
+    """The notes of a conversation by exchanges, which are numbered from 0. ``weight``: what they take, in bytes."""
+
+    def __init__(self) -> None:
+        self.weight = 0
+        self._first = 0  # the number of the oldest exchange that is kept
+        self._over = _NONE
+        self._running: list[bytes] | tuple[()] = ()
+
+    @property
+    def first(self) -> int:
+        """The number of the oldest exchange that is kept."""
+        return self._first
+
+    @property
+    def running(self) -> int:
+        """The number of the exchange that runs."""
+        return self._first + len(self._over)
+
+    def __iter__(self) -> Iterator[Note]:
+        for exchange in self._over:
+            yield from decode(exchange)
+        yield from map(decode, self._running)
+
+    def add(self, note: bytes, exchange: int | None = None) -> None:
+        """Add a note to the exchange that runs, or to the end of an earlier one that is still kept."""
+        self.weight += len(note) + NOTE_OVERHEAD
+        if exchange is None or exchange == self.running:
+            if isinstance(self._running, tuple):
+                self._running = []
+            self._running.append(note)
+        else:
+            at = exchange - self._first
+            self._over[at] = self._over[at][:-1] + b"," + note + b"]"
+
+    def end(self) -> None:
+        """The exchange that runs is over."""
+        if self._running:
+            if self._over is _NONE:
+                self._over = deque()
+            self._over.append(b"[" + b",".join(self._running) + b"]")
+            self._running = ()
+
+    def oldest(self, most: int) -> list[Note]:
+        """The first ``most`` notes of the exchange that runs, if it is the only one; else the oldest exchange."""
+        if self._over:
+            return list(decode(self._over[0]))
+        return list(map(decode, islice(self._running, most)))
+
+    def drop(self, count: int) -> None:
+        """Drop the oldest exchange; of the only one its first ``count`` notes."""
+        if self._over:
+            exchange = self._over.popleft()
+            self._first += 1
+            notes = len(decode(exchange))
+            self.weight -= len(exchange) - 1 - notes + NOTE_OVERHEAD * notes
+        elif not isinstance(self._running, tuple):
+            self.weight -= sum(map(len, self._running[:count])) + NOTE_OVERHEAD * count
+            del self._running[:count]

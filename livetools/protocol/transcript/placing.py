@@ -1,0 +1,211 @@
+"""Places the notes of a conversation among its *steps*: something that one side said, or a batch of calls.
+
+A live session tells things as they happen; ``generateContent`` and a seeded session want them in a fixed
+order: a function-call turn follows a user or a function-response turn, and is followed at once by one content
+with as many function responses as it had calls. The rules:
+
+- A response is next to its call, even if it came late. What the model said meanwhile follows.
+- Calls that started with nothing between them are one batch. Words spoken just before share its content.
+- A call that was cancelled, lost or is still open has a response that says so: a history with an unpaired
+  call is refused by the next model that reads it (pydantic-ai#7977).
+- What the service heard (``InputTranscript``) may arrive in the middle of the answer or after it; until the
+  turn ends it belongs in front of the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from itertools import count, takewhile
+from typing import Any
+
+from .notes import Note
+from .steps import Batch, Part, Slot, Step, Utterance
+
+
+class Placing:
+    """The steps of a conversation, from its notes in the order in which they were taken.
+
+    ======================================  ================================================================
+    ``["typed", text]``                     the user sent a text
+    ``["given", role, parts]``              parts of a turn that the program gave
+    ``["said", text]``                      the model said this, or goes on
+    ``["aside", text]``                     text beside speech: counts only in turns without a transcript
+    ``["heard", text, finished]``           the service has understood this of what the user said
+    ``["call", id, name, args]``            the model has called
+    ``["given call", part]``                a call in a turn that the program gave
+    ``["answer", id, name, response, final, args]``  of a call; ``args``: of one that no note has told of
+    ``["given answer", response]``          a function response in a turn that the program gave
+    ``["break"]``                           an earlier call was answered: the next one begins another batch
+    ``["filler"]``                          a turn has ended in which the model only bridged the time
+    ``["over"]``, ``["turn over"]``         the exchange is over; with the turn
+    ======================================  ================================================================
+    """
+
+    def __init__(self) -> None:
+        self.steps: list[Step] = []
+        self._slots: dict[str, Slot] = {}  # the newest of each id
+        self._unnamed = count()  # calls that have no id
+        self._exchange = 0
+        self._ended = False  # the next step begins an exchange
+        self._batch: Batch | None = None  # still takes calls
+        self._aside: list[Utterance] = []  # text beside speech, in the turn that runs
+        self._spoken = False  # that turn has a transcript
+
+    def place(self, note: Note) -> None:
+        """Place the next note."""
+        PLACE[note[0]](self, *note[1:])
+
+    # what was said
+
+    def _on_typed(self, text: str) -> None:
+        self._end()
+        self._say("user", [{"text": text}])
+
+    def _on_given(self, role: str, parts: list[Part]) -> None:
+        if role == "user":
+            self._end()
+        self._say(role, parts)
+
+    def _on_said(self, text: str, aside: bool = False) -> None:
+        self._spoken = self._spoken or not aside
+        last = self.steps[-1] if self.steps and not self._ended else None
+        goes_on = isinstance(last, Utterance) and last.role == "model" and not (last.parts or last.finished)
+        if not isinstance(last, Utterance) or not goes_on or last.aside is not aside:
+            last = self._say("model", [])
+            last.aside = aside
+            if aside:
+                self._aside.append(last)
+        last.text += text
+
+    def _on_heard(self, text: str, finished: bool) -> None:
+        said = self._heard()
+        if said is None or said.finished:
+            if not text:
+                return
+            said = self._insert_heard(new_exchange=said is not None)
+        said.finished = finished
+        said.text += text
+
+    # what was called
+
+    def _on_call(self, id: str, name: str, args: Mapping[str, Any]) -> None:
+        self._start({"functionCall": {"id": id, "name": name, "args": args}}, id, name)
+
+    def _on_given_call(self, part: Part) -> None:
+        call = part["functionCall"]
+        self._start(part, str(call["id"]) if call.get("id") else None, str(call.get("name", "")))
+
+    def _start(self, part: Part, id: str | None, name: str) -> None:
+        known = self._slots.get(id) if id else None
+        if known is not None and known.response is None:
+            return  # asked twice, run once
+        if self._batch is None:
+            self._batch = Batch(self._open())
+            self.steps.append(self._batch)
+        slot = Slot(id, name, part)
+        self._batch.slots.append(slot)
+        self._slots[id or f"without id {next(self._unnamed)}"] = slot
+
+    def _on_answer(
+        self, id: str, name: str, response: Part, final: bool, args: Mapping[str, Any] | None = None
+    ) -> None:
+        if args is not None and id not in self._slots:
+            self._on_call(id, name, args)
+        if (slot := self._slots.get(id)) is not None:
+            self._fill(slot, response, final)
+
+    def _on_given_answer(self, response: Mapping[str, Any]) -> None:
+        if id := response.get("id"):
+            slot = self._slots.get(str(id))
+        else:
+            waiting = (slot for slot in self._slots.values() if slot.response is None)
+            slot = next((slot for slot in waiting if slot.name == response.get("name")), None)
+        if slot is not None and not slot.final:
+            slot.rest = {key: value for key, value in response.items() if key != "response"}
+            told = response.get("response")
+            self._fill(slot, told if isinstance(told, dict) else {}, final=True)
+
+    def _fill(self, slot: Slot, response: Part, final: bool) -> None:
+        self._batch = None  # the model's next calls are made with this knowledge
+        if not slot.final:
+            slot.response, slot.final = response, final
+
+    # what has ended
+
+    def _on_break(self) -> None:
+        self._batch = None
+
+    def _on_filler(self) -> None:
+        """The model thinks on, and the exchange goes on with it."""
+        self._batch = None
+        if self.steps and isinstance(last := self.steps[-1], Utterance):
+            last.finished = True
+
+    def _on_turn_over(self) -> None:
+        """The text beside the speech of the turn goes, or was all that it said."""
+        self._end()
+        for said in self._aside:
+            if not self._spoken:
+                said.aside = False
+            elif said in self.steps:
+                self.steps.remove(said)
+        self._aside.clear()
+        self._spoken = False
+
+    def _end(self) -> None:
+        self._ended, self._batch = True, None
+
+    # steps
+
+    def _open(self) -> int:
+        """The number of the exchange that the next step belongs to."""
+        if self._ended:
+            self._ended = False
+            self._exchange += 1
+        return self._exchange
+
+    def _say(self, role: str, parts: list[Part]) -> Utterance:
+        said = Utterance(self._open(), role, parts)
+        self._batch = None
+        self.steps.append(said)
+        return said
+
+    def _heard(self) -> Utterance | None:
+        """What was heard in the exchange that runs."""
+        if self._ended:
+            return None
+        return next((s for s in self._running() if isinstance(s, Utterance) and s.heard), None)
+
+    def _running(self) -> Iterator[Step]:
+        """The steps of the exchange that runs, newest first."""
+        return takewhile(lambda step: step.exchange == self._exchange, reversed(self.steps))
+
+    def _insert_heard(self, new_exchange: bool) -> Utterance:
+        """A place for an utterance: in front of what the model answered, behind what the user typed."""
+        if new_exchange:
+            self._end()
+        said = Utterance(self._open(), "user", heard=True)
+        at = len(self.steps) - sum(1 for _ in self._running())
+        while at < len(self.steps) and isinstance(step := self.steps[at], Utterance) and step.role == "user":
+            at += 1
+        self.steps.insert(at, said)
+        if at == len(self.steps) - 1:
+            self._batch = None
+        return said
+
+
+PLACE: Mapping[str, Callable[..., None]] = {
+    "typed": Placing._on_typed,
+    "given": Placing._on_given,
+    "said": Placing._on_said,
+    "aside": lambda placing, text: placing._on_said(text, aside=True),
+    "heard": Placing._on_heard,
+    "call": Placing._on_call,
+    "given call": Placing._on_given_call,
+    "answer": Placing._on_answer,
+    "given answer": Placing._on_given_answer,
+    "break": Placing._on_break,
+    "filler": Placing._on_filler,
+    "over": Placing._end,
+    "turn over": Placing._on_turn_over,
+}
