@@ -48,7 +48,7 @@ from livetools.transport.loop.wake import Latch, on_trio
 
 from .first_step import FirstStep
 from .machine import AttachedMachine
-from .sdk_session import SDKSession, SDKTransport, SDKWriter, calls_of, close_code
+from .sdk_session import SDKSession, SDKTransport, calls_of, close_code
 
 _SDK = "the session itself is google-genai's: set it in client.aio.live.connect(model=..., config={...})"
 
@@ -106,7 +106,7 @@ def attach(
 class _AttachedDriver(Driver[AttachedMachine]):
     def __init__(self, plan: Plan, transport: SDKTransport) -> None:
         super().__init__(AttachedMachine(plan), SystemClock())
-        self._transport, self.writer = transport, SDKWriter(self, transport)
+        self._transport = transport
         self._over = Latch()
 
     async def run(self, group: TaskGroup, ready: Callable[[], None]) -> None:
@@ -162,7 +162,7 @@ class Attached:
         self._require_new()
         for warning in self._plan.warnings:
             log.warning("%s", warning)
-        transport = SDKTransport(self._session, self._plan.reply_format == "client_content")
+        transport = SDKTransport(self._session)
         self._driver = driver = _AttachedDriver(self._plan, transport)
         self._slice = TimeSlice()
 
