@@ -28,7 +28,7 @@ class Placing:
     ======================================  ================================================================
     ``["typed", text]``                     the user sent a text
     ``["given", role, parts]``              parts of a turn that the program gave
-    ``["said", text]``                      the model said this, or goes on
+    ``["said", text]``                      the model said this, or continued
     ``["aside", text]``                     text beside speech: counts only in turns without a transcript
     ``["heard", text, finished]``           the service has understood this of what the user said
     ``["call", id, name, args]``            the model has called
