@@ -11,7 +11,7 @@ from math import inf
 from typing import Any, Protocol
 
 import anyio
-from pydantic_core import from_json
+from msgspec import json
 
 from livetools.log import get_logger
 from livetools.protocol.messages.frames import FunctionCall
@@ -69,7 +69,7 @@ class SDKTransport:
 
         It gets what the bytes hold, not the objects from before: these may hold text that JSON cannot carry.
         """
-        message, session = from_json(frame), self._session
+        message, session = json.decode(frame), self._session
         if (answers := message.get("toolResponse")) is not None:
             return self._begin(session.send_tool_response, function_responses=answers["functionResponses"])
         if (realtime := message.get("realtimeInput")) is not None:
