@@ -28,12 +28,12 @@ class Placing:
     ======================================  ================================================================
     ``["typed", text]``                     the user sent a text
     ``["given", role, parts]``              parts of a turn that the program gave
-    ``["said", text]``                      the model said this, or goes on
+    ``["said", text]``                      the model said this, or continued
     ``["aside", text]``                     text beside speech: counts only in turns without a transcript
     ``["heard", text, finished]``           the service has understood this of what the user said
     ``["call", id, name, args]``            the model has called
     ``["given call", part]``                a call in a turn that the program gave
-    ``["answer", id, name, response, final, args]``  of a call; ``args``: of one that no note has told of
+    ``["answer", id, name, response, final, args]``  of a call; ``args``: where no note has them
     ``["given answer", response]``          a function response in a turn that the program gave
     ``["break"]``                           an earlier call was answered: the next one begins another batch
     ``["filler"]``                          a turn has ended in which the model only bridged the time
@@ -136,7 +136,7 @@ class Placing:
         self._batch = None
 
     def _on_filler(self) -> None:
-        """The model thinks on, and the exchange goes on with it."""
+        """The model thinks on, and the exchange continues."""
         self._batch = None
         if self.steps and isinstance(last := self.steps[-1], Utterance):
             last.finished = True

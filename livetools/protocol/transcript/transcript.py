@@ -148,7 +148,7 @@ class Transcript(Sequence[Content]):
         self._answer(made_in, "answer", call.id, call.name, response, final, *unknown)
 
     def _answer(self, made_in: int | None, *note: object) -> None:
-        """An answer stands with its call: both go together. Where that is gone, the answer has no place."""
+        """Keep an answer with its call, so that both are dropped together. Where that is gone, it has no place."""
         if made_in is None or made_in == self._notes.running:
             self._note(*note)
         elif made_in >= self._notes.first:

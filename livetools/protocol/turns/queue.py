@@ -219,7 +219,7 @@ class Turns:
             self.cut_off(now)
 
     def cut_off(self, now: float) -> None:
-        """The user has cut the model off. It is told when it can read that: a call that ends its turn still does so."""
+        """The user has cut the model off, which it reads later: a call that ends its turn still does so."""
         exchange = self.exchange
         if exchange is not None and exchange.listens and exchange.sure:
             exchange.interrupted = True
