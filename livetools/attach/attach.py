@@ -109,8 +109,8 @@ class _AttachedDriver(Driver[AttachedMachine]):
         self._transport = transport
         self._over = Latch()
 
-    async def run(self, group: TaskGroup, ready: Callable[[], None]) -> None:
-        self.begin(group)
+    async def run(self, group: TaskGroup, tasks: Tasks, ready: Callable[[], None]) -> None:
+        self.begin(group, tasks)
         try:
             ready()
             await self._over.wait()
@@ -167,10 +167,9 @@ class Attached:
         self._slice = TimeSlice()
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-            starter, handlers = Starter(group), Handlers(driver, self._plan.response_key, self._hooks)
-            driver.group, driver.tasks = group, Tasks(starter, handlers, self._deps)
+            starter, handlers = Starter(group), Handlers(self._plan.response_key, self._hooks)
             transport.open(starter)
-            await driver.run(group, ready)
+            await driver.run(group, Tasks(starter, handlers, driver, self._deps), ready)
 
         _attached[id(self._session)] = self
         try:

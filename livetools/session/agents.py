@@ -89,7 +89,8 @@ def adjust(
     """
     assembly = session._assembly
     assembly.hooks = (*assembly.hooks, *hooks)
-    assembly.dialer = assembly.dialer if wrap is None else wrap(assembly.dialer)
+    if wrap is not None:
+        assembly.dial_through(wrap)
     assembly.plan = adjusted(
         assembly.plan,
         instructions=instructions,

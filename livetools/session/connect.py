@@ -180,10 +180,8 @@ def connect(
                 f"handle_store is given, and {model} is asked for no handles: leave one of them out"
             )
         policy = ReconnectPolicy() if reconnect is True else reconnect or None
-        assembly = Assembly(plan, endpoint, dialer, policy, deps, tuple(hooks))
-        assembly.clock, assembly.store = clock or SystemClock(), handle_store
-        assembly.transcript.max_bytes = max_history
-        return Session(assembly)
+        given = deps, tuple(hooks), clock or SystemClock(), handle_store, max_history
+        return Session(Assembly(plan, endpoint, dialer, policy, *given))
 
 
 def _names(value: object) -> bool:

@@ -100,7 +100,6 @@ class Job:
 class Handlers:
     """How calls are run: the response key, the hooks of the session, and where sync functions go."""
 
-    desk: Desk
     key: str = "output"
     hooks: Sequence[Hooks] = ()
     threads: DaemonThreads = field(default_factory=DaemonThreads)
@@ -109,8 +108,9 @@ class Handlers:
     # How often each tool has failed in a row, as far as the model could correct it.
     failures: dict[str, int] = field(default_factory=dict)
 
-    async def execute(self, job: Job) -> Outcome:
-        """Run the handler. Raises nothing but cancellation, and that only if this very task is cancelled.
+    async def execute(self, job: Job, desk: Desk) -> Outcome:
+        """Run the handler, which reports to ``desk``. Raises nothing but cancellation, and that only if this very
+        task is cancelled.
 
         A handler that was stopped before its task came round does not begin.
         """
@@ -118,8 +118,8 @@ class Handlers:
         hooks = self._hooks_of(tool)
         try:
             if hooks and not job.stopped and job.variables is None:
-                self._decided(job, await self.decide(job.call, tool))
-            done = cancelled() if job.stopped else await self._handle(job, tool)
+                self._decided(job, await self.decide(job.call, tool), desk)
+            done = cancelled() if job.stopped else await self._handle(job, tool, desk)
         except BaseException as error:  # sys.exit() in a tool ends the tool, not the session
             # by itself, or because the loop ends: then the session is cancelled as well
             if was_cancelled(this_task()):
@@ -173,14 +173,14 @@ class Handlers:
                     follow(replaced, call)
         return call
 
-    def _decided(self, job: Job, call: Call) -> None:
+    def _decided(self, job: Job, call: Call, desk: Desk) -> None:
         """The hooks let it run. With other arguments it is what runs for everybody: the context, the machine (which
         undoes it and tells of it), and the hooks behind."""
         if call is not job.call:
             job.call = call
             if job.context is not None:
                 job.context.call = call
-            self.desk.decided(job.run, call)
+            desk.decided(job.run, call)
 
     async def _reviewed(self, hooks: Sequence[Hooks], job: Job, done: Outcome) -> Outcome:
         """Ask the ``after`` of every hook; of a call that has failed tell ``on_error``. What the model gets."""
@@ -214,7 +214,7 @@ class Handlers:
         else:
             await self.tell(tool, "on_error", call, reason)
 
-    async def _handle(self, job: Job, tool: Tool) -> Outcome:
+    async def _handle(self, job: Job, tool: Tool, desk: Desk) -> Outcome:
         handler = tool.handler
         assert handler is not None  # the machine starts no call that is only declared
         positional, keyword = tool.bind(job.call.args, job.context)
@@ -229,7 +229,7 @@ class Handlers:
         while inspect.isawaitable(value):  # what a function hands on: a coroutine, a task, a future
             value = await value
         if (values := self._values_of(job, value)) is not None:
-            return await self._stream(job, tool, values)
+            return await self._stream(job, tool, values, desk)
         return value if type(value) is Outcome else outcome(value, self.key, tool.options["max_result_bytes"])
 
     def _values_of(self, job: Job, value: object) -> AsyncIterator[object] | None:
@@ -280,7 +280,7 @@ class Handlers:
             job.future = None
             job.began = job.began or not (future.cancelled() or future.cancel())
 
-    async def _stream(self, job: Job, tool: Tool, values: Any) -> Outcome:
+    async def _stream(self, job: Job, tool: Tool, values: Any, desk: Desk) -> Outcome:
         """Report each yield; gather them where the model takes no response bit by bit."""
         gathered: list[object] = []
         most = tool.options["max_result_bytes"]
@@ -297,7 +297,7 @@ class Handlers:
                 part = outcome(value, self.key, most) if job.streams else None
                 if part is None:
                     gathered.append(value)  # the media of a ToolResult go along
-                await self.desk.progress(job.run, plain, part)
+                await desk.progress(job.run, plain, part)
                 if job.stopped:
                     break
         done = Outcome({}) if job.streams else outcome(gathered, self.key, most)

@@ -27,7 +27,7 @@ from livetools.tools import SessionLike, Tool, ToolContext
 from livetools.tools.results import error_outcome, tool_error
 from livetools.transport.loop.wake import Wake, make_wake
 
-from .handlers import Handlers, Job, cancelled, is_of_the_user, note
+from .handlers import Desk, Handlers, Job, cancelled, is_of_the_user, note
 from .leavable import Leavable
 
 log = get_logger("livetools.calls")
@@ -57,9 +57,14 @@ class Tasks:
     """
 
     def __init__(
-        self, starter: Starter, handlers: Handlers, deps: object = None, session: SessionLike | None = None
+        self,
+        starter: Starter,
+        handlers: Handlers,
+        desk: Desk,
+        deps: object = None,
+        session: SessionLike | None = None,
     ) -> None:
-        self._start, self._handlers, self._desk = starter.start, handlers, handlers.desk
+        self._start, self._handlers, self._desk = starter.start, handlers, desk
         self._deps, self._session = deps, session
         self._context: Context = copy_context()
         self._busy: dict[int, Job] = {}  # handlers that run
@@ -196,7 +201,7 @@ class Tasks:
             await self._run(Leavable(self._settle(job)))
 
     async def _serve(self, job: Job) -> None:
-        job.done = await self._handlers.execute(job)
+        job.done = await self._handlers.execute(job, self._desk)
         if job.runs is not None and not job.runs.cancelled:
             await self._settle(job)
 

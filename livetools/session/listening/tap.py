@@ -36,8 +36,7 @@ def tap(session: Session, listener: FrameListener) -> Session:
 
     Frames hold the arguments, the results and the media of the conversation, and session handles; no keys.
     """
-    assembly = session._assembly
-    assembly.dialer = _Tapped(assembly.dialer, listener)
+    session._assembly.dial_through(lambda dialer: _Tapped(dialer, listener))
     return session
 
 
