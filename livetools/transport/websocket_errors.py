@@ -11,6 +11,7 @@ import ssl
 from typing import TYPE_CHECKING
 
 from livetools.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
+from livetools.protocol.connection.close_codes import http_error
 
 from .contract import Gone
 from .dialling import INVALID_PROXY, named, stage
@@ -44,15 +45,14 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
     match error:
         case LiveToolsError():
             return error
-        case ws.InvalidStatus():
-            return _refused(error, where)
+        case ws.InvalidStatus(response=response):
+            return _refused(response.status_code, bytes(response.body or b""), where)
         case ws.InvalidURI():
             return ConfigError(f"the URL of the service is not valid (host {where}); see base_url")
         case ws.InvalidProxy():
             return ConfigError(INVALID_PROXY)
-        case ws.InvalidProxyStatus():
-            status = error.response.status_code
-            return ConnectFailed(f"the proxy refused to connect to {where} (HTTP {status})")
+        case ws.InvalidProxyStatus(response=response):
+            return ConnectFailed(f"the proxy refused to connect to {where} (HTTP {response.status_code})")
         case ws.ProxyError():
             through = "the proxy" if proxy is None else f"the proxy {named(proxy)}"
             return ConnectFailed(
@@ -74,13 +74,7 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
     return _unreachable(error, where, proxy)
 
 
-def _refused(error: Exception, where: str) -> LiveToolsError:
-    from websockets.exceptions import InvalidStatus
-
-    from livetools.protocol.connection.close_codes import http_error
-
-    assert isinstance(error, InvalidStatus)
-    status, body = error.response.status_code, bytes(error.response.body or b"")
+def _refused(status: int, body: bytes, where: str) -> LiveToolsError:
     if status in range(300, 400):
         return RemoteProtocolError(f"{where} redirects (HTTP {status}). Set base_url to where it leads")
     return http_error(status, body.decode("utf-8", "replace"))

@@ -284,16 +284,14 @@ class Handlers:
         """Report each yield; gather them where the model takes no response bit by bit."""
         gathered: list[object] = []
         most = tool.options["max_result_bytes"]
-        last = ToolResult()  # what the yields say of the session
+        ends_session, handoff = False, None  # what the yields ask of the session
         async with closing(values):
             async for value in values:
                 plain = value
                 if isinstance(value, ToolResult):
                     plain = value.value
-                    last = ToolResult(
-                        ends_session=last.ends_session or value.ends_session,
-                        handoff=value.handoff or last.handoff,
-                    )
+                    ends_session = ends_session or value.ends_session
+                    handoff = value.handoff or handoff
                 part = outcome(value, self.key, most) if job.streams else None
                 if part is None:
                     gathered.append(value)  # the media of a ToolResult go along
@@ -301,7 +299,7 @@ class Handlers:
                 if job.stopped:
                     break
         done = Outcome({}) if job.streams else outcome(gathered, self.key, most)
-        done.ends_session, done.handoff = last.ends_session, last.handoff
+        done.ends_session, done.handoff = ends_session, handoff
         return done
 
     async def user(self, function: Callable[..., Any], context: ToolContext[Any], *args: object) -> Any:

@@ -116,9 +116,8 @@ class Sockets:
         except Gone as end:
             return Close(end.code, end.reason, end.by_us)
         except LiveToolsError as error:
-            return Close(
-                error=error.with_traceback(None)
-            )  # nobody can do anything with the places in this task
+            # Nobody can do anything with the places in this task.
+            return Close(error=error.with_traceback(None))
         except Exception as error:
             log.error("the connection failed in an unforeseen way: %s", place(error))
             return Close(error=ConnectFailed(f"the connection failed: {type(error).__name__}"))
