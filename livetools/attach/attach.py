@@ -218,6 +218,8 @@ class Attached:
             self._end()
         self._reading = True
         try:
+            # A message may be left from a caller who was cancelled. Where many are ready the loop is shared now and
+            # then.
             if self._message is None and not await self._receive() and self._slice.over():
                 await self._slice.share()
         finally:
@@ -265,6 +267,7 @@ class Attached:
                 return True
             except StopAsyncIteration:
                 self._turn = None
+                # This receive() had yielded nothing, so the session is at its end and not between two turns.
                 if fresh:
                     raise
             except BaseException as error:

@@ -81,6 +81,7 @@ def reply_of(
             case UsageUpdate(counted):
                 turn = counted  # the last count of a turn holds
             case TurnComplete(reason=reason):
+                # A turn is counted several times while it runs; of these counts the last one is added.
                 usage, turn = usage + turn, Usage()
     said = "".join([*text, words.rest()])
     if reason == REPLACED or (reason == "NEED_MORE_INPUT" and (said or audio or calls)):
@@ -113,6 +114,7 @@ class Asking:
             if receipt.done and receipt.error is not None:
                 self._driver.seen(receipt.error)
                 raise receipt.error
+            # What came before an end is handed out first, so each of these is looked at again after every wait.
             if (event := exchange.next()) is not None:
                 await self._slice.share()
                 return event
@@ -123,6 +125,7 @@ class Asking:
             if exchange.done:
                 self._returned()
                 return None
+            # Before each wait: a call that began since may be one that waits for the tool that asks here.
             self._driver.check_answerable(exchange.calls)
             await self._driver.woken(self._wake)
             self._slice.rested()
@@ -192,6 +195,7 @@ class Stream:
             while (event := await self._asking.next()) is not None:
                 if word := words.take(event):
                     return word
+            # Text that was held back, in case a transcript would follow.
             if word := words.rest():
                 return word  # the next time there is nothing left
         except BaseException:

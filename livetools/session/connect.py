@@ -148,6 +148,7 @@ def connect(
     secrets = Secrets(
         api_key=api_key, client=client, credentials=credentials, base_url=base_url, config=config
     )
+    # The names only: a key that was passed under a wrong name is not kept.
     misnamed = list(unknown)
     del api_key, client, credentials, base_url, config, unknown  # tracebacks that print variables print ours
     with Sealed():
@@ -175,6 +176,7 @@ def connect(
             reconnect=bool(reconnect), handle=handle, history=history, lost_results=lost_results,
             setup_timeout=setup_timeout, stall_timeout=stall_timeout, input_gate=input_gate,
         )  # fmt: skip
+        # A store without handles would stay empty, and the program would believe that it can resume.
         if handle_store is not None and not plan.resumption:
             raise ConfigError(
                 f"handle_store is given, and {model} is asked for no handles: leave one of them out"
@@ -235,6 +237,7 @@ def _joined(tools: object, fields: Secrets, store: HandleStore | None) -> list[T
         )
     made = as_tools([*tools, *configured])
     for tool in made:
+        # Tools that outlive a process find their calls again in the store of the conversation.
         if callable(check := getattr(tool.handler, "check_store", None)):
             check(store)
     return made

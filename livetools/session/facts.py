@@ -114,6 +114,7 @@ class SessionFacts:
             )
         try:
             return await in_time(partial(settled, driver), seconds)
+        # Where nothing is open any more, there is nothing to name.
         except TimeoutError:
             still = ", ".join(driver.machine.pending)
             if not still:
@@ -165,6 +166,7 @@ class SessionFacts:
     def _here(self) -> SessionDriver:
         """The driver of a session that is used where it belongs."""
         driver = self._driver if self._driver is not None else self._running()
+        # The check that nearly every call passes; the other one finds the words for the error.
         if self._host.here() is not self._host.loop:
             self._host.require_loop()
         return driver
@@ -190,6 +192,7 @@ class SessionFacts:
         await driver.follow()
         if not receipt.done:
             await driver.handed_over(receipt, wake)
+        # The caller sees the error here, so leaving the session does not raise it again.
         if receipt.error is not None:
             driver.seen(receipt.error)
             raise receipt.error

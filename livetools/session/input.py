@@ -60,6 +60,7 @@ class SessionInput(SessionFacts):
         receipt = driver.machine.generate_reply(instructions, driver.clock.now())
         try:
             await self._sent(receipt)
+        # Unlike the user's own text it may be taken back: nothing is lost that somebody has said.
         except anyio.get_cancelled_exc_class():
             driver.machine.take_back(receipt)
             raise
@@ -95,6 +96,7 @@ class SessionInput(SessionFacts):
         sound = pcm_bytes(pcm)
         if not (type(rate) is int and 0 < rate == self._rate):  # else it was checked before
             rate = self._checked_rate(rate)
+        # A chunk may end within a sample; that byte goes with the next one.
         whole = self._samples.whole(sound)
         self._assembly.listeners.sound(whole, rate)
         driver = self._media(outgoing.audio(whole, rate) if whole else b"", "audio")
@@ -164,6 +166,7 @@ class SessionInput(SessionFacts):
 
     def _media(self, frame: bytes, kind: str) -> SessionDriver:
         driver = self._live()
+        # Less than one sample makes no frame.
         if frame:
             driver.media(frame, kind)
         return driver

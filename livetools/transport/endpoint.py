@@ -92,6 +92,7 @@ class Endpoint:
 
     def _url(self, ephemeral: bool) -> str:
         parts = urlsplit(self.base)
+        # A whole URL was given, which may be of a gateway with paths of its own.
         if parts.path.endswith(_METHODS):
             return self.base
         if self.vertexai:
@@ -183,6 +184,7 @@ def _once(name: str, argument: str | None, configured: str | None) -> str | None
 def _version(given: _Given, v1alpha: bool, ephemeral: bool, environ: Mapping[str, str]) -> str:
     usual = "v1beta1" if given.vertexai else "v1beta"
     version = given.api_version
+    # What was asked for is kept, even where only v1alpha would do: the plan refuses that with a reason.
     if version is None and not given.vertexai and (v1alpha or ephemeral):
         version = "v1alpha"
     if version is None:
@@ -214,6 +216,7 @@ def _add_client(given: _Given, client: object, vertexai: bool | None) -> None:
 
     The client shows only ``vertexai`` openly; the rest is read where google-genai 3.x keeps it.
     """
+    # These say as whom the client dials. Where it dials may still be said beside it: base_url, version, headers.
     doubled = [n for n in ("api_key", "credentials", "project", "location") if getattr(given, n) is not None]
     if vertexai is not None:
         doubled.append("vertexai")
@@ -293,6 +296,7 @@ def _gemini(given: _Given, allow_insecure: bool, environ: Mapping[str, str]) -> 
     if given.api_key is not None:
         return Key(given.api_key), base
     if loopback:
+        # A server on this machine needs no key. It gets a header all the same, as the service does.
         return Key(PLACEHOLDER), base
     if {name.lower() for name in given.headers} & {"authorization", "x-goog-api-key"}:
         return Fixed(), base
@@ -313,6 +317,7 @@ def _vertex(
     given: _Given, allow_insecure: bool, default: Callable[[], tuple[object, str | None]]
 ) -> tuple[Identity, str]:
     google = _is_google(given.base_url)
+    # A key of the express mode has a project of its own, and needs neither of the two.
     if google and not given.location and given.api_key is None:
         given.location = "global"
     if google and not given.project and given.api_key is None:
@@ -334,6 +339,7 @@ def _vertex(
 def _vertex_identity(given: _Given, google: bool, loopback: bool) -> Identity:
     if given.api_key is not None:
         return Key(given.api_key)
+    # Google itself is never asked without credentials; where none are given, the default ones are found at the dial.
     if given.credentials is not None or google:
         return GoogleCloud(given.credentials)
     if loopback:
@@ -374,6 +380,7 @@ def websocket_url(text: str, allow_insecure: bool = False) -> tuple[str, bool]:
     if {name.lower() for name, _ in parse_qsl(parts.query)} & {"key", "api_key", "access_token", "token"}:
         raise ConfigError("base_url holds a key, and URLs end up in logs: pass api_key= instead")
     try:
+        # Reading the port is what raises for one that is not a number.
         loopback, _ = is_loopback(parts.hostname), parts.port
     except ValueError:
         raise ConfigError(

@@ -28,6 +28,7 @@ def gone(error: ConnectionClosed, closing: bool, cause: BaseException | None = N
     by_us = closing and error.rcvd_then_sent is not True
     if error.rcvd is not None:
         return Gone(error.rcvd.code, error.rcvd.reason, by_us)
+    # We have closed, and the peer has not answered: what it sent was too big.
     if error.sent is not None and error.sent.code == 1009:
         return Gone(1009, f"the message exceeds max_message ({error.sent.reason})")
     if error.sent is not None and not closing:
@@ -58,6 +59,7 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
             return ConnectFailed(
                 f"{through} did not connect to {where}; see WebSocket(proxy=...) and HTTPS_PROXY"
             )
+        # The line was closed where the response to the upgrade should have come.
         case ws.InvalidMessage() if isinstance(error.__cause__, EOFError):
             plain = url.startswith("ws:")
             tls = ". Does the port want TLS? Then base_url begins with wss://" if plain else ""
@@ -75,6 +77,7 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
 
 
 def _refused(status: int, body: bytes, where: str) -> LiveToolsError:
+    # A redirect is not followed: it could carry the key to another host.
     if status in range(300, 400):
         return RemoteProtocolError(f"{where} redirects (HTTP {status}). Set base_url to where it leads")
     return http_error(status, body.decode("utf-8", "replace"))
@@ -82,6 +85,7 @@ def _refused(status: int, body: bytes, where: str) -> LiveToolsError:
 
 def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsError:
     """The operating system's and TLS's errors; trio wraps the latter."""
+    # The most telling cause first: what TLS says, then the proxy, then the address.
     causes = _causes(error)
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -90,6 +94,7 @@ def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsEr
             )
         if isinstance(cause, ssl.SSLError):
             return _no_tls(where, cause.reason or str(cause))
+    # A peer that does not speak TLS closes the line, and all that is left is an error of the socket.
     if isinstance(error, OSError) and stage() == "TLS":
         return _no_tls(where, _told(error))
     if proxy is not None and isinstance(error, OSError):

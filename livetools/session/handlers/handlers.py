@@ -126,6 +126,7 @@ class Handlers:
                 await _turn_of_the_loop()
             if not is_of_the_user(error):
                 raise
+            # A future that no thread had taken up was cancelled: the handler has not failed, it never began.
             withdrawn = job.stopped and isinstance(error, CancelledError)
             done = cancelled() if withdrawn else self.failed(error, tool)
         else:
@@ -259,6 +260,7 @@ class Handlers:
     def _made(self, function: Callable[[], Any], most: int | None) -> Any:
         """The outcome of a sync function, put into words in its thread: a lazy or a large result takes time."""
         value = function()
+        # These need the loop; everything else is put into words here, beside it.
         waits = inspect.isawaitable(value) or inspect.isgenerator(value) or is_async_iterable(value)
         return value if waits else outcome(value, self.key, most)
 
@@ -308,6 +310,7 @@ class Handlers:
         It gets the context if it takes one.
         """
         positional, keyword = with_context(function, args, context)
+        # A coroutine function runs in the loop. A sync one could hold that up, and gets a thread.
         if inspect.iscoroutinefunction(function):
             return await function(*positional, **keyword)
         value = await self.unhindered(partial(copy_context().run, function, *positional, **keyword))

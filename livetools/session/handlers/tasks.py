@@ -123,6 +123,7 @@ class Tasks:
         if job.stop():
             if job.runs is not None:
                 job.runs.cancel()
+        # A thread cannot be stopped. It loses its place, so that calls which wait for a thread get one.
         elif job.future is not None:
             self._errand(self._abandon, job.future)
 
@@ -222,6 +223,7 @@ class Tasks:
             self._ended.set()
         if done.error is not None or log.isEnabledFor(logging.INFO):
             note(job, done, time.perf_counter() - job.since)
+        # The machine undoes what has begun only.
         done.began = job.began
         reason = self._desk.reason(job.run) if job.stopped else None
         await self._desk.settled(job.run, done)
@@ -301,6 +303,7 @@ class Tasks:
         except BaseException as error:
             if not is_of_the_user(error):
                 raise
+            # The text of a ToolError is meant for the model; of another error it reads nothing.
             if tool_error(error) is not None:
                 return str(error_outcome(error, call.name).response["error"])
             log.error("the approval of %s failed: %s", call.name, place(error), exc_info=detail(error))

@@ -31,6 +31,7 @@ class Guard:
             try:
                 return function(*args)
             except BaseException as error:
+                # Before ``excuse``, which raises what is not the user's.
                 self._failed = True
                 excuse(log, self._name, error)
         return None
@@ -67,6 +68,7 @@ class Listeners:
 
     def add(self, listener: Listener) -> None:
         """From now on it hears everything."""
+        # Another tuple, so that a listener can add or remove one while all are called.
         self._all = (*self._all, listener)
 
     def remove(self, listener: Listener) -> None:
