@@ -1,7 +1,7 @@
 """Sessions: ``connect`` and the verbs of an open session. Here, and in the folders below, code awaits.
 
 ``connect`` checks its arguments and makes a ``Session``; ``assembly`` puts its parts together when it is entered.
-``session``, ``ask`` and ``facts`` are what a user calls. ``running`` runs the machine of
+``session``, ``ask``, ``input`` and ``facts`` are what a user calls. ``running`` runs the machine of
 ``livetools.protocol``; ``handlers`` runs the tools; ``listening`` tells hooks and observers.
 
 In: a model, tools and options; then text, audio and video. Out: events, and replies to ``ask``.
