@@ -30,7 +30,8 @@ from livetools.protocol.connection.connection import Connection
 from livetools.protocol.input.outbox import Entry, Outbox
 from livetools.protocol.input.pcm import SAMPLE, Samples
 from livetools.protocol.input.queue import InputQueue
-from livetools.protocol.messages.frames import ResumptionUpdate, ServerMessage, only_calls, parse
+from livetools.protocol.messages.frames import ResumptionUpdate, parse
+from livetools.protocol.messages.plain import only_calls, only_words
 from livetools.protocol.transcript.latency import PERCEIVED, Latency
 from livetools.protocol.transcript.token_count import TokenCount
 from livetools.protocol.turns.queue import Turns
@@ -116,9 +117,13 @@ class Reception:
             read = self.outbox.output(self.turns.ends)
             self._called(link, calls, now)
             return self.calls.read(read)
+        if (words := only_words(data)) is not None:
+            read = self._read({type(words)})
+            self._said(words, now)
+            return self.calls.read(read)
         message = parse(data)
         events = content.events(message)
-        read = self._read(message, events)
+        read = self._read(set(map(type, events)), bool(message.calls))
         marks = len(events)
         for at, event in enumerate(events):
             if type(event) in MARKERS:
@@ -153,12 +158,12 @@ class Reception:
         for record in self.calls.receive_calls(link, calls, now):
             self.turns.called(record.run, record.call, record.ends_turn, now, record.blocks)
 
-    def _read(self, message: ServerMessage, events: list[Event]) -> list[Entry]:
+    def _read(self, kinds: set[type[Event]], calls: bool = False) -> list[Entry]:
         """What the model has read that says this. The end of an earlier turn says nothing of what came after it."""
-        ends, kinds = self.turns.ends, set(map(type, events))
-        if self.turns.stale.closes and not message.calls and SPOKEN.isdisjoint(kinds):
+        ends = self.turns.ends
+        if self.turns.stale.closes and not calls and SPOKEN.isdisjoint(kinds):
             return []  # nor does the end of a turn that only closes what was lost
-        if message.calls or not PROOF.isdisjoint(kinds):
+        if calls or not PROOF.isdisjoint(kinds):
             return self.outbox.output(ends)
         if Interrupted in kinds:
             return self.outbox.output(ends, answers=False)  # it was cut off by a text, not by an answer

@@ -25,6 +25,9 @@ from livetools.setup.plan_types import CallPolicy, Plan
 
 from .messages import outgoing
 
+#: Entries that may have been read, past which a pong is asked for at once: each is kept until it is known.
+CROWDED = 8
+
 
 class Dispatch:
     """The frames of a session. ``frames`` empties the queues: the writer is responsible for what was taken."""
@@ -196,7 +199,8 @@ class Dispatch:
                 if wrote(answer, write, None, turn, latest):
                     moved = True
                     if latest > turns.ends:
-                        write.ask(at_once=not self.input.streams or _weighs(record.policy))
+                        crowded = len(self.outbox) >= CROWDED
+                        write.ask(at_once=crowded or not self.input.streams or _weighs(record.policy))
         if moved:
             self.connection.conversation_advanced(now)
         return replies

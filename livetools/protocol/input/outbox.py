@@ -305,6 +305,9 @@ class Outbox:
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._sent)
 
+    def __len__(self) -> int:
+        return len(self._sent)
+
     @property
     def awaited(self) -> bool:
         """Whether a pong is awaited that will say more."""
