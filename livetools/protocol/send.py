@@ -126,6 +126,7 @@ class Dispatch:
         if connection.state not in USABLE:
             return frames
         link, write = connection.current, Write()
+        write.place(len(frames))
         if self.control:
             frames += [Frame(link, data) for data in self.control]
             self.control = []
@@ -133,6 +134,7 @@ class Dispatch:
             if calls.excused and not self.plan.closes_lost:  # else an empty turn says that they were read
                 self.outbox.wrote(Entry("errors"), write)
                 write.ask()
+            write.place(len(frames) - write.placed)
         if frames and self.outbox.transparent:
             self._number(frames)
         if input.queue:  # a change is written before the answers, after which the model continues
@@ -201,6 +203,7 @@ class Dispatch:
                     if latest > turns.ends:
                         crowded = len(self.outbox) >= CROWDED
                         write.ask(at_once=crowded or not self.input.streams or _weighs(record.policy))
+            write.place()
         if moved:
             self.connection.conversation_advanced(now)
         return replies
@@ -220,6 +223,7 @@ class Dispatch:
                 self.connection.conversation_advanced(now)
                 if latest > turns.ends:
                     write.ask()
+            write.place()
             if item.kind == "end" and self.input.streams:
                 turns.heard_out(now)
         # where the user marks speech, no turn begins without a prompt: the end of an activity is one
