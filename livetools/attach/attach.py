@@ -48,7 +48,7 @@ from livetools.transport.loop.wake import Latch, on_trio
 
 from .first_step import FirstStep
 from .machine import AttachedMachine
-from .sdk_session import SDKSession, SDKTransport, SDKWriter, calls_of, close_code
+from .sdk_session import SDKSession, SDKTransport, calls_of, close_code
 
 _SDK = "the session itself is google-genai's: set it in client.aio.live.connect(model=..., config={...})"
 
@@ -106,11 +106,11 @@ def attach(
 class _AttachedDriver(Driver[AttachedMachine]):
     def __init__(self, plan: Plan, transport: SDKTransport) -> None:
         super().__init__(AttachedMachine(plan), SystemClock())
-        self._transport, self.writer = transport, SDKWriter(self, transport)
+        self._transport = transport
         self._over = Latch()
 
-    async def run(self, group: TaskGroup, ready: Callable[[], None]) -> None:
-        self.begin(group)
+    async def run(self, group: TaskGroup, tasks: Tasks, ready: Callable[[], None]) -> None:
+        self.begin(group, tasks)
         try:
             ready()
             await self._over.wait()
@@ -162,15 +162,14 @@ class Attached:
         self._require_new()
         for warning in self._plan.warnings:
             log.warning("%s", warning)
-        transport = SDKTransport(self._session, self._plan.reply_format == "client_content")
+        transport = SDKTransport(self._session)
         self._driver = driver = _AttachedDriver(self._plan, transport)
         self._slice = TimeSlice()
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
-            starter, handlers = Starter(group), Handlers(driver, self._plan.response_key, self._hooks)
-            driver.group, driver.tasks = group, Tasks(starter, handlers, self._deps)
+            starter, handlers = Starter(group), Handlers(self._plan.response_key, self._hooks)
             transport.open(starter)
-            await driver.run(group, ready)
+            await driver.run(group, Tasks(starter, handlers, driver, self._deps), ready)
 
         _attached[id(self._session)] = self
         try:
@@ -219,6 +218,8 @@ class Attached:
             self._end()
         self._reading = True
         try:
+            # A message may be left from a caller who was cancelled. Where many are ready the loop is shared now and
+            # then.
             if self._message is None and not await self._receive() and self._slice.over():
                 await self._slice.share()
         finally:
@@ -266,6 +267,7 @@ class Attached:
                 return True
             except StopAsyncIteration:
                 self._turn = None
+                # This receive() had yielded nothing, so the session is at its end and not between two turns.
                 if fresh:
                     raise
             except BaseException as error:

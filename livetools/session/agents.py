@@ -31,23 +31,10 @@ AgentLike: TypeAlias = Callable[..., Session]
 
 #: The parameters of ``connect`` that a command or a bridge may hand to an agent: where the session is opened,
 #: as whom, and the session that it continues. All else is the agent's own.
-PASSED = frozenset(
-    {
-        "api_key",
-        "api_version",
-        "base_url",
-        "client",
-        "clock",
-        "credentials",
-        "deps",
-        "handle",
-        "handle_store",
-        "location",
-        "project",
-        "transport",
-        "vertexai",
-    }
-)
+PASSED = frozenset({
+    "api_key", "api_version", "base_url", "client", "clock", "credentials", "deps",
+    "handle", "handle_store", "location", "project", "transport", "vertexai",
+})  # fmt: skip
 
 
 def is_agent(value: object) -> TypeGuard[AgentLike]:
@@ -102,7 +89,8 @@ def adjust(
     """
     assembly = session._assembly
     assembly.hooks = (*assembly.hooks, *hooks)
-    assembly.dialer = assembly.dialer if wrap is None else wrap(assembly.dialer)
+    if wrap is not None:
+        assembly.dial_through(wrap)
     assembly.plan = adjusted(
         assembly.plan,
         instructions=instructions,

@@ -14,7 +14,7 @@ from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.protocol.input.outbox import Receipt
 from livetools.protocol.machine import NO_DIAL, Machine
 from livetools.protocol.messages import outgoing
-from livetools.protocol.transcript.transcript import Transcript
+from livetools.protocol.transcript.transcript import MAX_HISTORY, Transcript
 from livetools.session.handlers.handlers import Handlers
 from livetools.session.handlers.tasks import Tasks
 from livetools.session.listening.guardrails import Guardrails
@@ -51,6 +51,7 @@ class Assembly:
     hooks: Sequence[Hooks] = ()
     clock: Clock = field(default_factory=SystemClock)
     store: HandleStore | None = None
+    max_history: int = MAX_HISTORY
     transcript: Transcript = field(init=False)
     listeners: Listeners = field(default_factory=Listeners)
     guardrails: Guardrails | None = None  # of a session that runs, if its hooks check the words
@@ -58,19 +59,18 @@ class Assembly:
     updated: frozenset[str] = frozenset()  # what the session has been told to change since it was opened
 
     def __post_init__(self) -> None:
-        self.transcript = Transcript(transcribed=self.plan.transcribed)
-        self.transcript.on_full = self._full
+        self.transcript = Transcript(max_bytes=self.max_history, transcribed=self.plan.transcribed)
+        self.transcript.if_full(_log_full)
 
-    def _full(self) -> None:
-        most = self.transcript.max_bytes
-        log.warning(
-            "the transcript is longer than max_history=%d bytes: its oldest exchanges are dropped", most
-        )
+    def dial_through(self, wrap: Callable[[Dialer], Dialer]) -> None:
+        """Put another dialer around the one that is used."""
+        self.dialer = wrap(self.dialer)
 
     async def start(self, host: Host, session: SessionLike) -> SessionDriver:
         """Open the session in the host. Returns when it is open, or has ended (``driver.error``)."""
         for warning in (*self.plan.warnings, *self.endpoint.warnings):
             log.warning("%s", warning)
+        # A handle that was passed is the one to resume, whatever a store holds.
         if self.store is not None and self.plan.handle is None:
             self.plan = replace(self.plan, handle=await load_handle(self.store))
         if isinstance(self.store, ConversationStore):
@@ -80,30 +80,39 @@ class Assembly:
         drivers: list[SessionDriver] = []
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
+            # Before the driver and its handlers are made, which inherit the context variables that a hook sets.
             self.listeners.observe(self.hooks, session)
-            driver = self._driver(host, group, session)
+            machine = Machine(self.plan, reconnect=self.policy, seed=self._seed, left=self.left)
+            driver = SessionDriver(
+                machine, self.clock, [self.transcript.event, self.listeners.event], self.update
+            )
             drivers.append(driver)
             made = Guardrails(self.hooks, session, self.plan.transcribed, driver.withhold)
             self.guardrails = made or None
             try:
-                await self._run(driver, group, ready)
+                await self._run(driver, group, session, ready)
             finally:
                 self.listeners.end(driver.error)
 
         await host.start(main)
         return drivers[0]
 
-    async def _run(self, driver: SessionDriver, group: TaskGroup, ready: Callable[[], None]) -> None:
+    async def _run(
+        self, driver: SessionDriver, group: TaskGroup, session: SessionLike, ready: Callable[[], None]
+    ) -> None:
+        handlers = Handlers(self.plan.response_key, self.hooks)
+        tasks = Tasks(Starter(group), handlers, driver, self.deps, session)
+        sockets = Sockets(group, self.dialer, self.endpoint, driver)
         beside: list[Guardrails | Keeper] = []
         if self.guardrails is not None:
             beside.append(self.guardrails)
         if self.store is not None:
             beside.append(Keeper(self.store))
         for each in beside:
-            driver.taps.append(each.tap)
+            driver.tap(each.tap)
             group.start_soon(each.run)
         try:
-            await driver.run(group, ready)
+            await driver.run(group, tasks, sockets, ready)
             for each in beside:
                 await each.finish()
         finally:
@@ -115,20 +124,18 @@ class Assembly:
 
         Raises ``ConfigError`` and ``LocalProtocolError`` before anything is changed.
         """
-        made = None if agent.tools is None else as_tools(agent.tools)
-        plan = replan(
-            driver.machine.next_plan,
-            tools=None if made is None else specs_of(made),
-            instructions=agent.instructions,
-        )
+        specs = None if agent.tools is None else specs_of(as_tools(agent.tools))
+        plan = replan(driver.machine.next_plan, tools=specs, instructions=agent.instructions)
         frame = None
+        # Within the connection where the model reads the change there; else the machine moves to another connection,
+        # whose setup holds it.
         if plan.takes_update:
             instructions = None if agent.instructions is None else plan.setup["systemInstruction"]
-            tools = None if made is None else plan.setup.get("tools", [])
+            tools = None if specs is None else plan.setup.get("tools", [])
             frame = outgoing.context_update(instructions, tools)
         elif not driver.machine.may_move:
             raise LocalProtocolError(f"{plan.model} takes no change within a connection, and {NO_DIAL}")
-        given = {"instructions": agent.instructions, "tools": made}
+        given = {"instructions": agent.instructions, "tools": specs}
         self.updated |= {what for what, value in given.items() if value is not None}
         return driver.machine.update(plan, frame, driver.clock.now(), event)
 
@@ -141,16 +148,10 @@ class Assembly:
                 " and ".join(sorted(self.updated)),
             )
 
-    def _driver(self, host: Host, group: TaskGroup, session: SessionLike) -> SessionDriver:
-        machine = Machine(self.plan, reconnect=self.policy, seed=self._seed, left=self.left)
-        driver = SessionDriver(machine, self.clock, [self.transcript.event, self.listeners.event])
-        driver.change = self.update
-        handlers = Handlers(driver, self.plan.response_key, self.hooks)
-        driver.group = group
-        driver.tasks = Tasks(Starter(group), handlers, self.deps, session)
-        driver.sockets = Sockets(group, self.dialer, self.endpoint, driver)
-        return driver
-
     def _seed(self) -> list[Mapping[str, object]]:
         plan = self.plan
         return list(self.transcript.seed(plan.seed_functions, plan.seed_ends_with_user))
+
+
+def _log_full(most: int) -> None:
+    log.warning("the transcript is longer than max_history=%d bytes: its oldest exchanges are dropped", most)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from livetools.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.events import Usage
@@ -12,16 +12,14 @@ from livetools.protocol.input.outbox import Receipt
 from livetools.protocol.input.pcm import Samples
 from livetools.protocol.transcript.transcript import Transcript
 from livetools.session.running.host import Host
+from livetools.session.running.session_driver import SessionDriver
+from livetools.setup.plan_types import Plan
 from livetools.setup.profiles import ModelProfile
 from livetools.transport.loop.timer import in_time
 from livetools.transport.loop.wake import make_wake
 
 from .ask import Reply, settled
 from .assembly import Assembly
-
-if TYPE_CHECKING:
-    from livetools.session.running.session_driver import SessionDriver
-    from livetools.setup.plan_types import Plan
 
 
 class SessionFacts:
@@ -116,6 +114,7 @@ class SessionFacts:
             )
         try:
             return await in_time(partial(settled, driver), seconds)
+        # Where nothing is open any more, there is nothing to name.
         except TimeoutError:
             still = ", ".join(driver.machine.pending)
             if not still:
@@ -167,6 +166,7 @@ class SessionFacts:
     def _here(self) -> SessionDriver:
         """The driver of a session that is used where it belongs."""
         driver = self._driver if self._driver is not None else self._running()
+        # The check that nearly every call passes; the other one finds the words for the error.
         if self._host.here() is not self._host.loop:
             self._host.require_loop()
         return driver
@@ -192,6 +192,7 @@ class SessionFacts:
         await driver.follow()
         if not receipt.done:
             await driver.handed_over(receipt, wake)
+        # The caller sees the error here, so leaving the session does not raise it again.
         if receipt.error is not None:
             driver.seen(receipt.error)
             raise receipt.error

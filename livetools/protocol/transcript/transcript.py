@@ -65,7 +65,7 @@ class Transcript(Sequence[Content]):
     def __init__(self, *, max_bytes: int = MAX_HISTORY, transcribed: bool = False) -> None:
         self.max_bytes, self.transcribed = max_bytes, transcribed
         self.dropped = 0  # read-only from outside: steps that went, past the bound
-        self.on_full: Callable[[], object] | None = None  # called when the first step goes
+        self._on_full: Callable[[int], object] | None = None
         self._notes = Notes()
         self._calls: dict[str, int] = {}  # those without a final answer: the exchange that they were made in
         self._heard: bool | None = (
@@ -195,8 +195,8 @@ class Transcript(Sequence[Content]):
         for note in notes[:count]:
             placing.place(note)
         self._notes.drop(count)
-        if placing.steps and not self.dropped and self.on_full is not None:
-            self.on_full()
+        if placing.steps and not self.dropped and self._on_full is not None:
+            self._on_full(self.max_bytes)
         self.dropped += len(placing.steps)
         return True
 
@@ -231,6 +231,10 @@ class Transcript(Sequence[Content]):
         return self.contents == other.contents if isinstance(other, Transcript) else NotImplemented
 
     __hash__ = None  # type: ignore[assignment]  # it grows
+
+    def if_full(self, tell: Callable[[int], object]) -> None:
+        """Call this with the bound when the first step goes."""
+        self._on_full = tell
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle and copy: the conversation, and nothing of the session that it listens to."""

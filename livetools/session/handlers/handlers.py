@@ -6,13 +6,13 @@ import inspect
 import logging
 import math
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from concurrent import futures
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
 from traceback import walk_tb
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import anyio
 
@@ -23,7 +23,7 @@ from livetools.protocol.calls import refusals
 from livetools.protocol.calls.actions import Outcome
 from livetools.session.framelog import detail
 from livetools.setup.secrecy import place
-from livetools.tools import ToolContext, ToolResult
+from livetools.tools import Hooks, Tool, ToolContext, ToolResult
 from livetools.tools.callbacks import with_context
 from livetools.tools.offline import closing, is_async_iterable
 from livetools.tools.results import error_outcome, failure, outcome, tool_error
@@ -33,11 +33,6 @@ from livetools.transport.loop.wake import on_trio, this_task, was_cancelled
 from .from_thread import WayBack
 from .leavable import Leavable
 from .threads import DaemonThreads, result_of
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-    from livetools.tools import Hooks, Tool
 
 log = get_logger("livetools.calls")
 
@@ -105,7 +100,6 @@ class Job:
 class Handlers:
     """How calls are run: the response key, the hooks of the session, and where sync functions go."""
 
-    desk: Desk
     key: str = "output"
     hooks: Sequence[Hooks] = ()
     threads: DaemonThreads = field(default_factory=DaemonThreads)
@@ -114,8 +108,9 @@ class Handlers:
     # How often each tool has failed in a row, as far as the model could correct it.
     failures: dict[str, int] = field(default_factory=dict)
 
-    async def execute(self, job: Job) -> Outcome:
-        """Run the handler. Raises nothing but cancellation, and that only if this very task is cancelled.
+    async def execute(self, job: Job, desk: Desk) -> Outcome:
+        """Run the handler, which reports to ``desk``. Raises nothing but cancellation, and that only if this very
+        task is cancelled.
 
         A handler that was stopped before its task came round does not begin.
         """
@@ -123,15 +118,16 @@ class Handlers:
         hooks = self._hooks_of(tool)
         try:
             if hooks and not job.stopped and job.variables is None:
-                self._decided(job, await self.decide(job.call, tool))
-            done = cancelled() if job.stopped else await self._handle(job, tool)
+                self._decided(job, await self.decide(job.call, tool), desk)
+            done = cancelled() if job.stopped else await self._handle(job, tool, desk)
         except BaseException as error:  # sys.exit() in a tool ends the tool, not the session
             # by itself, or because the loop ends: then the session is cancelled as well
             if was_cancelled(this_task()):
                 await _turn_of_the_loop()
             if not is_of_the_user(error):
                 raise
-            withdrawn = job.stopped and isinstance(error, futures.CancelledError)
+            # A future that no thread had taken up was cancelled: the handler has not failed, it never began.
+            withdrawn = job.stopped and isinstance(error, CancelledError)
             done = cancelled() if withdrawn else self.failed(error, tool)
         else:
             if self.failures and done.error is None:
@@ -178,14 +174,14 @@ class Handlers:
                     follow(replaced, call)
         return call
 
-    def _decided(self, job: Job, call: Call) -> None:
+    def _decided(self, job: Job, call: Call, desk: Desk) -> None:
         """The hooks let it run. With other arguments it is what runs for everybody: the context, the machine (which
         undoes it and tells of it), and the hooks behind."""
         if call is not job.call:
             job.call = call
             if job.context is not None:
                 job.context.call = call
-            self.desk.decided(job.run, call)
+            desk.decided(job.run, call)
 
     async def _reviewed(self, hooks: Sequence[Hooks], job: Job, done: Outcome) -> Outcome:
         """Ask the ``after`` of every hook; of a call that has failed tell ``on_error``. What the model gets."""
@@ -213,14 +209,13 @@ class Handlers:
 
     async def ended_early(self, tool: Tool, call: Call, reason: Exception | None) -> None:
         """Tell the hooks of a call that was over before its handler was, or before that could begin."""
-        if (
-            reason is None or reason is refusals.CANCELLED.error
-        ):  # the session has ended, or the server took it back
+        # Without a reason the session has ended. A call that failed is one whose time was up, or that was refused.
+        if reason is None or reason is refusals.CANCELLED.error:
             await self.tell(tool, "on_cancel", call)
-        else:  # its time was up, or a person has refused it
+        else:
             await self.tell(tool, "on_error", call, reason)
 
-    async def _handle(self, job: Job, tool: Tool) -> Outcome:
+    async def _handle(self, job: Job, tool: Tool, desk: Desk) -> Outcome:
         handler = tool.handler
         assert handler is not None  # the machine starts no call that is only declared
         positional, keyword = tool.bind(job.call.args, job.context)
@@ -235,7 +230,7 @@ class Handlers:
         while inspect.isawaitable(value):  # what a function hands on: a coroutine, a task, a future
             value = await value
         if (values := self._values_of(job, value)) is not None:
-            return await self._stream(job, tool, values)
+            return await self._stream(job, tool, values, desk)
         return value if type(value) is Outcome else outcome(value, self.key, tool.options["max_result_bytes"])
 
     def _values_of(self, job: Job, value: object) -> AsyncIterator[object] | None:
@@ -249,7 +244,7 @@ class Handlers:
         if executor is None:
             most = tool.options["max_result_bytes"]
             return await self.threaded(job, partial(copy_context().run, self._made, function, most))
-        run = self._elsewhere(job, function.func, isinstance(executor, futures.ThreadPoolExecutor))
+        run = self._elsewhere(job, function.func, isinstance(executor, ThreadPoolExecutor))
         return await self._submitted(job, executor.submit(run, *function.args, **function.keywords))
 
     def _elsewhere(self, job: Job, function: Callable[..., Any], thread: bool) -> Callable[..., Any]:
@@ -265,6 +260,7 @@ class Handlers:
     def _made(self, function: Callable[[], Any], most: int | None) -> Any:
         """The outcome of a sync function, put into words in its thread: a lazy or a large result takes time."""
         value = function()
+        # These need the loop; everything else is put into words here, beside it.
         waits = inspect.isawaitable(value) or inspect.isgenerator(value) or is_async_iterable(value)
         return value if waits else outcome(value, self.key, most)
 
@@ -286,28 +282,26 @@ class Handlers:
             job.future = None
             job.began = job.began or not (future.cancelled() or future.cancel())
 
-    async def _stream(self, job: Job, tool: Tool, values: Any) -> Outcome:
+    async def _stream(self, job: Job, tool: Tool, values: Any, desk: Desk) -> Outcome:
         """Report each yield; gather them where the model takes no response bit by bit."""
         gathered: list[object] = []
         most = tool.options["max_result_bytes"]
-        last = ToolResult()  # what the yields say of the session
+        ends_session, handoff = False, None  # what the yields ask of the session
         async with closing(values):
             async for value in values:
                 plain = value
                 if isinstance(value, ToolResult):
                     plain = value.value
-                    last = ToolResult(
-                        ends_session=last.ends_session or value.ends_session,
-                        handoff=value.handoff or last.handoff,
-                    )
+                    ends_session = ends_session or value.ends_session
+                    handoff = value.handoff or handoff
                 part = outcome(value, self.key, most) if job.streams else None
                 if part is None:
                     gathered.append(value)  # the media of a ToolResult go along
-                await self.desk.progress(job.run, plain, part)
+                await desk.progress(job.run, plain, part)
                 if job.stopped:
                     break
         done = Outcome({}) if job.streams else outcome(gathered, self.key, most)
-        done.ends_session, done.handoff = last.ends_session, last.handoff
+        done.ends_session, done.handoff = ends_session, handoff
         return done
 
     async def user(self, function: Callable[..., Any], context: ToolContext[Any], *args: object) -> Any:
@@ -316,6 +310,7 @@ class Handlers:
         It gets the context if it takes one.
         """
         positional, keyword = with_context(function, args, context)
+        # A coroutine function runs in the loop. A sync one could hold that up, and gets a thread.
         if inspect.iscoroutinefunction(function):
             return await function(*positional, **keyword)
         value = await self.unhindered(partial(copy_context().run, function, *positional, **keyword))
@@ -407,12 +402,7 @@ def note(job: Job, done: Outcome, elapsed: float) -> None:
     if not log.isEnabledFor(level):
         return
     how = "done" if error is None else type(error).__name__
-    extra: Mapping[str, object] = {
-        "call_id": call.id,
-        "tool": call.name,
-        "duration": elapsed,
-        "outcome": how,
-    }
+    extra = {"call_id": call.id, "tool": call.name, "duration": elapsed, "outcome": how}
     if error is None or level == logging.INFO:
         log.log(level, "%s (%s): %s in %.3f s", call.name, call.id, how, elapsed, extra=extra)
         return

@@ -53,7 +53,7 @@ M = TypeVar("M", bound=Driven)
 
 
 class Driver(ABC, Generic[M]):
-    """Drives one machine. Made in the loop; ``group`` and ``tasks`` are set before :meth:`begin`.
+    """Drives one machine. Made in the loop, and given what it needs of it with :meth:`begin`.
 
     Every input is followed by :meth:`step`, which writes what can be written at once; :meth:`follow` waits until the
     rest is written, :meth:`background` leaves the rest to a task.
@@ -72,9 +72,9 @@ class Driver(ABC, Generic[M]):
         self._stepping = False
         self._again = False  # there was an input in the middle of a step
 
-    def begin(self, group: TaskGroup) -> None:
-        """Keep the machine's time, with the help of ``group`` where that takes a task."""
-        self._runs = True
+    def begin(self, group: TaskGroup, tasks: Tasks) -> None:
+        """Keep the machine's time, with the help of ``group`` where that takes a task. ``tasks`` run the calls."""
+        self.group, self.tasks, self._runs = group, tasks, True
         self.timer = make_timer(self.clock, self._ring, group, self.tasks.in_threads)
         self.blocked_loop = watch_loop()
 
@@ -107,6 +107,8 @@ class Driver(ABC, Generic[M]):
                     else:
                         self.perform(action)
                 self._again = False
+                # Frames are left in the machine while a task writes: there they can still be taken back, and are
+                # bounded.
                 frames = [] if self.writer.writing else machine.frames()
                 if events := machine.events():
                     self.show(events)
@@ -171,6 +173,7 @@ class Driver(ABC, Generic[M]):
     def _ring(self) -> None:
         """The time has come at which the machine wanted to be woken, or did once."""
         now, wake_at = self.clock.now(), self.machine.wake_at()
+        # A deadline has moved since the timer was set: it is only ever set earlier, not later.
         if now < wake_at:
             return self.timer.set(wake_at)
         self.machine.tick(now)

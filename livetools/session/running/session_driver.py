@@ -16,6 +16,7 @@ from livetools.protocol.calls.ledger import Phase, Record
 from livetools.protocol.connection import close_codes
 from livetools.protocol.input.outbox import Receipt
 from livetools.protocol.machine import Machine
+from livetools.session.handlers.tasks import Tasks
 from livetools.tools import Agent
 from livetools.tools.results import error_outcome
 from livetools.transport.contract import Transport
@@ -33,26 +34,32 @@ log = get_logger("livetools.session")
 
 
 class SessionDriver(Driver[Machine]):
-    """Serves one session from its first dial to its end. ``tasks``, ``sockets`` and ``change`` are set before
-    :meth:`run`.
+    """Serves one session from its first dial to its end.
 
-    ``taps`` see every event before the user does. ``over``, and then ``error``: how it ended.
+    ``taps`` see every event before the user does. ``change`` changes the instructions and tools. ``over``, and then
+    ``error``: how it ended.
     """
 
     sockets: Sockets
-    change: Callable[[SessionDriver, Agent, Event], Receipt]  # of instructions and tools
 
-    def __init__(self, machine: Machine, clock: Clock, taps: list[Callable[[Event], None]]) -> None:
+    def __init__(
+        self,
+        machine: Machine,
+        clock: Clock,
+        taps: list[Callable[[Event], None]],
+        change: Callable[[SessionDriver, Agent, Event], Receipt],
+    ) -> None:
         super().__init__(machine, clock)
-        self.taps = taps
+        self.taps, self.change = taps, change
         self.inbox = Inbox()
         self._line_log = LineLog(clock)
         self.over = Latch()
         self.error: Exception | None = None
         self.told = False  # somebody was raised the error
 
-    async def run(self, group: TaskGroup, ready: Callable[[], None]) -> None:
+    async def run(self, group: TaskGroup, tasks: Tasks, sockets: Sockets, ready: Callable[[], None]) -> None:
         """Open the session, serve it to its end, leave in order. ``ready``: it is open, or never will be."""
+        self.sockets = sockets
 
         def started(event: Event) -> None:
             if type(event) is SessionStarted:
@@ -60,7 +67,7 @@ class SessionDriver(Driver[Machine]):
                 ready()
 
         self.taps.append(started)
-        self.begin(group)
+        self.begin(group, tasks)
         try:
             self.machine.connect(self.clock.now())
             self.background()
@@ -70,8 +77,13 @@ class SessionDriver(Driver[Machine]):
                 await self.wind_down()
                 await self.sockets.gone()
         finally:
+            # After an end in order this does nothing.
             self._abandon()
             self.end()
+
+    def tap(self, tap: Callable[[Event], None]) -> None:
+        """Show this every event before the user sees it."""
+        self.taps.append(tap)
 
     def _abandon(self) -> None:
         """End a session that is cut off in the middle (Ctrl-C in a tool), so that no task waits without end."""
@@ -121,6 +133,7 @@ class SessionDriver(Driver[Machine]):
 
     def media(self, frame: bytes, kind: str) -> None:
         """Send audio or video: past the queues, where nothing waits."""
+        # Media on an open line that is idle needs no queue; everything else keeps its order in the machine.
         if not self.writer.stream(self.machine.media_link(), frame):
             self.machine.send_media(frame, kind, self.clock.now())
             self.step()
@@ -134,6 +147,7 @@ class SessionDriver(Driver[Machine]):
         assert isinstance(agent, Agent)
         try:
             receipt = self.change(self, agent, HandedOff(agent.name))
+        # The model would read an answer that promises another agent, so the call fails instead.
         except LiveToolsError as error:
             record = self.machine.record(run)
             name = "" if record is None else record.call.name
@@ -180,6 +194,7 @@ class SessionDriver(Driver[Machine]):
         self.writer.forget(link)
         before = self.machine.last_loss
         self.machine.disconnected(link, self.blocked_loop.explain(close), self.clock.now())
+        # A connection that was replaced as planned, or never was open, is not counted as a loss.
         if (loss := self.machine.last_loss) is not None and loss is not before:
             self._line_log.lost(loss)
         self.background()

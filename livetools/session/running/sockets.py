@@ -21,7 +21,7 @@ from livetools.log import get_logger
 from livetools.protocol.calls.actions import Close
 from livetools.setup.secrecy import Sealed, place
 from livetools.transport.contract import Dialer, Gone, Listen, Transport
-from livetools.transport.dialling import Progress, begin
+from livetools.transport.dialling import Progress, begin, reached
 from livetools.transport.endpoint import Endpoint
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
@@ -98,13 +98,13 @@ class Sockets:
 
     async def _converse(self, link: int) -> Close:
         """Dial and read until the end. Every failure becomes a fact."""
-        self.progress = progress = begin()
+        self.progress = begin()
         try:
             async with AsyncExitStack() as stack:
                 transport = await self._dialled(stack)
                 self.standing[link] = transport
                 self._tell_unwatched(transport)
-                progress.stage = "setup"
+                reached("setup")
                 self._wire.opened(link)
                 listen: Listen = getattr(transport, "listen", partial(_read, transport))
                 end = await listen(partial(self._wire.received, link))
@@ -116,9 +116,8 @@ class Sockets:
         except Gone as end:
             return Close(end.code, end.reason, end.by_us)
         except LiveToolsError as error:
-            return Close(
-                error=error.with_traceback(None)
-            )  # nobody can do anything with the places in this task
+            # Nobody can do anything with the places in this task.
+            return Close(error=error.with_traceback(None))
         except Exception as error:
             log.error("the connection failed in an unforeseen way: %s", place(error))
             return Close(error=ConnectFailed(f"the connection failed: {type(error).__name__}"))

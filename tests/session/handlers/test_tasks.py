@@ -337,11 +337,11 @@ async def test_a_handler_that_was_stopped_before_its_turn_does_not_begin(in_a_th
         begun.append("thread")
 
     job_tool = Tool(book_in_a_thread if in_a_thread else book)
-    handlers = Handlers(cast("Desk", None), hooks=[Note()])
+    handlers = Handlers(hooks=[Note()])
     booked = Call("c1", job_tool.name, {})
     job = Job(1, booked, job_tool, job_tool.context(call=booked), streams=False, since=0.0)
     job.stop()
-    outcome = await handlers.execute(job)
+    outcome = await handlers.execute(job, cast("Desk", None))
     handlers.shutdown()
     assert begun == []
     assert not job.began

@@ -87,9 +87,7 @@ async def driven(*functions: Any, clock: Any = None) -> AsyncIterator[Line]:
     host, over = Host(), Latch()
 
     async def main(group: Any, ready: Any) -> None:
-        line.group = group
-        line.tasks = Tasks(Starter(group), Handlers(line))
-        line.begin(group)
+        line.begin(group, Tasks(Starter(group), Handlers(), line))
         ready()
         await over.wait()
         line.end()
