@@ -30,7 +30,7 @@ from livetools.protocol.connection.connection import Connection
 from livetools.protocol.input.outbox import Entry, Outbox
 from livetools.protocol.input.pcm import SAMPLE, Samples
 from livetools.protocol.input.queue import InputQueue
-from livetools.protocol.messages.frames import ResumptionUpdate, parse
+from livetools.protocol.messages.frames import ResumptionUpdate, ServerMessage, parse
 from livetools.protocol.messages.plain import only_calls, only_words
 from livetools.protocol.transcript.latency import PERCEIVED, Latency
 from livetools.protocol.transcript.token_count import TokenCount
@@ -113,15 +113,23 @@ class Reception:
         """Handle one frame. Never raises for what a server sends. ``overdue``: as for the machine."""
         if not overdue:
             self.turns.settle_doubts(now)
+        if not self._plain(link, data, now):
+            self._whole_message(link, parse(data), now)
+
+    def _plain(self, link: int, data: bytes | str, now: float) -> bool:
+        """Handle a message of the kinds that nearly all are; false: it must be read in full."""
         if not self.calls.partial.growing and (calls := only_calls(data)) is not None:
             read = self.outbox.output(self.turns.ends)
             self._called(link, calls, now)
-            return self.calls.read(read)
-        if (words := only_words(data)) is not None:
+        elif (words := only_words(data)) is not None:
             read = self._read({type(words)})
             self._said(words, now)
-            return self.calls.read(read)
-        message = parse(data)
+        else:
+            return False
+        self.calls.read(read)
+        return True
+
+    def _whole_message(self, link: int, message: ServerMessage, now: float) -> None:
         events = content.events(message)
         read = self._read(set(map(type, events)), bool(message.calls))
         marks = len(events)
@@ -151,7 +159,6 @@ class Reception:
         if message.go_away is not None:
             self.tell(GoAway(message.go_away.time_left))
             self.connection.go_away(message.go_away.time_left, now)
-        return None
 
     def _called(self, link: int, calls: Sequence[Asked], now: float) -> None:
         self.tokens.begins()

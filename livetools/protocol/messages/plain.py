@@ -25,12 +25,12 @@ class _Call(Struct, forbid_unknown_fields=True):
     args: dict[str, Any]
 
 
-class _ToolCall(Struct, forbid_unknown_fields=True):
+class _PlainCalls(Struct, forbid_unknown_fields=True):
     functionCalls: Annotated[list[_Call], Meta(min_length=1)]
 
 
 class _Calls(Struct, forbid_unknown_fields=True):
-    toolCall: _ToolCall
+    toolCall: _PlainCalls
 
 
 class _Text(Struct, forbid_unknown_fields=True, gc=False):
