@@ -214,8 +214,10 @@ class Attached:
         self._host.require_loop()
         if self._reading:
             raise ConcurrencyError("two loops iterate over one attached session; iterate once")
-        if self._left or self._host.loop is None:
-            self._end()
+        if self._left:
+            raise StopAsyncIteration
+        if self._host.loop is None:
+            raise LocalProtocolError("an attached session is entered first: async with attach(...) as live")
         self._reading = True
         try:
             # A message may be left from a caller who was cancelled. Where many are ready the loop is shared now and
@@ -227,11 +229,6 @@ class Attached:
         message, self._message = self._message, None
         self._hear(message)
         return message
-
-    def _end(self) -> Never:
-        if self._left:
-            raise StopAsyncIteration
-        raise LocalProtocolError("an attached session is entered first: async with attach(...) as live")
 
     def _hear(self, message: Any) -> None:
         """Tell the machine what the message holds, and do what follows."""

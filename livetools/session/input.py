@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class SessionInput(SessionFacts):
-    """The verbs that send something."""
+    """The verbs that send something. They are apart from the others, so that ``help(Session)`` fits on a page."""
 
     async def send_text(self, text: str) -> None:
         """Send a user turn. Returns when its frame is written to a socket; waits while there is no connection.

@@ -16,9 +16,8 @@ import msgspec
 #: ``[kind, value, ...]``, as :class:`~.placing.Placing` reads it.
 Note: TypeAlias = Sequence[Any]
 
-NOTE_OVERHEAD = (
-    64  # bytes that a note takes beside its text: an object, its place in a list, and what they round up to
-)
+#: Bytes that a note takes beside its text: an object, its place in a list, and what they round up to.
+NOTE_OVERHEAD = 64
 
 _NONE: deque[bytes] = deque(maxlen=0)  # of conversations that have not begun
 

@@ -158,7 +158,9 @@ class Tasks:
         Threads are waited for only where there is something to undo: the others may run on.
         """
         with anyio.move_on_after(closing.HANDLERS_END):
-            return await self._handlers_ended()
+            while self._errands or any(map(_counts, self._busy.values())):
+                await self._next_end()
+            return
         names = ", ".join(sorted({job.call.name for job in self._busy.values() if _counts(job)})) or "an undo"
         log.warning(
             "%s: it still runs %g s after the session has ended, and is not waited for any longer",
@@ -169,11 +171,6 @@ class Tasks:
         with anyio.move_on_after(closing.HANDLERS_END):
             while self._errands:
                 await self._next_end()
-        return None
-
-    async def _handlers_ended(self) -> None:
-        while self._errands or any(map(_counts, self._busy.values())):
-            await self._next_end()
 
     async def _next_end(self) -> None:
         """Until a handler or an errand has ended."""

@@ -51,9 +51,6 @@ class Sockets:
         self._changed = make_wake()
         self._told = False  # that nobody notices when the line falls silent
 
-    def __len__(self) -> int:
-        return len(self._scopes)
-
     def dial(self, link: int) -> None:
         """Open a connection."""
         self._scopes[link] = scope = anyio.CancelScope()
