@@ -48,7 +48,7 @@ from livetools.transport.loop.wake import Latch, on_trio
 
 from .first_step import FirstStep
 from .machine import AttachedMachine
-from .sdk_session import SDKSession, SDKTransport, SDKWriter, calls_of, close_code
+from .sdk_session import SDKSession, SDKTransport, calls_of, close_code
 
 _SDK = "the session itself is google-genai's: set it in client.aio.live.connect(model=..., config={...})"
 
@@ -106,7 +106,7 @@ def attach(
 class _AttachedDriver(Driver[AttachedMachine]):
     def __init__(self, plan: Plan, transport: SDKTransport) -> None:
         super().__init__(AttachedMachine(plan), SystemClock())
-        self._transport, self.writer = transport, SDKWriter(self, transport)
+        self._transport = transport
         self._over = Latch()
 
     async def run(self, group: TaskGroup, tasks: Tasks, ready: Callable[[], None]) -> None:
@@ -162,7 +162,7 @@ class Attached:
         self._require_new()
         for warning in self._plan.warnings:
             log.warning("%s", warning)
-        transport = SDKTransport(self._session, self._plan.reply_format == "client_content")
+        transport = SDKTransport(self._session)
         self._driver = driver = _AttachedDriver(self._plan, transport)
         self._slice = TimeSlice()
 
@@ -214,10 +214,14 @@ class Attached:
         self._host.require_loop()
         if self._reading:
             raise ConcurrencyError("two loops iterate over one attached session; iterate once")
-        if self._left or self._host.loop is None:
-            self._end()
+        if self._left:
+            raise StopAsyncIteration
+        if self._host.loop is None:
+            raise LocalProtocolError("an attached session is entered first: async with attach(...) as live")
         self._reading = True
         try:
+            # A message may be left from a caller who was cancelled. Where many are ready the loop is shared now and
+            # then.
             if self._message is None and not await self._receive() and self._slice.over():
                 await self._slice.share()
         finally:
@@ -225,11 +229,6 @@ class Attached:
         message, self._message = self._message, None
         self._hear(message)
         return message
-
-    def _end(self) -> Never:
-        if self._left:
-            raise StopAsyncIteration
-        raise LocalProtocolError("an attached session is entered first: async with attach(...) as live")
 
     def _hear(self, message: Any) -> None:
         """Tell the machine what the message holds, and do what follows."""
@@ -265,6 +264,7 @@ class Attached:
                 return True
             except StopAsyncIteration:
                 self._turn = None
+                # This receive() had yielded nothing, so the session is at its end and not between two turns.
                 if fresh:
                     raise
             except BaseException as error:

@@ -11,16 +11,11 @@ from math import inf
 from typing import Any, Protocol
 
 import anyio
-from pydantic_core import from_json
+from msgspec import json
 
 from livetools.log import get_logger
-from livetools.protocol.calls.replies import AnswerFrame
-from livetools.protocol.input.outbox import Frame
-from livetools.protocol.messages import outgoing
 from livetools.protocol.messages.frames import FunctionCall
-from livetools.protocol.messages.outgoing import JSONObject, answers_turn
 from livetools.session.running.host import Starter
-from livetools.session.running.writer import Writer, WriterOwner
 from livetools.setup.configuration import plain
 from livetools.transport.contract import Gone
 from livetools.transport.loop.wake import make_wake
@@ -42,12 +37,11 @@ class SDKTransport:
     before they have to wait.
 
     A message that was accepted is sent, even if its sender is cancelled; after :meth:`leave` it may be cut off. What
-    the SDK raises is logged; the reader learns that a connection is lost. ``as_content``: answers are a turn of
-    the user's.
+    the SDK raises is logged; the reader learns that a connection is lost.
     """
 
-    def __init__(self, session: SDKSession, as_content: bool = False) -> None:
-        self._session, self._as_content = session, as_content
+    def __init__(self, session: SDKSession) -> None:
+        self._session = session
         self._context = copy_context()
         self._starter: Starter | None = None  # until something is cut off
         self._sending = False
@@ -67,35 +61,28 @@ class SDKTransport:
 
     @property
     def writable(self) -> bool:
-        """See :class:`~.transport.Putting`."""
+        """See :class:`~.contract.Putting`."""
         return not self._sending
 
     def put(self, frame: bytes) -> bool:
-        """See :class:`~.transport.Putting`. A text: answers are objects, and go to :meth:`answer`."""
-        message = from_json(frame)
-        if (realtime := message.get("realtimeInput")) is not None:
-            return self._begin(self._session.send_realtime_input, text=realtime["text"])
-        content = message["clientContent"]
-        return self._begin(
-            self._session.send_client_content, turns=content["turns"], turn_complete=content["turnComplete"]
-        )
+        """See :class:`~.contract.Putting`. The SDK has a method for each kind of message, and encodes it again.
 
-    def answer(self, responses: list[JSONObject]) -> bool:
-        """As :meth:`put`, for answers: the SDK encodes them itself."""
-        if self._as_content:
-            turns = [answers_turn(responses)]
-            return self._begin(self._session.send_client_content, turns=turns, turn_complete=True)
-        return self._begin(self._session.send_tool_response, function_responses=responses)
+        It gets what the bytes hold, not the objects from before: these may hold text that JSON cannot carry.
+        """
+        message, session = json.decode(frame), self._session
+        if (answers := message.get("toolResponse")) is not None:
+            return self._begin(session.send_tool_response, function_responses=answers["functionResponses"])
+        if (realtime := message.get("realtimeInput")) is not None:
+            return self._begin(session.send_realtime_input, text=realtime["text"])
+        content = message["clientContent"]
+        turns, complete = content["turns"], content["turnComplete"]
+        return self._begin(session.send_client_content, turns=turns, turn_complete=complete)
 
     async def send(self, frame: bytes) -> None:
-        """See :class:`~.transport.Sending`."""
-        await self.in_turn(partial(self.put, frame))
-
-    async def in_turn(self, put: Callable[[], bool]) -> None:
-        """``put`` once nothing waits in front, and return once what was put is sent. Raises :class:`Gone`."""
+        """See :class:`~.contract.Sending`. It waits its turn, and returns when the frame is sent."""
         with anyio.CancelScope(shield=True):
             await self._idle()
-            if not put():
+            if not self.put(frame):
                 raise Gone
             await self._idle()
 
@@ -131,44 +118,6 @@ class SDKTransport:
 
 def _failed(error: BaseException) -> None:
     log.warning("what the model is owed could not be sent (%s)", type(error).__name__)
-
-
-class SDKWriter(Writer):
-    """Writes answers as objects."""
-
-    def __init__(self, owner: WriterOwner, transport: SDKTransport) -> None:
-        super().__init__(owner)
-        self._transport = transport
-
-    def _put(self, frame: Frame) -> bool:
-        if not isinstance(frame, AnswerFrame):
-            return super()._put(frame)
-        return self._transport.writable and self._answer(frame)
-
-    async def _send(self, frame: Frame) -> None:
-        if isinstance(frame, AnswerFrame):
-            await self._transport.in_turn(partial(self._answer, frame))
-        else:
-            await super()._send(frame)
-
-    def _answer(self, reply: AnswerFrame) -> bool:
-        """Always true: of an answer that cannot be sent nobody needs to know."""
-        bodies = _lawful(reply.bodies())
-        if bodies:
-            if self.log is not None:
-                self.log.sent(reply.link, reply.make() or b"")
-            self._transport.answer(bodies)
-        if reply.write is not None:
-            reply.write.hand_over()
-        return True
-
-
-def _lawful(bodies: list[JSONObject]) -> list[JSONObject]:
-    """Answers that JSON can carry: the model may have named a call with what no UTF-8 can."""
-    if all(f"{body['name']}{body.get('id', '')}".isascii() for body in bodies):
-        return bodies
-    lawful: list[JSONObject] = from_json(outgoing.encode(bodies))
-    return lawful
 
 
 def calls_of(message: Any) -> Sequence[FunctionCall]:

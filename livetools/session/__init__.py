@@ -38,17 +38,9 @@ _HOMES = {
 }
 
 __all__ = [
-    "Clock",
-    "Dialer",
-    "FileHandleStore",
-    "HandleStore",
-    "MemoryHandleStore",
-    "MemoryTransport",
-    "SystemClock",
-    "Transcript",
-    "Transport",
-    "Usage",
-]
+    "Clock", "Dialer", "FileHandleStore", "HandleStore", "MemoryHandleStore", "MemoryTransport", "SystemClock",
+    "Transcript", "Transport", "Usage",
+]  # fmt: skip
 
 
 def __getattr__(name: str) -> object:

@@ -19,6 +19,7 @@ from functools import partial
 from typing import TypeAlias, TypeGuard
 
 from livetools.errors import ConfigError
+from livetools.setup.did_you_mean import keywords
 from livetools.setup.plan import Plan, adjusted
 from livetools.tools import Hooks, Tool
 from livetools.transport.contract import Dialer
@@ -31,23 +32,10 @@ AgentLike: TypeAlias = Callable[..., Session]
 
 #: The parameters of ``connect`` that a command or a bridge may hand to an agent: where the session is opened,
 #: as whom, and the session that it continues. All else is the agent's own.
-PASSED = frozenset(
-    {
-        "api_key",
-        "api_version",
-        "base_url",
-        "client",
-        "clock",
-        "credentials",
-        "deps",
-        "handle",
-        "handle_store",
-        "location",
-        "project",
-        "transport",
-        "vertexai",
-    }
-)
+PASSED = frozenset({
+    "api_key", "api_version", "base_url", "client", "clock", "credentials", "deps",
+    "handle", "handle_store", "location", "project", "transport", "vertexai",
+})  # fmt: skip
 
 
 def is_agent(value: object) -> TypeGuard[AgentLike]:
@@ -149,11 +137,9 @@ def agent_name(agent: AgentLike) -> str:
 
 def _check(agent: AgentLike, options: Mapping[str, object]) -> None:
     """A function takes what it names; leaving the rest out would open another session than was asked for."""
-    parameters = inspect.signature(agent).parameters.values()
-    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+    if any(p.kind is p.VAR_KEYWORD for p in inspect.signature(agent).parameters.values()):
         return
-    taken = {p.name for p in parameters if p.kind in (p.KEYWORD_ONLY, p.POSITIONAL_OR_KEYWORD)}
-    if missing := sorted(options.keys() - taken):
+    if missing := sorted(options.keys() - keywords(agent)):
         raise ConfigError(
             f"{agent_name(agent)}() takes no {', '.join(missing)}: declare it with **options, "
             "and hand them on: connect(MODEL, ..., **options)"

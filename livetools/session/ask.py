@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from livetools.errors import NoAnswer
 from livetools.events import REPLACED, AudioChunk, Call, Event, ToolStarted, TurnComplete, Usage, UsageUpdate
 from livetools.log import get_logger
 from livetools.protocol.transcript.words import Words
 from livetools.protocol.turns.exchange import MAX_ASK_AUDIO
+from livetools.session.running.session_driver import SessionDriver
 from livetools.transport.loop.timeslice import TimeSlice
 from livetools.transport.loop.wake import make_wake
-
-if TYPE_CHECKING:
-    from livetools.session.running.session_driver import SessionDriver
 
 log = get_logger("livetools.session")
 
@@ -84,6 +81,7 @@ def reply_of(
             case UsageUpdate(counted):
                 turn = counted  # the last count of a turn holds
             case TurnComplete(reason=reason):
+                # A turn is counted several times while it runs; of these counts the last one is added.
                 usage, turn = usage + turn, Usage()
     said = "".join([*text, words.rest()])
     if reason == REPLACED or (reason == "NEED_MORE_INPUT" and (said or audio or calls)):
@@ -116,6 +114,7 @@ class Asking:
             if receipt.done and receipt.error is not None:
                 self._driver.seen(receipt.error)
                 raise receipt.error
+            # What came before an end is handed out first, so each of these is looked at again after every wait.
             if (event := exchange.next()) is not None:
                 await self._slice.share()
                 return event
@@ -126,6 +125,7 @@ class Asking:
             if exchange.done:
                 self._returned()
                 return None
+            # Before each wait: a call that began since may be one that waits for the tool that asks here.
             self._driver.check_answerable(exchange.calls)
             await self._driver.woken(self._wake)
             self._slice.rested()
@@ -195,6 +195,7 @@ class Stream:
             while (event := await self._asking.next()) is not None:
                 if word := words.take(event):
                     return word
+            # Text that was held back, in case a transcript would follow.
             if word := words.rest():
                 return word  # the next time there is nothing left
         except BaseException:

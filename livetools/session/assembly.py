@@ -70,6 +70,7 @@ class Assembly:
         """Open the session in the host. Returns when it is open, or has ended (``driver.error``)."""
         for warning in (*self.plan.warnings, *self.endpoint.warnings):
             log.warning("%s", warning)
+        # A handle that was passed is the one to resume, whatever a store holds.
         if self.store is not None and self.plan.handle is None:
             self.plan = replace(self.plan, handle=await load_handle(self.store))
         if isinstance(self.store, ConversationStore):
@@ -79,6 +80,7 @@ class Assembly:
         drivers: list[SessionDriver] = []
 
         async def main(group: TaskGroup, ready: Callable[[], None]) -> None:
+            # Before the driver and its handlers are made, which inherit the context variables that a hook sets.
             self.listeners.observe(self.hooks, session)
             machine = Machine(self.plan, reconnect=self.policy, seed=self._seed, left=self.left)
             driver = SessionDriver(
@@ -122,20 +124,18 @@ class Assembly:
 
         Raises ``ConfigError`` and ``LocalProtocolError`` before anything is changed.
         """
-        made = None if agent.tools is None else as_tools(agent.tools)
-        plan = replan(
-            driver.machine.next_plan,
-            tools=None if made is None else specs_of(made),
-            instructions=agent.instructions,
-        )
+        specs = None if agent.tools is None else specs_of(as_tools(agent.tools))
+        plan = replan(driver.machine.next_plan, tools=specs, instructions=agent.instructions)
         frame = None
+        # Within the connection where the model reads the change there; else the machine moves to another connection,
+        # whose setup holds it.
         if plan.takes_update:
             instructions = None if agent.instructions is None else plan.setup["systemInstruction"]
-            tools = None if made is None else plan.setup.get("tools", [])
+            tools = None if specs is None else plan.setup.get("tools", [])
             frame = outgoing.context_update(instructions, tools)
         elif not driver.machine.may_move:
             raise LocalProtocolError(f"{plan.model} takes no change within a connection, and {NO_DIAL}")
-        given = {"instructions": agent.instructions, "tools": made}
+        given = {"instructions": agent.instructions, "tools": specs}
         self.updated |= {what for what, value in given.items() if value is not None}
         return driver.machine.update(plan, frame, driver.clock.now(), event)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Never
+from typing import Any, Literal, Never
 
 from livetools.errors import ConfigError
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
@@ -43,11 +43,9 @@ from livetools.transport.endpoint import resolve
 from livetools.transport.websocket import WebSocket
 
 from .assembly import Assembly, specs_of
+from .handle_store import HandleStore
 from .misnamed import unexpected
 from .session import Session
-
-if TYPE_CHECKING:
-    from .handle_store import HandleStore
 
 
 def connect(
@@ -150,6 +148,7 @@ def connect(
     secrets = Secrets(
         api_key=api_key, client=client, credentials=credentials, base_url=base_url, config=config
     )
+    # The names only: a key that was passed under a wrong name is not kept.
     misnamed = list(unknown)
     del api_key, client, credentials, base_url, config, unknown  # tracebacks that print variables print ours
     with Sealed():
@@ -177,6 +176,7 @@ def connect(
             reconnect=bool(reconnect), handle=handle, history=history, lost_results=lost_results,
             setup_timeout=setup_timeout, stall_timeout=stall_timeout, input_gate=input_gate,
         )  # fmt: skip
+        # A store without handles would stay empty, and the program would believe that it can resume.
         if handle_store is not None and not plan.resumption:
             raise ConfigError(
                 f"handle_store is given, and {model} is asked for no handles: leave one of them out"
@@ -228,23 +228,16 @@ def _check(given: Mapping[str, Any]) -> None:
 
 def _joined(tools: object, fields: Secrets, store: HandleStore | None) -> list[Tool]:
     """The tools, with those of the config, which keeps what the service runs itself. A durable tool needs its store."""
-    configured, others = split_config_tools(_entries(fields.all.get("tools")))
+    configured, others = split_config_tools(configuration.several(fields.all.get("tools")))
     if fields.all.get("tools") is not None:
         fields.all = {**fields.all, "tools": others}
-    made = as_tools([*_several(tools), *configured])
-    for tool in made:
-        if callable(check := getattr(tool.handler, "check_store", None)):
-            check(store)
-    return made
-
-
-def _several(tools: object) -> Sequence[object]:
     if isinstance(tools, str | Mapping) or not isinstance(tools, Iterable):
         raise ConfigError(
             f"tools is a {type(tools).__name__}: expected a list of functions, such as [get_weather]"
         )
-    return list(tools)
-
-
-def _entries(tools: Any) -> list[object]:  # google-genai's list, or one entry
-    return list(tools) if isinstance(tools, list | tuple) else [] if tools is None else [tools]
+    made = as_tools([*tools, *configured])
+    for tool in made:
+        # Tools that outlive a process find their calls again in the store of the conversation.
+        if callable(check := getattr(tool.handler, "check_store", None)):
+            check(store)
+    return made

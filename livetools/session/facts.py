@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from livetools.errors import ConcurrencyError, ConfigError, LocalProtocolError
 from livetools.events import Usage
@@ -12,16 +12,14 @@ from livetools.protocol.input.outbox import Receipt
 from livetools.protocol.input.pcm import Samples
 from livetools.protocol.transcript.transcript import Transcript
 from livetools.session.running.host import Host
+from livetools.session.running.session_driver import SessionDriver
+from livetools.setup.plan_types import Plan
 from livetools.setup.profiles import ModelProfile
 from livetools.transport.loop.timer import in_time
 from livetools.transport.loop.wake import make_wake
 
 from .ask import Reply, settled
 from .assembly import Assembly
-
-if TYPE_CHECKING:
-    from livetools.session.running.session_driver import SessionDriver
-    from livetools.setup.plan_types import Plan
 
 
 class SessionFacts:
@@ -96,7 +94,7 @@ class SessionFacts:
         This is what to call after a reply that was ``interrupted`` by a lost connection, and before a session is left
         while calls may run; asking the same question again would run its calls again. Beside a loop over the events
         both see everything; sound from before this was called is kept where somebody has asked, or nobody loops (the
-        last 4 MiB).
+        last 4 MiB, and of words and calls beside a loop the last 512 KiB).
 
         Raises ``TimeoutError`` after ``timeout`` seconds (``None``: no limit), which names what is open,
         ``ConcurrencyError`` inside a tool or a hook, which would wait for its own end, and the error that ended the
@@ -116,6 +114,7 @@ class SessionFacts:
             )
         try:
             return await in_time(partial(settled, driver), seconds)
+        # Where nothing is open any more, there is nothing to name.
         except TimeoutError:
             still = ", ".join(driver.machine.pending)
             if not still:
@@ -167,6 +166,7 @@ class SessionFacts:
     def _here(self) -> SessionDriver:
         """The driver of a session that is used where it belongs."""
         driver = self._driver if self._driver is not None else self._running()
+        # The check that nearly every call passes; the other one finds the words for the error.
         if self._host.here() is not self._host.loop:
             self._host.require_loop()
         return driver
@@ -192,6 +192,7 @@ class SessionFacts:
         await driver.follow()
         if not receipt.done:
             await driver.handed_over(receipt, wake)
+        # The caller sees the error here, so leaving the session does not raise it again.
         if receipt.error is not None:
             driver.seen(receipt.error)
             raise receipt.error

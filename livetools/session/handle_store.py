@@ -131,9 +131,11 @@ class FileHandleStore:
             with os.fdopen(descriptor, "w", encoding="utf-8") as file:
                 file.write(handle)
                 file.flush()
+                # Before the rename, or a crash could leave an empty file under the old name.
                 os.fsync(file.fileno())
             os.replace(name, self.path)
         except BaseException:
+            # Nothing of a handle is left behind in a file that nobody looks for.
             os.unlink(name)
             raise
 
@@ -169,6 +171,7 @@ class Keeper:
 
     async def finish(self) -> None:
         """Save what is not saved yet."""
+        # Taken before the save, so that a handle that comes meanwhile is saved next.
         handle, self._newest = self._newest, None
         if handle is None:
             return

@@ -12,17 +12,17 @@ from livetools.errors import ConfigError, LocalProtocolError
 from livetools.protocol.input.images import image
 from livetools.protocol.input.pcm import pcm_bytes, sample_rate
 from livetools.protocol.messages import outgoing
+from livetools.session.running.session_driver import SessionDriver
+from livetools.setup.configuration import history
 
 from .facts import SessionFacts, checked_text
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer  # typing's own from Python 3.12 on
 
-    from livetools.session.running.session_driver import SessionDriver
-
 
 class SessionInput(SessionFacts):
-    """The verbs that send something."""
+    """The verbs that send something. They are apart from the others, so that ``help(Session)`` fits on a page."""
 
     async def send_text(self, text: str) -> None:
         """Send a user turn. Returns when its frame is written to a socket; waits while there is no connection.
@@ -60,6 +60,7 @@ class SessionInput(SessionFacts):
         receipt = driver.machine.generate_reply(instructions, driver.clock.now())
         try:
             await self._sent(receipt)
+        # Unlike the user's own text it may be taken back: nothing is lost that somebody has said.
         except anyio.get_cancelled_exc_class():
             driver.machine.take_back(receipt)
             raise
@@ -73,8 +74,6 @@ class SessionInput(SessionFacts):
 
         Raises ``LocalProtocolError`` on models that accept content only before the first turn (3.1).
         """
-        from livetools.setup.configuration import history
-
         if not isinstance(turn_complete, bool):
             raise ConfigError(f"turn_complete={turn_complete!r:.40}: True or False is expected")
         driver = self._live()
@@ -97,6 +96,7 @@ class SessionInput(SessionFacts):
         sound = pcm_bytes(pcm)
         if not (type(rate) is int and 0 < rate == self._rate):  # else it was checked before
             rate = self._checked_rate(rate)
+        # A chunk may end within a sample; that byte goes with the next one.
         whole = self._samples.whole(sound)
         self._assembly.listeners.sound(whole, rate)
         driver = self._media(outgoing.audio(whole, rate) if whole else b"", "audio")
@@ -166,6 +166,7 @@ class SessionInput(SessionFacts):
 
     def _media(self, frame: bytes, kind: str) -> SessionDriver:
         driver = self._live()
+        # Less than one sample makes no frame.
         if frame:
             driver.media(frame, kind)
         return driver

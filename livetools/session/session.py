@@ -76,6 +76,7 @@ class Session(SessionInput):
         if self._inside(driver):
             return  # left by one of its own tools or hooks, which cannot wait for its own end
         await self._host.stop(grace=closing.LEAVE)
+        # An error of the body goes first, and one that a verb has raised is not raised twice.
         if exc is None and driver.error is not None and not driver.told:
             driver.seen(driver.error)
             raise driver.error
@@ -127,9 +128,11 @@ class Session(SessionInput):
     async def __anext__(self) -> Event:
         """The next event. Cancelling loses no event. Raises, once, the error that ended the session."""
         driver = self._here()
+        # Nearly always there is one, which takes no coroutine.
         event = driver.inbox.take() or await driver.inbox.get()
         if event is not None:
             return event
+        # Raised once: a loop that begins again after it ends at once.
         if driver.error is not None and not self._ended:
             self._ended = True
             raise driver.why_over()
@@ -174,11 +177,10 @@ class Session(SessionInput):
             raise LocalProtocolError(
                 f"{call.name} has a handler, which answers its calls: respond() is for tools that are only declared"
             )
-        done = (
-            error_outcome(value, call.name)
-            if isinstance(value, Exception)
-            else outcome(value, driver.machine.plan.response_key)
-        )
+        if isinstance(value, Exception):
+            done = error_outcome(value, call.name)
+        else:
+            done = outcome(value, driver.machine.plan.response_key)
         await driver.settled(run, done)
 
     async def approve(self, call: Call) -> None:
@@ -244,6 +246,7 @@ class Session(SessionInput):
         driver = self._live()
         run, now = self._open_run(call), driver.clock.now()
         machine = driver.machine
+        # The machine decides whether it still waits: it may have timed out since it was asked.
         waited = machine.approve(run, now) if refusal is None else machine.refuse(run, refusal, now)
         await driver.follow()
         if not waited:

@@ -28,39 +28,21 @@ Json: TypeAlias = Any  # whatever JSON can say
 HTTP_OPTIONS = frozenset({"baseUrl", "apiVersion", "headers"})
 
 # Documented as not supported in Live (ai.google.dev/api/live, 2026-09).
-NOT_LIVE = frozenset(
-    {
-        "responseLogprobs",
-        "responseMimeType",
-        "logprobs",
-        "responseSchema",
-        "responseJsonSchema",
-        "stopSequences",
-        "routingConfig",
-        "audioTimestamp",
-    }
-)
+NOT_LIVE = frozenset({
+    "responseLogprobs", "responseMimeType", "logprobs", "responseSchema", "responseJsonSchema", "stopSequences",
+    "routingConfig", "audioTimestamp",
+})  # fmt: skip
 
 #: What other APIs call the choice of tools, which Live does not have.
 TOOL_CHOICE = frozenset({"toolConfig", "toolChoice", "functionCallingConfig"})
 NO_TOOL_CHOICE = "a Live session cannot force or forbid calls (python-genai#468)"
 ALLOWED_INSTEAD = "Use allowed=[...]: a call to another tool is answered with an error."
 
-_FREE = frozenset(  # what lies under these is the user's own, names included
-    {
-        "labels",
-        "args",
-        "response",
-        "parametersJsonSchema",
-        "responseJsonSchema",
-        "headers",
-        "default",
-        "example",
-        "partMetadata",
-        "customConfigs",
-        "jsonSchema",
-    }
-)
+# What lies under these is the user's own, names included.
+_FREE = frozenset({
+    "labels", "args", "response", "parametersJsonSchema", "responseJsonSchema", "headers", "default", "example",
+    "partMetadata", "customConfigs", "jsonSchema",
+})  # fmt: skip
 _NAMED = frozenset({"properties", "defs"})  # names of the user's own over schemas
 
 
@@ -93,6 +75,13 @@ def plain(value: object, key: str = "") -> Json:
     raise ConfigError(
         f"{snake(key) or 'the configuration'} holds a {type(value).__name__}, which JSON cannot say"
     )
+
+
+def several(value: Any) -> list[Any]:
+    """What google-genai takes for a list: a list, one entry of it, or ``None`` for an empty one."""
+    if value is None:
+        return []
+    return list(value) if isinstance(value, (list, tuple)) else [value]
 
 
 def _dumped(value: object) -> object:
@@ -250,9 +239,7 @@ def _field(key: str, value: object) -> Json:
     if key in {"inputAudioTranscription", "outputAudioTranscription"} and value is True:
         return {}
     if key == "responseModalities":
-        many = value if isinstance(value, (list, tuple)) else [value]
-        plainly = [plain(m) for m in many]
-        return [m.upper() if isinstance(m, str) else m for m in plainly]
+        return [m.upper() if isinstance(m, str) else m for m in map(plain, several(value))]
     return plain(value, key)
 
 
@@ -304,8 +291,7 @@ def content(value: object, where: str) -> Json:
         raise ConfigError(f"{where}: expected text, a part or a content, not {type(value).__name__}")
     if "parts" not in given:
         return {"parts": [_part(given, where)]}
-    parts = given["parts"]
-    return {**given, "parts": [_part(p, where) for p in (parts if isinstance(parts, list) else [parts])]}
+    return {**given, "parts": [_part(part, where) for part in several(given["parts"])]}
 
 
 def _part(value: object, where: str) -> Json:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from livetools.errors import ConfigError, ToolDefinitionError
 
-from .configuration import Json, plain
+from .configuration import Json, plain, several
 from .plan_types import CallPolicy, ToolSpec
 from .sdk import values
 
@@ -75,8 +75,7 @@ def split(entries: object) -> tuple[list[dict[str, Json]], list[ToolSpec]]:
     """
     builtin: list[dict[str, Json]] = []
     specs: list[ToolSpec] = []
-    many = entries if isinstance(entries, (list, tuple)) else () if entries is None else (entries,)
-    for entry in many:
+    for entry in several(entries):
         if not isinstance(entry, Mapping) and not hasattr(entry, "model_dump"):
             raise ConfigError(f"config.tools holds a {type(entry).__name__}: pass it in tools=[...]")
         told: dict[str, Json] = plain(entry)

@@ -65,6 +65,8 @@ def make_plan(
         profile=profile,
         **options,
     )
+    # Three steps, each on the plan of the one before: what the model and the connection decide, the rest of the
+    # setup, and then the tools, whose policies depend on both.
     told = _known(profile, model, location)
     plan = _with_line(asked, fields, reconnect)
     plan = _with_setup(plan, fields, api_version, told)
@@ -80,14 +82,14 @@ def replan(plan: Plan, *, tools: Sequence[ToolSpec] | None = None, instructions:
 
     What the service runs itself (search, code execution) stays. Raises as :func:`make_plan` does.
     """
-    told: list[str] = []
     if instructions is not None:
         content = configuration.content(instructions, "instructions")
         plan = replace(plan, setup={**plan.setup, "systemInstruction": content})
     if tools is None:
         return plan
+    # All functions are in one entry of their own, which is made again; the other entries are the service's.
     builtin = [entry for entry in plan.setup.get("tools", ()) if "functionDeclarations" not in entry]
-    return _with_tools(plan, builtin, tools, told)
+    return _with_tools(plan, builtin, tools, [])
 
 
 def adjusted(
@@ -144,6 +146,7 @@ def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Pla
     """What belongs to the model and to the connection, with the requested resumption."""
     profile, setup = plan.profile, dict(plan.setup)
     asked = dict(setup.pop("sessionResumption", None) or {})
+    # The handle is put in with each connection, since it changes; what remains of the field is asked for each time.
     if (given := asked.pop("handle", None)) and plan.handle:
         raise ConfigError("handle and config.session_resumption.handle are both set: pass only one of them")
     handle = plan.handle or given
@@ -152,6 +155,7 @@ def _with_line(plan: Plan, fields: Mapping[str, object], reconnect: bool) -> Pla
     if plan.history and profile.seed == "none":
         raise ConfigError(f"{profile.family} takes no history; leave history= out")
     wanted = reconnect or handle is not None or "sessionResumption" in plan.setup
+    # None in the config turns the resumption off; a missing field leaves it to ``reconnect``.
     resumption = profile.resumption and wanted and fields.get("sessionResumption", {}) is not None
     if resumption:
         setup["sessionResumption"] = asked
@@ -204,6 +208,7 @@ def _with_setup(plan: Plan, fields: Mapping[str, object], api_version: str | Non
     _thinking(setup, profile)
     _proactive(setup, profile, api_version)
     _details(setup, profile, told)
+    # A text model sends its words as text, and has nothing to transcribe.
     speaks = setup["generationConfig"]["responseModalities"] != ["TEXT"]
     if speaks and "outputAudioTranscription" not in fields:
         setup["outputAudioTranscription"] = {}  # so that ask() has words to return
@@ -229,6 +234,7 @@ def _judge(setup: dict[str, Json], path: str, verdict: str, why: str, told: list
 
 def _modality(setup: dict[str, Json], profile: ModelProfile) -> None:
     generation = setup.setdefault("generationConfig", {})
+    # The service would answer in sound by itself; it is written out, so that what depends on it finds it here.
     wanted = generation.setdefault("responseModalities", [profile.default_modality])
     if len(wanted) != 1:
         raise ConfigError(f"response_modalities={wanted}: a Live session answers in exactly one")
@@ -246,6 +252,7 @@ def _thinking(setup: dict[str, Json], profile: ModelProfile) -> None:
     level = thinking.get("thinkingLevel")
     if level is not None:
         thinking["thinkingLevel"] = level = str(level).upper()
+    # An empty object says nothing, and is left out.
     if not thinking:
         setup["generationConfig"].pop("thinkingConfig", None)
     levels = ", ".join(sorted(profile.thinking_levels))
@@ -260,6 +267,7 @@ def _thinking(setup: dict[str, Json], profile: ModelProfile) -> None:
 
 def _proactive(setup: dict[str, Json], profile: ModelProfile, api_version: str | None) -> None:
     proactivity = setup.get("proactivity")
+    # True is what it is anyway and is left out; only False contradicts the model.
     if proactivity is not None and profile.proactivity == "always":
         if False in proactivity.values():
             raise ConfigError(
@@ -267,6 +275,7 @@ def _proactive(setup: dict[str, Json], profile: ModelProfile, api_version: str |
             )
         del setup["proactivity"]
     early = "proactivity" in setup or "enableAffectiveDialog" in setup["generationConfig"]
+    # Without a version of the user's own the endpoint has chosen v1alpha already.
     if early and not profile.vertex and api_version not in (None, "v1alpha"):
         raise ConfigError(
             f"proactivity and affective dialog are of API version v1alpha, and {api_version} was asked for: "
@@ -281,6 +290,7 @@ def _details(setup: dict[str, Json], profile: ModelProfile, told: list[str]) -> 
         raise ConfigError(f"turn_coverage={coverage!r} would be refused; must be one of {able}")
     speech = setup["generationConfig"].get("speechConfig", {})
     voice = speech.get("voiceConfig", {}).get("prebuiltVoiceConfig", {}).get("voiceName")
+    # Voices are added more often than this table is changed, so an unknown one is no error.
     if voice is not None and voice not in profile.voices:
         told.append(f"{voice!r} is not a known voice of {profile.family}; the service may refuse it")
 
@@ -296,6 +306,7 @@ def _with_tools(
     declarations.check(specs)
     if specs and not profile.functions:
         raise ConfigError(f"{profile.family} calls no functions; leave tools out")
+    # Answers as content are content in the middle of a session.
     if specs and plan.reply_format == "client_content" and profile.content_mid_session == "refused":
         raise ConfigError(
             f"{profile.family} closes the connection for client_content in mid-session: "
@@ -306,6 +317,7 @@ def _with_tools(
     if specs:
         declared = [declaration(spec, policies[declarations.name(spec)]) for spec in specs]
         entries.append({"functionDeclarations": declared})
+    # A warning only: update() may declare these later.
     strange = sorted((plan.allowed or frozenset()) - policies.keys())
     if strange:
         told.append(f"allowed names tools that are not declared: {', '.join(strange)}")
@@ -337,6 +349,7 @@ def _policy(spec: ToolSpec, plan: Plan, told: list[str]) -> CallPolicy:
     name, options, profile = declarations.name(spec), spec.options, plan.profile
     behavior, background = _behavior(spec, plan, told)
     awaited = behavior == "BLOCKING"
+    # While the model waits for a call it reads one response, the final one.
     streaming = _streams(plan) and not awaited
     if "parametersJsonSchema" in spec.declaration and profile.json_schema == "ignored":
         told.append(
@@ -387,6 +400,7 @@ def _behavior(
     """The declared behavior, and whether the call is answered at once and its result sent later."""
     name, profile, wanted = declarations.name(spec), plan.profile, _wanted(spec)
     if wanted is None:
+        # A generator is meant to report bit by bit, which a model reads of calls that it does not wait for.
         if profile.blocking == "refused" or (spec.generator and profile.states_behavior and _streams(plan)):
             return "NON_BLOCKING", False
         return ("BLOCKING" if profile.states_behavior else profile.default_behavior), False
@@ -397,6 +411,7 @@ def _behavior(
                 "leave behavior out, or say behavior='non_blocking'"
             )
         return "BLOCKING", False
+    # Both are the same where the model does not wait: background work only differs where it would.
     if profile.non_blocking == "honoured":
         return "NON_BLOCKING", False
     if wanted == "BACKGROUND":

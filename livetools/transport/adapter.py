@@ -28,7 +28,7 @@ from .contract import Gone
 from .dialling import reached
 from .line.framing import DATA, PONG
 from .line.pongs import Pongs
-from .line.silence import Silence
+from .line.silence import Sign, Silence
 from .websocket_errors import gone
 
 if TYPE_CHECKING:
@@ -94,9 +94,14 @@ class Inflow:
         self.waiting.append(message)
         self.news.set()
 
-    def dead(self) -> None:
-        """The line breaks for its silence."""
-        self.blame(TimeoutError(f"no byte came for {self.silence.dead_after:g} s, not even a pong"))
+    def is_dead(self, unread: bool) -> bool:
+        """Look at the silence of the line: ask it for a sign of life where that is due. True: it has broken."""
+        sign = self.silence.look(unread)
+        if sign is Sign.PING:
+            self.pongs.ping()
+        elif sign is Sign.DEAD:
+            self.blame(TimeoutError(f"no byte came for {self.silence.dead_after:g} s, not even a pong"))
+        return sign is Sign.DEAD
 
     def end(self) -> None:
         """Nothing more will come."""

@@ -86,6 +86,7 @@ class Key(Identity):
 async def _called(source: Callable[[], str | Awaitable[str]]) -> object:
     try:
         value = source()
+        # Asked of the value, not of the function: a lambda may return a coroutine.
         return await value if inspect.isawaitable(value) else value
     except Exception as error:  # its text may quote the key
         raise ConnectFailed(f"api_key() raised {type(error).__name__}; the session was not dialled") from None
@@ -128,6 +129,7 @@ class GoogleCloud(Identity):
 
     async def renew(self, refused: Mapping[str, str]) -> bool:
         async with self._lock:
+            # The token in use now is another one than the service has refused.
             if refused.get("Authorization") != f"Bearer {getattr(self._credentials, 'token', None)}":
                 return True  # another session with these credentials has refreshed them meanwhile
             try:
@@ -142,12 +144,14 @@ class GoogleCloud(Identity):
             self._credentials, _ = application_default()
         credentials = self._credentials
         token = getattr(credentials, "token", None)
+        # Only what is due is refreshed: that takes a request to Google, before each dial.
         if not token or getattr(credentials, "expired", False):
             _refresh(credentials)
             token = getattr(credentials, "token", None)
         if not token:
             raise ConnectFailed(f"{type(credentials).__name__} gave no access token")
         headers = {"Authorization": f"Bearer {token}"}
+        # User credentials name the project whose quota is used; service accounts have one of their own.
         if quota := getattr(credentials, "quota_project_id", None):
             headers["x-goog-user-project"] = str(quota)
         return Grant(headers)

@@ -92,6 +92,7 @@ class Endpoint:
 
     def _url(self, ephemeral: bool) -> str:
         parts = urlsplit(self.base)
+        # A whole URL was given, which may be of a gateway with paths of its own.
         if parts.path.endswith(_METHODS):
             return self.base
         if self.vertexai:
@@ -154,7 +155,7 @@ def resolve(
     given = _Given(bool(vertexai), api_key, credentials, project, location, base_url, api_version)
     given.headers = _checked_headers(options.get("headers") or {})
     if client is not None:
-        given = _with_client(given, client, vertexai)
+        _add_client(given, client, vertexai)
     else:
         _add_environment(given, vertexai, environ)
     if given.vertexai:
@@ -183,6 +184,7 @@ def _once(name: str, argument: str | None, configured: str | None) -> str | None
 def _version(given: _Given, v1alpha: bool, ephemeral: bool, environ: Mapping[str, str]) -> str:
     usual = "v1beta1" if given.vertexai else "v1beta"
     version = given.api_version
+    # What was asked for is kept, even where only v1alpha would do: the plan refuses that with a reason.
     if version is None and not given.vertexai and (v1alpha or ephemeral):
         version = "v1alpha"
     if version is None:
@@ -209,12 +211,13 @@ def _checked_headers(headers: Mapping[str, object]) -> dict[str, str]:
 # Who said it: a client, or the arguments and the environment
 
 
-def _with_client(own: _Given, client: object, vertexai: bool | None) -> _Given:
-    """What a ``google.genai.Client`` knows, under the base_url, version and headers given beside it.
+def _add_client(given: _Given, client: object, vertexai: bool | None) -> None:
+    """Add what a ``google.genai.Client`` knows, under the base_url, version and headers given beside it.
 
     The client shows only ``vertexai`` openly; the rest is read where google-genai 3.x keeps it.
     """
-    doubled = [n for n in ("api_key", "credentials", "project", "location") if getattr(own, n) is not None]
+    # These say as whom the client dials. Where it dials may still be said beside it: base_url, version, headers.
+    doubled = [n for n in ("api_key", "credentials", "project", "location") if getattr(given, n) is not None]
     if vertexai is not None:
         doubled.append("vertexai")
     if doubled:
@@ -231,16 +234,13 @@ def _with_client(own: _Given, client: object, vertexai: bool | None) -> _Given:
     version = options.api_version
     if not inner.vertexai and version == "v1":
         version = None  # google-genai's own default, and not what Live is served best by
-    return _Given(
-        vertexai=bool(inner.vertexai),
-        api_key=inner.api_key or None,
-        credentials=getattr(inner, "_credentials", None),
-        project=inner.project if inner.vertexai else None,
-        location=inner.location if inner.vertexai else None,
-        base_url=own.base_url or options.base_url,
-        api_version=own.api_version or version,
-        headers={**headers, **own.headers},
-    )
+    given.vertexai = bool(inner.vertexai)
+    given.api_key, given.credentials = inner.api_key or None, getattr(inner, "_credentials", None)
+    if given.vertexai:
+        given.project, given.location = inner.project, inner.location
+    given.base_url = given.base_url or options.base_url
+    given.api_version = given.api_version or version
+    given.headers = {**headers, **given.headers}
 
 
 def _add_environment(given: _Given, vertexai: bool | None, environ: Mapping[str, str]) -> None:
@@ -296,6 +296,7 @@ def _gemini(given: _Given, allow_insecure: bool, environ: Mapping[str, str]) -> 
     if given.api_key is not None:
         return Key(given.api_key), base
     if loopback:
+        # A server on this machine needs no key. It gets a header all the same, as the service does.
         return Key(PLACEHOLDER), base
     if {name.lower() for name in given.headers} & {"authorization", "x-goog-api-key"}:
         return Fixed(), base
@@ -316,6 +317,7 @@ def _vertex(
     given: _Given, allow_insecure: bool, default: Callable[[], tuple[object, str | None]]
 ) -> tuple[Identity, str]:
     google = _is_google(given.base_url)
+    # A key of the express mode has a project of its own, and needs neither of the two.
     if google and not given.location and given.api_key is None:
         given.location = "global"
     if google and not given.project and given.api_key is None:
@@ -337,6 +339,7 @@ def _vertex(
 def _vertex_identity(given: _Given, google: bool, loopback: bool) -> Identity:
     if given.api_key is not None:
         return Key(given.api_key)
+    # Google itself is never asked without credentials; where none are given, the default ones are found at the dial.
     if given.credentials is not None or google:
         return GoogleCloud(given.credentials)
     if loopback:
@@ -377,6 +380,7 @@ def websocket_url(text: str, allow_insecure: bool = False) -> tuple[str, bool]:
     if {name.lower() for name, _ in parse_qsl(parts.query)} & {"key", "api_key", "access_token", "token"}:
         raise ConfigError("base_url holds a key, and URLs end up in logs: pass api_key= instead")
     try:
+        # Reading the port is what raises for one that is not a number.
         loopback, _ = is_loopback(parts.hostname), parts.port
     except ValueError:
         raise ConfigError(

@@ -24,7 +24,7 @@ from .adapter import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
 from .contract import Gone
 from .line.framing import FIN, PING, PONG, TEXT, Cutter, Unlawful, frame, masks
 from .line.pongs import Pongs
-from .line.silence import Sign, Silence
+from .line.silence import Silence
 
 _HEAD_ENDS = b"\r\n\r\n"
 
@@ -157,17 +157,10 @@ class PushConnection(Receiving, ClientConnection):
         Not with a :class:`Timer`: each look is later than the one before, and :class:`Silence` itself takes a gap of
         the clock off the silence, on both loops.
         """
-        silence = self.inflow.silence
-        if self._look is not None:
-            if self.inflow.paused:
-                silence.heard = self._time()  # what has come is not read
-            match silence.look():
-                case Sign.PING:
-                    self.inflow.pongs.ping()
-                case Sign.DEAD:
-                    self.inflow.dead()
-                    return self.transport.abort()
-        self._look = asyncio.get_running_loop().call_later(silence.wait, self.watch)
+        inflow = self.inflow
+        if self._look is not None and inflow.is_dead(unread=inflow.paused):
+            return self.transport.abort()
+        self._look = asyncio.get_running_loop().call_later(inflow.silence.wait, self.watch)
         return None
 
     def leave(self) -> None:

@@ -21,7 +21,7 @@ from .adapter import LINGER, WAITING, Adapter, Inflow, Limits, Receiving
 from .dialling import reached
 from .line.framing import PING, TEXT, frame, masks
 from .line.pongs import Pongs
-from .line.silence import Sign, Silence
+from .line.silence import Silence
 
 
 class TrioDial(connect):
@@ -65,6 +65,7 @@ class Line(trio.abc.Stream):
         while self.waits_for_room:
             self._room = trio.Event()
             await self._room.wait()
+        # Once the closing frames have been exchanged it is for the peer to close the line.
         with trio.move_on_after(LINGER if self._closes() else inf):
             try:
                 data = await self._stream.receive_some(max_bytes)
@@ -110,6 +111,7 @@ class TrioConnection(Receiving, ClientConnection):
         self.limits, self.inflow, self._nursery = limits, Inflow(), nursery
         self.inflow.pongs = Pongs(self._ping, self._later, trio.current_time)
         self.inflow.silence = Silence(limits.dead_after, trio.current_time)
+        # TLS cannot close one direction alone, and websockets asks the type of the stream whether it can.
         kind = HalfLine if isinstance(stream, trio.abc.HalfCloseableStream) else Line
         self.line = kind(stream, self.inflow, protocol.close_expected)
         super().__init__(nursery, self.line, protocol, **kwargs)
@@ -128,14 +130,8 @@ class TrioConnection(Receiving, ClientConnection):
         while not inflow.over:
             with trio.move_on_after(inflow.silence.wait):
                 return await self.wait_closed()
-            if self.line.waits_for_room:
-                inflow.silence.heard = trio.current_time()  # what has come is not read
-            match inflow.silence.look():
-                case Sign.PING:
-                    inflow.pongs.ping()
-                case Sign.DEAD:
-                    inflow.dead()
-                    return await trio.aclose_forcefully(self.line)
+            if inflow.is_dead(unread=self.line.waits_for_room):
+                return await trio.aclose_forcefully(self.line)
         return None
 
     def leave(self) -> None:
@@ -188,6 +184,7 @@ class TrioAdapter(Adapter[TrioConnection]):
         except (trio.ClosedResourceError, trio.BrokenResourceError) as error:
             self._inflow.blame(error.__cause__)
             raise await self._gone() from None
+        # The frame may have been cut in the middle, so nothing more can be written on this line.
         if scope.cancelled_caught:
             self._inflow.blame(TimeoutError(f"no frame was taken for {timeout:g} s"))
             await self._cut()

@@ -11,6 +11,7 @@ import ssl
 from typing import TYPE_CHECKING
 
 from livetools.errors import ConfigError, ConnectFailed, LiveToolsError, RemoteProtocolError
+from livetools.protocol.connection.close_codes import http_error
 
 from .contract import Gone
 from .dialling import INVALID_PROXY, named, stage
@@ -27,6 +28,7 @@ def gone(error: ConnectionClosed, closing: bool, cause: BaseException | None = N
     by_us = closing and error.rcvd_then_sent is not True
     if error.rcvd is not None:
         return Gone(error.rcvd.code, error.rcvd.reason, by_us)
+    # We have closed, and the peer has not answered: what it sent was too big.
     if error.sent is not None and error.sent.code == 1009:
         return Gone(1009, f"the message exceeds max_message ({error.sent.reason})")
     if error.sent is not None and not closing:
@@ -44,20 +46,20 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
     match error:
         case LiveToolsError():
             return error
-        case ws.InvalidStatus():
-            return _refused(error, where)
+        case ws.InvalidStatus(response=response):
+            return _refused(response.status_code, bytes(response.body or b""), where)
         case ws.InvalidURI():
             return ConfigError(f"the URL of the service is not valid (host {where}); see base_url")
         case ws.InvalidProxy():
             return ConfigError(INVALID_PROXY)
-        case ws.InvalidProxyStatus():
-            status = error.response.status_code
-            return ConnectFailed(f"the proxy refused to connect to {where} (HTTP {status})")
+        case ws.InvalidProxyStatus(response=response):
+            return ConnectFailed(f"the proxy refused to connect to {where} (HTTP {response.status_code})")
         case ws.ProxyError():
             through = "the proxy" if proxy is None else f"the proxy {named(proxy)}"
             return ConnectFailed(
                 f"{through} did not connect to {where}; see WebSocket(proxy=...) and HTTPS_PROXY"
             )
+        # The line was closed where the response to the upgrade should have come.
         case ws.InvalidMessage() if isinstance(error.__cause__, EOFError):
             plain = url.startswith("ws:")
             tls = ". Does the port want TLS? Then base_url begins with wss://" if plain else ""
@@ -74,13 +76,8 @@ def dial_error(error: Exception, url: str, proxy: str | None = None) -> LiveTool
     return _unreachable(error, where, proxy)
 
 
-def _refused(error: Exception, where: str) -> LiveToolsError:
-    from websockets.exceptions import InvalidStatus
-
-    from livetools.protocol.connection.close_codes import http_error
-
-    assert isinstance(error, InvalidStatus)
-    status, body = error.response.status_code, bytes(error.response.body or b"")
+def _refused(status: int, body: bytes, where: str) -> LiveToolsError:
+    # A redirect is not followed: it could carry the key to another host.
     if status in range(300, 400):
         return RemoteProtocolError(f"{where} redirects (HTTP {status}). Set base_url to where it leads")
     return http_error(status, body.decode("utf-8", "replace"))
@@ -88,6 +85,7 @@ def _refused(error: Exception, where: str) -> LiveToolsError:
 
 def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsError:
     """The operating system's and TLS's errors; trio wraps the latter."""
+    # The most telling cause first: what TLS says, then the proxy, then the address.
     causes = _causes(error)
     for cause in causes:
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -96,6 +94,7 @@ def _unreachable(error: Exception, where: str, proxy: str | None) -> LiveToolsEr
             )
         if isinstance(cause, ssl.SSLError):
             return _no_tls(where, cause.reason or str(cause))
+    # A peer that does not speak TLS closes the line, and all that is left is an error of the socket.
     if isinstance(error, OSError) and stage() == "TLS":
         return _no_tls(where, _told(error))
     if proxy is not None and isinstance(error, OSError):

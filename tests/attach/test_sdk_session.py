@@ -64,8 +64,8 @@ def text(number: int) -> bytes:
 
 
 @asynccontextmanager
-async def running(session: Full, as_content: bool = False) -> AsyncIterator[SDKTransport]:
-    transport = SDKTransport(session, as_content)
+async def running(session: Full) -> AsyncIterator[SDKTransport]:
+    transport = SDKTransport(session)
     async with anyio.create_task_group() as group:
         transport.open(Starter(group))
         yield transport
@@ -84,15 +84,11 @@ async def test_what_need_not_wait_is_sent_soon() -> None:
     answers: list[Any] = [{"id": "c1", "name": "f", "response": {"output": 1}}]
     async with running(session) as transport:
         assert transport.writable
-        assert transport.answer(answers)
+        assert transport.put(json.dumps({"toolResponse": {"functionResponses": answers}}).encode())
         await anyio.wait_all_tasks_blocked()
         assert transport.writable
         assert transport.put(json.dumps({"clientContent": {"turns": [], "turnComplete": True}}).encode())
-    async with running(session, as_content=True) as transport:
-        assert transport.answer(answers)
-    as_content = {"role": "user", "parts": [{"functionResponse": answers[0]}]}
-    assert session.sent == [answers, ([], True), ([as_content], True)]
-    assert session.sent[0] is answers  # nobody has encoded them
+    assert session.sent == [answers, ([], True)]
 
 
 async def test_frames_keep_their_order_and_none_is_sent_by_a_task_of_the_users() -> None:

@@ -72,16 +72,12 @@ class AnswerFrame(Frame):
     def make(self) -> bytes | None:
         """The bytes; ``None``: nothing is left to say."""
         if self.data is None:
-            bodies = self.bodies()
+            bodies = [answer.body for answer in self.answers if answer.record.state is not _VOID]
             if bodies:
                 self.data = self._format(bodies)
             elif self.dropped is not None:
                 self.dropped()
         return self.data
-
-    def bodies(self) -> list[Mapping[str, Any]]:
-        """What is left to say, for a transport that encodes it itself."""
-        return [answer.body for answer in self.answers if answer.record.state is not _VOID]
 
 
 class Replies:

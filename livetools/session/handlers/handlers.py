@@ -6,13 +6,13 @@ import inspect
 import logging
 import math
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from concurrent import futures
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextvars import Context, copy_context
 from dataclasses import dataclass, field, replace
 from functools import partial
 from traceback import walk_tb
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import anyio
 
@@ -23,7 +23,7 @@ from livetools.protocol.calls import refusals
 from livetools.protocol.calls.actions import Outcome
 from livetools.session.framelog import detail
 from livetools.setup.secrecy import place
-from livetools.tools import ToolContext, ToolResult
+from livetools.tools import Hooks, Tool, ToolContext, ToolResult
 from livetools.tools.callbacks import with_context
 from livetools.tools.offline import closing, is_async_iterable
 from livetools.tools.results import error_outcome, failure, outcome, tool_error
@@ -33,11 +33,6 @@ from livetools.transport.loop.wake import on_trio, this_task, was_cancelled
 from .from_thread import WayBack
 from .leavable import Leavable
 from .threads import DaemonThreads, result_of
-
-if TYPE_CHECKING:
-    from concurrent.futures import Future
-
-    from livetools.tools import Hooks, Tool
 
 log = get_logger("livetools.calls")
 
@@ -131,7 +126,8 @@ class Handlers:
                 await _turn_of_the_loop()
             if not is_of_the_user(error):
                 raise
-            withdrawn = job.stopped and isinstance(error, futures.CancelledError)
+            # A future that no thread had taken up was cancelled: the handler has not failed, it never began.
+            withdrawn = job.stopped and isinstance(error, CancelledError)
             done = cancelled() if withdrawn else self.failed(error, tool)
         else:
             if self.failures and done.error is None:
@@ -213,11 +209,10 @@ class Handlers:
 
     async def ended_early(self, tool: Tool, call: Call, reason: Exception | None) -> None:
         """Tell the hooks of a call that was over before its handler was, or before that could begin."""
-        if (
-            reason is None or reason is refusals.CANCELLED.error
-        ):  # the session has ended, or the server took it back
+        # Without a reason the session has ended. A call that failed is one whose time was up, or that was refused.
+        if reason is None or reason is refusals.CANCELLED.error:
             await self.tell(tool, "on_cancel", call)
-        else:  # its time was up, or a person has refused it
+        else:
             await self.tell(tool, "on_error", call, reason)
 
     async def _handle(self, job: Job, tool: Tool, desk: Desk) -> Outcome:
@@ -249,7 +244,7 @@ class Handlers:
         if executor is None:
             most = tool.options["max_result_bytes"]
             return await self.threaded(job, partial(copy_context().run, self._made, function, most))
-        run = self._elsewhere(job, function.func, isinstance(executor, futures.ThreadPoolExecutor))
+        run = self._elsewhere(job, function.func, isinstance(executor, ThreadPoolExecutor))
         return await self._submitted(job, executor.submit(run, *function.args, **function.keywords))
 
     def _elsewhere(self, job: Job, function: Callable[..., Any], thread: bool) -> Callable[..., Any]:
@@ -265,6 +260,7 @@ class Handlers:
     def _made(self, function: Callable[[], Any], most: int | None) -> Any:
         """The outcome of a sync function, put into words in its thread: a lazy or a large result takes time."""
         value = function()
+        # These need the loop; everything else is put into words here, beside it.
         waits = inspect.isawaitable(value) or inspect.isgenerator(value) or is_async_iterable(value)
         return value if waits else outcome(value, self.key, most)
 
@@ -290,16 +286,14 @@ class Handlers:
         """Report each yield; gather them where the model takes no response bit by bit."""
         gathered: list[object] = []
         most = tool.options["max_result_bytes"]
-        last = ToolResult()  # what the yields say of the session
+        ends_session, handoff = False, None  # what the yields ask of the session
         async with closing(values):
             async for value in values:
                 plain = value
                 if isinstance(value, ToolResult):
                     plain = value.value
-                    last = ToolResult(
-                        ends_session=last.ends_session or value.ends_session,
-                        handoff=value.handoff or last.handoff,
-                    )
+                    ends_session = ends_session or value.ends_session
+                    handoff = value.handoff or handoff
                 part = outcome(value, self.key, most) if job.streams else None
                 if part is None:
                     gathered.append(value)  # the media of a ToolResult go along
@@ -307,7 +301,7 @@ class Handlers:
                 if job.stopped:
                     break
         done = Outcome({}) if job.streams else outcome(gathered, self.key, most)
-        done.ends_session, done.handoff = last.ends_session, last.handoff
+        done.ends_session, done.handoff = ends_session, handoff
         return done
 
     async def user(self, function: Callable[..., Any], context: ToolContext[Any], *args: object) -> Any:
@@ -316,6 +310,7 @@ class Handlers:
         It gets the context if it takes one.
         """
         positional, keyword = with_context(function, args, context)
+        # A coroutine function runs in the loop. A sync one could hold that up, and gets a thread.
         if inspect.iscoroutinefunction(function):
             return await function(*positional, **keyword)
         value = await self.unhindered(partial(copy_context().run, function, *positional, **keyword))
@@ -407,12 +402,7 @@ def note(job: Job, done: Outcome, elapsed: float) -> None:
     if not log.isEnabledFor(level):
         return
     how = "done" if error is None else type(error).__name__
-    extra: Mapping[str, object] = {
-        "call_id": call.id,
-        "tool": call.name,
-        "duration": elapsed,
-        "outcome": how,
-    }
+    extra = {"call_id": call.id, "tool": call.name, "duration": elapsed, "outcome": how}
     if error is None or level == logging.INFO:
         log.log(level, "%s (%s): %s in %.3f s", call.name, call.id, how, elapsed, extra=extra)
         return

@@ -35,27 +35,19 @@ log = get_logger("livetools.calls")
 #: The kinds of handlers whose yields may go out one by one.
 GENERATORS = frozenset({"generator", "async_generator"})
 
-SERVING: ContextVar[Job | _Asking | Leavable | None] = ContextVar("livetools_serving", default=None)
+SERVING: ContextVar[Job | _Asked | Leavable | None] = ContextVar("livetools_serving", default=None)
 
 
-class _Asking:
-    """A tool's ``approval`` that runs."""
+class _Asked:
+    """A call whose hooks and ``approval`` are asked, until it runs or never will. ``variables``: the context variables
+    that the hooks have left, once all have let it run. ``scope``: around what asks, as long as that runs."""
 
-    __slots__ = ("run", "scope")
+    __slots__ = ("call", "run", "scope", "tool", "variables")
 
-    def __init__(self, run: int) -> None:
-        self.run, self.scope = run, anyio.CancelScope()
-
-
-class _Waiting:
-    """A call whose hooks are asked before its approval, until it runs or never will. ``variables``: the context
-    variables that the hooks have left, once all have let it run."""
-
-    __slots__ = ("call", "tool", "variables")
-
-    def __init__(self, call: Call, tool: Tool) -> None:
-        self.call, self.tool = call, tool
+    def __init__(self, run: int, call: Call, tool: Tool) -> None:
+        self.run, self.call, self.tool = run, call, tool
         self.variables: Context | None = None
+        self.scope: anyio.CancelScope | None = None
 
 
 class Tasks:
@@ -76,8 +68,7 @@ class Tasks:
         self._deps, self._session = deps, session
         self._context: Context = copy_context()
         self._busy: dict[int, Job] = {}  # handlers that run
-        self._asking: dict[int, _Asking] = {}  # approvals that run
-        self._waiting: dict[int, _Waiting] = {}
+        self._asked: dict[int, _Asked] = {}
         self._errands: set[Leavable] = set()
         self._running: set[Leavable] = set()  # all that runs
         self._stopping: set[Job] = set()  # calls whose stop hooks run
@@ -103,8 +94,8 @@ class Tasks:
         """The run whose handler or ``approval`` asks, from its own task or thread or one that it has started; ``None``:
         nobody's, or it has ended."""
         serving = SERVING.get()
-        if isinstance(serving, _Asking):
-            return serving.run if self._asking.get(serving.run) is serving else None
+        if isinstance(serving, _Asked):
+            return None if serving.scope is None else serving.run
         if not isinstance(serving, Job):
             return None
         return serving.run if self._busy.get(serving.run) is serving else None
@@ -118,8 +109,8 @@ class Tasks:
         context = self._context_of(run, call, tool) if tool.takes_context else None
         streams = tool.kind in GENERATORS and self._desk.streams(run)
         job = Job(run, call, tool, context, streams, time.perf_counter())
-        if (waited := self._waiting.pop(run, None)) is not None:
-            job.variables = waited.variables
+        if (asked := self._asked.pop(run, None)) is not None:
+            job.variables = asked.variables
         self._busy[run] = job
         variables = job.variables or self._context  # those that its hooks have set, or of the opener
         self._start(partial(self._call, job), variables.copy())
@@ -132,6 +123,7 @@ class Tasks:
         if job.stop():
             if job.runs is not None:
                 job.runs.cancel()
+        # A thread cannot be stopped. It loses its place, so that calls which wait for a thread get one.
         elif job.future is not None:
             self._errand(self._abandon, job.future)
 
@@ -141,16 +133,19 @@ class Tasks:
         Where a hook refuses it or they do not fit the call is settled with that error. Else, true: a person must
         approve; a ``ToolError``: it is refused with that text; false: it may run.
         """
-        self._waiting[run] = _Waiting(call, tool)
-        self._errand(self._ask_approval, run, call, tool)
+        asked = self._asked[run] = _Asked(run, call, tool)
+        self._errand(self._ask_approval, asked)
 
     def stop_asking(self, run: int, over: bool) -> None:
         """Cancel what is asked about this call, if that still runs. ``over``: the call will never run."""
-        if (asking := self._asking.get(run)) is not None:
-            asking.scope.cancel()
-        if over and (waited := self._waiting.pop(run, None)) is not None:
-            reason = self._desk.reason(run)
-            self._errand(self._handlers.ended_early, waited.tool, waited.call, reason)
+        asked = self._asked.get(run)
+        if asked is None:
+            return
+        if asked.scope is not None:
+            asked.scope.cancel()
+        if over:
+            del self._asked[run]
+            self._errand(self._handlers.ended_early, asked.tool, asked.call, self._desk.reason(run))
 
     def undo(self, run: int, call: Call, tool: Tool, result: object) -> None:
         """Run the tool's ``undo``; what it raises is logged."""
@@ -163,7 +158,9 @@ class Tasks:
         Threads are waited for only where there is something to undo: the others may run on.
         """
         with anyio.move_on_after(closing.HANDLERS_END):
-            return await self._handlers_ended()
+            while self._errands or any(map(_counts, self._busy.values())):
+                await self._next_end()
+            return
         names = ", ".join(sorted({job.call.name for job in self._busy.values() if _counts(job)})) or "an undo"
         log.warning(
             "%s: it still runs %g s after the session has ended, and is not waited for any longer",
@@ -174,11 +171,6 @@ class Tasks:
         with anyio.move_on_after(closing.HANDLERS_END):
             while self._errands:
                 await self._next_end()
-        return None
-
-    async def _handlers_ended(self) -> None:
-        while self._errands or any(map(_counts, self._busy.values())):
-            await self._next_end()
 
     async def _next_end(self) -> None:
         """Until a handler or an errand has ended."""
@@ -228,6 +220,7 @@ class Tasks:
             self._ended.set()
         if done.error is not None or log.isEnabledFor(logging.INFO):
             note(job, done, time.perf_counter() - job.since)
+        # The machine undoes what has begun only.
         done.began = job.began
         reason = self._desk.reason(job.run) if job.stopped else None
         await self._desk.settled(job.run, done)
@@ -260,55 +253,54 @@ class Tasks:
         """Give its place to another thread. As an errand: all calls that are stopped together are stopped first."""
         self._handlers.threads.abandon(future)
 
-    async def _ask_approval(self, run: int, call: Call, tool: Tool) -> None:
-        asking = self._asking[run] = _Asking(run)
-        SERVING.set(asking)  # of this task alone
+    async def _ask_approval(self, asked: _Asked) -> None:
+        SERVING.set(asked)  # of this task alone
+        run, tool = asked.run, asked.tool
         verdict: bool | str = True
         failed: Exception | None = None
-        with asking.scope:
+        with anyio.CancelScope() as scope:
+            asked.scope = scope
             try:
-                call, args = await self._decided(run, call, tool)
+                args = await self._decided(asked)
                 if tool.options["approval"] is not True:
-                    verdict = await self._verdict(tool, run, call, args)
+                    verdict = await self._verdict(tool, run, asked.call, args)
             except Exception as error:
                 failed = error
             finally:
-                del self._asking[run]
-        if asking.scope.cancel_called:
+                asked.scope = None
+        if scope.cancel_called:
             return
         if failed is None:
             await self._desk.approved(run, verdict)
-            if not verdict:
-                await self._handlers.tell(
-                    tool, "on_allowed", call
-                )  # its own rule lets it run: nobody is asked
+            if not verdict:  # the tool's own rule lets it run: nobody is asked
+                await self._handlers.tell(tool, "on_allowed", asked.call)
             return
-        waited = self._waiting.pop(run, None)
+        # Taken out before the call is settled, which stops the asking, and would report a cancellation to the hooks.
+        waited = self._asked.pop(run, None) is not None
         done = self._handlers.failed(failed, tool)
         done.began = False
         await self._desk.settled(run, done)
-        if waited is not None:
-            await self._handlers.tell(tool, "on_error", waited.call, failed)
+        if waited:
+            await self._handlers.tell(tool, "on_error", asked.call, failed)
 
-    async def _decided(self, run: int, call: Call, tool: Tool) -> tuple[Call, Mapping[str, Any]]:
-        """Ask the hooks. The call with the arguments that are shown and run, and these arguments, validated."""
-        decided = await self._handlers.decide(call, tool)
-        if decided is not call:
-            self._desk.decided(run, decided)
-        args = tool.arguments(decided.args)
-        if (waited := self._waiting.get(run)) is not None:
-            waited.call, waited.variables = decided, copy_context()
-        return decided, args
+    async def _decided(self, asked: _Asked) -> Mapping[str, Any]:
+        """Ask the hooks, which may replace the arguments. Those with which the call is shown and run, validated."""
+        decided = await self._handlers.decide(asked.call, asked.tool)
+        if decided is not asked.call:
+            self._desk.decided(asked.run, decided)
+        args = asked.tool.arguments(decided.args)
+        asked.call, asked.variables = decided, copy_context()
+        return args
 
     async def _verdict(self, tool: Tool, run: int, call: Call, args: Mapping[str, Any]) -> bool | str:
         """What the tool's ``approval`` says: whether a person must decide, or why the call is refused."""
+        context = self._context_of(run, call, tool)
         try:
-            return bool(
-                await self._handlers.user(tool.options["approval"], self._context_of(run, call, tool), args)
-            )
+            return bool(await self._handlers.user(tool.options["approval"], context, args))
         except BaseException as error:
             if not is_of_the_user(error):
                 raise
+            # The text of a ToolError is meant for the model; of another error it reads nothing.
             if tool_error(error) is not None:
                 return str(error_outcome(error, call.name).response["error"])
             log.error("the approval of %s failed: %s", call.name, place(error), exc_info=detail(error))

@@ -11,7 +11,7 @@ import inspect
 from collections import deque
 from collections.abc import Awaitable, Callable, Iterable
 from contextvars import ContextVar, copy_context
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import anyio
 
@@ -20,11 +20,8 @@ from livetools.log import get_logger
 from livetools.session.handlers.handlers import excuse, log_return
 from livetools.session.handlers.leavable import Leavable
 from livetools.session.running import closing
-from livetools.tools import Hooks
+from livetools.tools import Hooks, SessionLike
 from livetools.transport.loop.wake import Latch, make_wake
-
-if TYPE_CHECKING:
-    from livetools.tools import SessionLike
 
 log = get_logger("livetools.session")
 
@@ -86,9 +83,11 @@ class Guardrails:
     def _put(self, name: Name, transcript: InputTranscript | OutputTranscript) -> None:
         if not self._hooks[name]:
             return
+        # The deque drops the oldest by itself, without a word.
         if len(self._waiting) == MAX_WAITING:
             log.warning("%s is behind by %d transcripts: the oldest is dropped", name, MAX_WAITING)
         self._waiting.append((name, transcript))
+        # A latch is set once: for each time that there is something to do there is another one.
         if self._idle.is_set:
             self._idle = Latch()
         self._wake.set()
@@ -124,6 +123,7 @@ class Guardrails:
         try:
             told = method(transcript, self._session) if takes_session(method) else method(transcript)
             if inspect.isawaitable(told):
+                # In a copy of the context: what an async hook sets is not seen by the next one.
                 self._running = Leavable(self._end_of(hook, name, told), copy_context())
                 if self._closed:
                     self._running.leave_soon()

@@ -7,15 +7,12 @@ costs the session nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from livetools.events import Event
 from livetools.log import get_logger
 from livetools.session.handlers.handlers import excuse
-from livetools.tools import Hooks
-
-if TYPE_CHECKING:
-    from livetools.tools import SessionLike
+from livetools.tools import Hooks, SessionLike
 
 log = get_logger("livetools.session")
 
@@ -34,6 +31,7 @@ class Guard:
             try:
                 return function(*args)
             except BaseException as error:
+                # Before ``excuse``, which raises what is not the user's.
                 self._failed = True
                 excuse(log, self._name, error)
         return None
@@ -70,6 +68,7 @@ class Listeners:
 
     def add(self, listener: Listener) -> None:
         """From now on it hears everything."""
+        # Another tuple, so that a listener can add or remove one while all are called.
         self._all = (*self._all, listener)
 
     def remove(self, listener: Listener) -> None:

@@ -51,6 +51,7 @@ def listen(
 
     None of these methods may block. Where one raises it is logged, and from then on only ``end`` is called.
     """
+    # The end has a guard of its own: what was recorded is finished even where an event has failed.
     name, listeners = "a listener", session._assembly.listeners
     listener = Listener(
         Guard(name), event, sound=sound, end=lambda error: end(), end_guard=Guard(f"the end of {name}")
@@ -111,6 +112,7 @@ class _Listened:
         """See :class:`~.contract.Transport`."""
         try:
             data = await self._transport.receive()
+        # Every further receive raises the end again; it is reported once.
         except Gone as end:
             if self._open:
                 self._open = False

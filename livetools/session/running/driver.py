@@ -107,6 +107,8 @@ class Driver(ABC, Generic[M]):
                     else:
                         self.perform(action)
                 self._again = False
+                # Frames are left in the machine while a task writes: there they can still be taken back, and are
+                # bounded.
                 frames = [] if self.writer.writing else machine.frames()
                 if events := machine.events():
                     self.show(events)
@@ -171,6 +173,7 @@ class Driver(ABC, Generic[M]):
     def _ring(self) -> None:
         """The time has come at which the machine wanted to be woken, or did once."""
         now, wake_at = self.clock.now(), self.machine.wake_at()
+        # A deadline has moved since the timer was set: it is only ever set earlier, not later.
         if now < wake_at:
             return self.timer.set(wake_at)
         self.machine.tick(now)

@@ -27,8 +27,6 @@ from livetools.errors import ConcurrencyError
 from livetools.transport.loop.wake import Latch, on_trio, this_loop
 
 if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
-
     import trio
 
 Main: TypeAlias = Callable[[TaskGroup, Callable[[], None]], Awaitable[None]]
@@ -55,7 +53,7 @@ class Starter:
             context.run(self._group.start_soon, run)
             return
         task = _task(run(), self._loop, context)
-        if task.done():
+        if task.done():  # in its first step, where tasks are eager
             self._ended(task)
         else:
             self._running.add(task)
@@ -63,6 +61,7 @@ class Starter:
 
     def _ended(self, task: asyncio.Task[None]) -> None:
         self._running.discard(task)
+        # As in any task group: the first error cancels the others, and is raised at the end.
         if not task.cancelled() and (error := task.exception()) is not None:
             self._error = self._error or error
             self._group.cancel_scope.cancel()
@@ -106,7 +105,7 @@ class Host:
         self._scope: anyio.CancelScope | None = None
         self._error: BaseException | None = None
         self._task: asyncio.Task[None] | None = None
-        self._nursery: AbstractAsyncContextManager[trio.Nursery] | None = None
+        self._nursery: contextlib.AbstractAsyncContextManager[trio.Nursery] | None = None
 
     async def start(self, main: Main) -> None:
         """Start ``main`` and return once it is ready, or has returned before that.
@@ -171,6 +170,7 @@ class Host:
 
     async def _join(self) -> None:
         nursery, self._nursery = self._nursery, None
+        # On trio the nursery waits for the body; on asyncio this task awaits the host's.
         if nursery is not None:
             await nursery.__aexit__(None, None, None)  # waits for the child, also if it is cancelled
             return
@@ -198,6 +198,7 @@ async def _outwait(task: asyncio.Task[None]) -> None:
         try:
             await asyncio.wait([task])
         except asyncio.CancelledError as error:
+            # The task is waited for all the same; the cancellation is raised afterwards.
             cancelled = error
     if cancelled is not None:
         raise cancelled

@@ -87,9 +87,6 @@ class LineLog:
             return
         self._last[kind] = now
         left_out = self._left_out.pop(kind, 0)
-        log.log(
-            level,
-            "%s%s",
-            text,
-            f" (left out since the last such line: {left_out})" if left_out else "",
-        )
+        if left_out:
+            text += f" (left out since the last such line: {left_out})"
+        log.log(level, "%s", text)

@@ -77,6 +77,7 @@ class SessionDriver(Driver[Machine]):
                 await self.wind_down()
                 await self.sockets.gone()
         finally:
+            # After an end in order this does nothing.
             self._abandon()
             self.end()
 
@@ -132,6 +133,7 @@ class SessionDriver(Driver[Machine]):
 
     def media(self, frame: bytes, kind: str) -> None:
         """Send audio or video: past the queues, where nothing waits."""
+        # Media on an open line that is idle needs no queue; everything else keeps its order in the machine.
         if not self.writer.stream(self.machine.media_link(), frame):
             self.machine.send_media(frame, kind, self.clock.now())
             self.step()
@@ -145,6 +147,7 @@ class SessionDriver(Driver[Machine]):
         assert isinstance(agent, Agent)
         try:
             receipt = self.change(self, agent, HandedOff(agent.name))
+        # The model would read an answer that promises another agent, so the call fails instead.
         except LiveToolsError as error:
             record = self.machine.record(run)
             name = "" if record is None else record.call.name
@@ -191,6 +194,7 @@ class SessionDriver(Driver[Machine]):
         self.writer.forget(link)
         before = self.machine.last_loss
         self.machine.disconnected(link, self.blocked_loop.explain(close), self.clock.now())
+        # A connection that was replaced as planned, or never was open, is not counted as a loss.
         if (loss := self.machine.last_loss) is not None and loss is not before:
             self._line_log.lost(loss)
         self.background()

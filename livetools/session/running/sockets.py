@@ -51,9 +51,6 @@ class Sockets:
         self._changed = make_wake()
         self._told = False  # that nobody notices when the line falls silent
 
-    def __len__(self) -> int:
-        return len(self._scopes)
-
     def dial(self, link: int) -> None:
         """Open a connection."""
         self._scopes[link] = scope = anyio.CancelScope()
@@ -116,9 +113,8 @@ class Sockets:
         except Gone as end:
             return Close(end.code, end.reason, end.by_us)
         except LiveToolsError as error:
-            return Close(
-                error=error.with_traceback(None)
-            )  # nobody can do anything with the places in this task
+            # Nobody can do anything with the places in this task.
+            return Close(error=error.with_traceback(None))
         except Exception as error:
             log.error("the connection failed in an unforeseen way: %s", place(error))
             return Close(error=ConnectFailed(f"the connection failed: {type(error).__name__}"))

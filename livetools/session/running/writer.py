@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Coroutine
-from typing import Any, Protocol
+from typing import Any, Protocol, cast
 
 from livetools.protocol.input.outbox import Frame, Write
 from livetools.session.framelog import FrameLog
@@ -128,7 +128,8 @@ class Writer:
             return  # it is gone, and the machine knows what it owes
         data = frame.make()
         if frame.begins is not None:
-            frame.begins.begin()
+            write, place = frame.begins
+            write.begin(place)
         try:
             if data is not None:
                 if self.log is not None:
@@ -156,11 +157,10 @@ async def _write(transport: Sending, data: bytes, write: Write | None) -> None:
     if write is None or not write.asks:
         return await transport.send(data)
     write.pinged(None)  # also where it is cut short: it was sent then, and that is all that is known
-    pinging: Pinging | None = transport if hasattr(transport, "send_with_ping") else None  # type: ignore[assignment]
-    if pinging is None:
+    if not hasattr(transport, "send_with_ping"):
         return await transport.send(data)
-    if write.at_once or not hasattr(pinging, "hurry"):  # a wrapper may know nothing of shared pings
-        write.pinged(await pinging.send_with_ping(data))
-    else:
-        write.pinged(await pinging.send_with_ping(data, at_once=False))
+    pinging = cast(Pinging, transport)
+    # A wrapper that knows nothing of shared pings does not take the argument either.
+    shared = {} if write.at_once or not hasattr(pinging, "hurry") else {"at_once": False}
+    write.pinged(await pinging.send_with_ping(data, **shared))
     return None

@@ -57,9 +57,11 @@ class Silence:
         """How long nothing has come."""
         return self._clock() - self.heard
 
-    def look(self) -> Sign:
-        """What is to be done now."""
+    def look(self, unread: bool = False) -> Sign:
+        """What is to be done now. ``unread``: what has come is not read at present, so that nothing can be heard."""
         now = self._clock()
+        if unread:
+            self.heard = now
         if (late := now - self._due) > STOPPED:
             self.heard = min(now, self.heard + late)
         sign = Sign.NONE

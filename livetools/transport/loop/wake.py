@@ -83,6 +83,7 @@ class Latch:
     def set(self) -> None:
         """It has happened. In the loop of those who wait."""
         self.is_set = True
+        # Those who wait take themselves out of the list when they run.
         for wake in self._waiting:
             wake.set()
 
@@ -120,6 +121,7 @@ class _AsyncioWake:
         return future
 
     def set(self) -> None:
+        # Somebody waits: that takes it. A waiter that was cancelled has left a future that is done.
         if self._future is not None and not self._future.done():
             self._future.set_result(None)
         else:
@@ -135,9 +137,8 @@ class _TrioWake:
         self._event = trio.Event()
 
     async def wait(self) -> None:
-        if (
-            not self._event.is_set()
-        ):  # else it returns at once, as on asyncio: trio's own wait would let others run
+        # Where it is set this returns at once, as on asyncio: trio's own wait would let others run.
+        if not self._event.is_set():
             await self._event.wait()
         self._event = type(self._event)()
 
