@@ -30,7 +30,8 @@ from livetools.protocol.connection.connection import Connection
 from livetools.protocol.input.outbox import Entry, Outbox
 from livetools.protocol.input.pcm import SAMPLE, Samples
 from livetools.protocol.input.queue import InputQueue
-from livetools.protocol.messages.frames import ResumptionUpdate, ServerMessage, only_calls, parse
+from livetools.protocol.messages.frames import ResumptionUpdate, ServerMessage, parse
+from livetools.protocol.messages.plain import only_calls, only_words
 from livetools.protocol.transcript.latency import PERCEIVED, Latency
 from livetools.protocol.transcript.token_count import TokenCount
 from livetools.protocol.turns.queue import Turns
@@ -112,13 +113,25 @@ class Reception:
         """Handle one frame. Never raises for what a server sends. ``overdue``: as for the machine."""
         if not overdue:
             self.turns.settle_doubts(now)
+        if not self._plain(link, data, now):
+            self._whole_message(link, parse(data), now)
+
+    def _plain(self, link: int, data: bytes | str, now: float) -> bool:
+        """Handle a message of the kinds that nearly all are; false: it must be read in full."""
         if not self.calls.partial.growing and (calls := only_calls(data)) is not None:
             read = self.outbox.output(self.turns.ends)
             self._called(link, calls, now)
-            return self.calls.read(read)
-        message = parse(data)
+        elif (words := only_words(data)) is not None:
+            read = self._read({type(words)})
+            self._said(words, now)
+        else:
+            return False
+        self.calls.read(read)
+        return True
+
+    def _whole_message(self, link: int, message: ServerMessage, now: float) -> None:
         events = content.events(message)
-        read = self._read(message, events)
+        read = self._read(set(map(type, events)), bool(message.calls))
         marks = len(events)
         for at, event in enumerate(events):
             if type(event) in MARKERS:
@@ -146,19 +159,18 @@ class Reception:
         if message.go_away is not None:
             self.tell(GoAway(message.go_away.time_left))
             self.connection.go_away(message.go_away.time_left, now)
-        return None
 
     def _called(self, link: int, calls: Sequence[Asked], now: float) -> None:
         self.tokens.begins()
         for record in self.calls.receive_calls(link, calls, now):
             self.turns.called(record.run, record.call, record.ends_turn, now, record.blocks)
 
-    def _read(self, message: ServerMessage, events: list[Event]) -> list[Entry]:
+    def _read(self, kinds: set[type[Event]], calls: bool = False) -> list[Entry]:
         """What the model has read that says this. The end of an earlier turn says nothing of what came after it."""
-        ends, kinds = self.turns.ends, set(map(type, events))
-        if self.turns.stale.closes and not message.calls and SPOKEN.isdisjoint(kinds):
+        ends = self.turns.ends
+        if self.turns.stale.closes and not calls and SPOKEN.isdisjoint(kinds):
             return []  # nor does the end of a turn that only closes what was lost
-        if message.calls or not PROOF.isdisjoint(kinds):
+        if calls or not PROOF.isdisjoint(kinds):
             return self.outbox.output(ends)
         if Interrupted in kinds:
             return self.outbox.output(ends, answers=False)  # it was cut off by a text, not by an answer

@@ -25,6 +25,9 @@ from livetools.setup.plan_types import CallPolicy, Plan
 
 from .messages import outgoing
 
+#: Entries that may have been read, past which a pong is asked for at once: each is kept until it is known.
+CROWDED = 8
+
 
 class Dispatch:
     """The frames of a session. ``frames`` empties the queues: the writer is responsible for what was taken."""
@@ -123,6 +126,7 @@ class Dispatch:
         if connection.state not in USABLE:
             return frames
         link, write = connection.current, Write()
+        write.place(len(frames))
         if self.control:
             frames += [Frame(link, data) for data in self.control]
             self.control = []
@@ -130,6 +134,7 @@ class Dispatch:
             if calls.excused and not self.plan.closes_lost:  # else an empty turn says that they were read
                 self.outbox.wrote(Entry("errors"), write)
                 write.ask()
+            write.place(len(frames) - write.placed)
         if frames and self.outbox.transparent:
             self._number(frames)
         if input.queue:  # a change is written before the answers, after which the model continues
@@ -196,7 +201,9 @@ class Dispatch:
                 if wrote(answer, write, None, turn, latest):
                     moved = True
                     if latest > turns.ends:
-                        write.ask(at_once=not self.input.streams or _weighs(record.policy))
+                        crowded = len(self.outbox) >= CROWDED
+                        write.ask(at_once=crowded or not self.input.streams or _weighs(record.policy))
+            write.place()
         if moved:
             self.connection.conversation_advanced(now)
         return replies
@@ -216,6 +223,7 @@ class Dispatch:
                 self.connection.conversation_advanced(now)
                 if latest > turns.ends:
                     write.ask()
+            write.place()
             if item.kind == "end" and self.input.streams:
                 turns.heard_out(now)
         # where the user marks speech, no turn begins without a prompt: the end of an activity is one

@@ -94,7 +94,7 @@ class SessionFacts:
         This is what to call after a reply that was ``interrupted`` by a lost connection, and before a session is left
         while calls may run; asking the same question again would run its calls again. Beside a loop over the events
         both see everything; sound from before this was called is kept where somebody has asked, or nobody loops (the
-        last 4 MiB).
+        last 4 MiB, and of words and calls beside a loop the last 512 KiB).
 
         Raises ``TimeoutError`` after ``timeout`` seconds (``None``: no limit), which names what is open,
         ``ConcurrencyError`` inside a tool or a hook, which would wait for its own end, and the error that ended the

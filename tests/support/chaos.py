@@ -118,6 +118,9 @@ class Chaos:
         self.updates: list[str | None] = []  # agents whom session.update said to be in office
         self.calm = False
         self.asked = ""  # the last question
+        self.unblocked: set[str] = (
+            set()
+        )  # texts on which the model has made a call that may not block, and not answered
         self.mixed = False  # when it was asked, or later, a call that may not block was open for another text
         self.taken_back: set[str] = set()  # calls
         # the connection on which a question's turn may come late, and no question has got its own answer since
@@ -192,7 +195,9 @@ class Chaos:
         if way < 0.75:
             try:
                 self.asked = text
-                self.mixed = any("call" in name or "response" in name for name in session.pending)
+                self.mixed = bool(self.unblocked) or any(
+                    "call" in name or "response" in name for name in session.pending
+                )
                 with anyio.fail_after(PATIENCE):
                     reply = await session.ask(text)
             except livetools.NoAnswer:
@@ -301,6 +306,7 @@ class Chaos:
             await self.call(turn, chance)
         await turn.say(f"done {turn.text} ")
         self.done.append(turn.text)
+        self.unblocked.discard(turn.text)
         for text, since in self.empty.items():
             if text in turn.text and anyio.current_time() < since + PROMPTLY:
                 self.wrong.append((text, "nothing, a moment before it was said"))
@@ -311,8 +317,9 @@ class Chaos:
             kinds = ["hand_over"]
         else:
             kinds = chance.choices(KINDS, k=chance.choice((1, 1, 1, 2, 3)))
-        if UNBLOCKED.intersection(kinds) and self.asked not in turn.text:
-            self.mixed = True
+        if UNBLOCKED.intersection(kinds):
+            self.unblocked.add(turn.text)
+            self.mixed = self.mixed or self.asked not in turn.text
         calls = await turn.session.ask(turn, [(kind, {"n": next(self.numbers)}) for kind in kinds])
         if not self.calm and chance.random() < 0.1:  # the same again, on the other channel or on this one
             entries = [{"id": call.id, "name": call.name, "args": call.args} for call in calls]
@@ -337,6 +344,7 @@ class Chaos:
             await anyio.sleep(chance.choice((0.0, chance.uniform(0, 4))))
             await self.cut(chance)
             if turn.over:
+                self.unblocked.discard(turn.text)
                 raise TurnCancelled("cut")
 
     async def sabotage(self) -> None:

@@ -262,6 +262,11 @@ class World:
                 book.answered = True
                 book.acknowledged = "under way" in str(response["response"])
 
+    def book_of(self, call: Call) -> Book:
+        """That of this call; of one that was remembered as bytes there is another object."""
+        known = next((b for b in self.books if b.call is call), None)
+        return known or next(b for b in reversed(self.books) if b.call == call)
+
     def book(self) -> None:
         """What was told and asked of the shell."""
         for event in self.events:
@@ -269,14 +274,14 @@ class World:
                 book = next(b for b in self.books if b.call.id == event.call.id and not b.call.args)
                 book.call = event.call
             elif isinstance(event, (ToolFinished, ToolCancelled, ToolLost)):
-                book = next(b for b in self.books if b.call is event.call)
+                book = self.book_of(event.call)
                 book.finished += isinstance(event, ToolFinished)
                 book.settled = book.settled or isinstance(event, ToolFinished)
                 book.told_cancelled += isinstance(event, ToolCancelled)
                 book.told_lost += isinstance(event, ToolLost)
         self.events.clear()
         for action in self.actions:
-            book = next(b for b in self.books if b.call is action.call)
+            book = self.book_of(action.call)
             if isinstance(action, Start):
                 assert not self.closed, "a handler was started after the end"
                 book.run, book.running = action.run, True

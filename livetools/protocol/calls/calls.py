@@ -29,6 +29,7 @@ from . import refusals, shared_runs
 from .actions import Action, AskApproval, Outcome, Start, Stop, StopAsking, Undo
 from .deadlines import Deadlines
 from .ledger import OWING, SERVED, Asked, CallState, Effect, Ledger, Move, Phase, Record, told
+from .paid import PaidCall, manner, packed, unpacked
 from .replies import Answer, Replies, silent
 from .shared_runs import SharedRuns
 from .slots import Slots
@@ -54,7 +55,7 @@ class Calls:
         if self._is_told:
             self.ledger.left = set()
         self.records, self.pending, self._move = self.ledger.records, self.ledger.pending, self.ledger.move
-        self.by_id: dict[str | int, Record] = {}  # of this session; by run where the server gave no id
+        self.by_id: dict[str, Record | PaidCall] = {}  # those of this session to which the server gave an id
         self.replies = Replies(plan, self.ledger)
         self.texts: list[Record] = []  # whose results can no longer go out as answers
         self.lost: list[Record] = []  # the calls that the last link took with it
@@ -79,7 +80,7 @@ class Calls:
             if known is None:
                 new.append(record := self._enter(link, one, now))
             elif known.link != link:
-                record = known
+                record = self._remembered(one, known)
                 record.link = link
                 if record in self.texts:  # it is answered here instead
                     self.texts.remove(record)
@@ -164,19 +165,23 @@ class Calls:
     def cancel(self, ids: Sequence[str], now: float) -> list[int]:
         """``toolCallCancellation``: unknown and finished ids do no harm. The runs of those that are known."""
         self.partial.cancel(ids)
-        known = [record for record in map(self.by_id.get, ids) if record is not None]
+        known = [call for call in map(self.by_id.get, ids) if call is not None]
         for record in known:
-            self.excused = [r for r in self.excused if r is not record]
-            self._perform(record, self._move(record, Move.CANCEL), now)
+            if isinstance(record, Record):  # else it was answered, and that has been read
+                self.excused = [r for r in self.excused if r is not record]
+                self._perform(record, self._move(record, Move.CANCEL), now)
         self.replies.drop()
         self._fill(now)
-        return [record.run for record in known]
+        return [call.run for call in known]
 
     def read(self, entries: Iterable[Entry]) -> None:
         """The model has read these: what is an answer among them is paid."""
         for entry in entries:
             if isinstance(entry, Answer) and entry.kind == "answer":
-                self._move(entry.record, _HEARD)
+                record = entry.record
+                self._move(record, _HEARD)
+                if self.by_id.get(record.call.id) is record and (paid := packed(record)) is not None:
+                    self.by_id[record.call.id] = paid
 
     def handed(self, unseen: Iterable[Entry]) -> None:
         """A handle came, whose state holds all but ``unseen``: the yields that it holds go in no late text."""
@@ -318,18 +323,25 @@ class Calls:
         self.counted += 1
         if (most := self.plan.max_calls) is not None and self.counted >= most + refusals.BEYOND:
             self.limit = refusals.too_many(most)
-        run, key = self.counted, one.id or self.counted
+        run = self.counted
         call = one if type(one) is Call else Call(one.id or f"unnamed-{run}", one.name, one.args)
         policy = self.plan.policies.get(one.name)
-        ends_turn = self.plan.strange_ends_turn if policy is None else policy.ends_turn
-        blocks = policy is None or policy.behavior == "BLOCKING"
-        record = self.by_id[key] = Record(run, call, bool(one.id), policy, link, now, ends_turn, blocks)
+        record = Record(run, call, bool(one.id), policy, link, now, *manner(policy, self.plan))
         self.ledger.enter(record)
+        if one.id:
+            self.by_id[one.id] = record
         if len(self.by_id) - len(self.records) > 2 * REMEMBERED:
-            done = [key for key, r in self.by_id.items() if r.run not in self.records]
+            done = [id for id, known in self.by_id.items() if known.run not in self.records]
             for old in done[:-REMEMBERED]:
                 del self.by_id[old]
         return record
+
+    def _remembered(self, one: Asked, known: Record | PaidCall) -> Record:
+        """The record of a call that is asked again."""
+        if isinstance(known, PaidCall):
+            known = unpacked(Call(str(one.id), one.name, one.args), known, self.plan)
+            self.by_id[known.call.id] = known
+        return known
 
     def _reoffer(self, again: Sequence[Record], now: float) -> None:
         """These were asked on an earlier link. Every move first, and the effects then: a group looks at all members."""

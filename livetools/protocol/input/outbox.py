@@ -114,17 +114,18 @@ FATES: Mapping[str, Fate] = {
 
 
 class Write:
-    """What is written in one go. The writer says when it begins, and when all of it was handed to a socket, and pings
-    then, if asked.
+    """What is written in one go. The writer says when each of its frames begins, and when all of it was handed to a
+    socket, and pings then, if asked.
 
     ``asks``: whether to send a ping behind it, ``at_once`` or within a second; ``pong``: what became of that, ``None``
     where it cannot be told.
     """
 
-    __slots__ = ("asks", "at_once", "begun", "handed", "pong")
+    __slots__ = ("asks", "at_once", "begun", "handed", "placed", "pong")
 
     def __init__(self) -> None:
-        self.begun = self.handed = False
+        self.placed = self.begun = 0  # frames that have a place in it, and of those that were begun
+        self.handed = False
         self.asks = self.at_once = False
         self.pong: Pong | None = None
 
@@ -133,13 +134,19 @@ class Write:
         self.asks, self.pong = True, _not_yet
         self.at_once = self.at_once or at_once
 
+    def place(self, frames: int = 1) -> None:
+        """What was put into the outbox since the last time goes in the next frame, or in so many."""
+        self.placed += frames
+
     def covers(self, frames: Sequence[Frame]) -> None:
         """These frames are written in one go."""
-        frames[0].begins = frames[-1].write = self
+        for place, frame in enumerate(frames):
+            frame.begins = self, place
+        frames[-1].write = self
 
-    def begin(self) -> None:
-        """The writer begins."""
-        self.begun = True
+    def begin(self, place: int) -> None:
+        """The writer begins the frame at this place."""
+        self.begun = place + 1
 
     def hand_over(self) -> None:
         """A socket was handed all of it."""
@@ -185,13 +192,13 @@ class Receipt:
 
 
 class Frame:
-    """What is written to which socket, who waits for that, and the write that begins or ends with it."""
+    """What is written to which socket, who waits for that, its place in a write, and the write that ends with it."""
 
     __slots__ = ("begins", "data", "link", "receipt", "write")
 
     def __init__(self, link: int, data: bytes | None, receipt: Receipt | None = None) -> None:
         self.link, self.data, self.receipt = link, data, receipt
-        self.begins: Write | None = None
+        self.begins: tuple[Write, int] | None = None  # its place in a write
         self.write: Write | None = None
 
     def make(self) -> bytes | None:
@@ -205,7 +212,7 @@ class Entry:
     ``after_turn``: the turn that ends before the model's output can be about this (``None``: the next output is);
     ``at_latest``: once so many turns have ended, any output proves that it was read (``inf``: no count is to be
     trusted); ``answer``: the turn that is its answer (``None``: none is expected); ``endings``: connections that were
-    handed it, and may have ended for it.
+    handed it, and may have ended for it; ``place``: that of its frame in the write.
     """
 
     write: Write | None = None
@@ -214,6 +221,7 @@ class Entry:
     at_latest: float = inf
     read = False
     endings = 0
+    place = 0
 
     def __init__(self, kind: str) -> None:
         self.kind = kind
@@ -269,11 +277,11 @@ class Entry:
     def suspect(self, turned: bool) -> bool:
         """Whether the connection may have ended for this: it was the model's next, or nothing has come of any.
 
-        A write that has begun counts: the service can have received all of it, and closed, before the writer runs
+        A frame that has begun counts: the service can have received all of it, and closed, before the writer runs
         again to say that it was handed over.
         """
         reached = self.after_turn is None or self.after_turn.over
-        begun = self.write is not None and (self.write.begun or self.write.handed)
+        begun = self.write is not None and (self.write.handed or self.write.begun > self.place)
         return begun and (reached or not turned)
 
     @property
@@ -305,6 +313,9 @@ class Outbox:
     def __iter__(self) -> Iterator[Entry]:
         return iter(self._sent)
 
+    def __len__(self) -> int:
+        return len(self._sent)
+
     @property
     def awaited(self) -> bool:
         """Whether a pong is awaited that will say more."""
@@ -319,7 +330,7 @@ class Outbox:
         at_latest: float = inf,
     ) -> bool:
         """This goes out with that write. Whether it is followed: whether a dying socket must not swallow it."""
-        entry.write, entry.read = write, False
+        entry.write, entry.place, entry.read = write, write.placed, False
         entry.after_turn, entry.answer, entry.at_latest = after_turn, answer, at_latest
         followed = entry.kind in FATES
         if followed:

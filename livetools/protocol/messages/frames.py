@@ -21,8 +21,6 @@ from pydantic import AliasChoices, BeforeValidator, Field
 from pydantic.alias_generators import to_camel
 from pydantic_core import CoreConfig, SchemaValidator, core_schema
 
-from livetools.events import Call
-
 from .salvage import salvage
 from .strangers import WireObject, in_json, in_model
 
@@ -36,25 +34,6 @@ _MEDIA_HEAD = re.compile(
 )
 _MEDIA_TAIL = re.compile(rb"\s*}\s*}\s*\]\s*}\s*}\s*}\s*\Z")
 
-
-def _object(**fields: core_schema.CoreSchema) -> core_schema.CoreSchema:
-    """An object with these fields and no others."""
-    named = {name: core_schema.typed_dict_field(schema, required=True) for name, schema in fields.items()}
-    return core_schema.typed_dict_schema(named, extra_behavior="forbid")
-
-
-def _call() -> core_schema.CoreSchema:
-    """A call that is whole, made in Rust."""
-    text = core_schema.str_schema(strict=True, min_length=1)
-    schemas = {"id": text, "name": text, "args": core_schema.dict_schema(strict=True)}
-    fields = [core_schema.dataclass_field(name, schema) for name, schema in schemas.items()]
-    arguments = core_schema.dataclass_args_schema("Call", fields, extra_behavior="forbid")
-    return core_schema.dataclass_schema(Call, arguments, list(schemas), slots=True, frozen=True)
-
-
-_PLAIN_CALLS = SchemaValidator(
-    _object(toolCall=_object(functionCalls=core_schema.list_schema(_call(), min_length=1)))
-)
 _BASE64 = SchemaValidator(core_schema.bytes_schema(), CoreConfig(val_json_bytes="base64"))
 
 RAW_ARGS = "(not an object)"
@@ -338,18 +317,6 @@ def _only_media(data: bytes) -> ServerMessage | None:
     except ValueError:
         return None
     return ServerMessage(media=Media(head[1].decode(), blob)) if blob else None
-
-
-def only_calls(data: bytes | str) -> list[Call] | None:
-    """The calls of a message that is plain calls and nothing else, as nearly all with calls are; ``None``: it must be
-    read in full, by :func:`parse`."""
-    if not isinstance(data, bytes) or data.find(b'"toolCall"', 0, 24) < 0:
-        return None
-    try:
-        calls: list[Call] = _PLAIN_CALLS.validate_json(data)["toolCall"]["functionCalls"]
-    except ValueError:
-        return None
-    return calls
 
 
 def _vital(message: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,17 +11,23 @@ from base64 import b64encode
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import msgspec
 from pydantic_core import PydanticSerializationError, to_json
 
 #: Any JSON object: what the fields hold is the API's business.
 JSONObject = Mapping[str, Any]
 
 
-def encode(message: JSONObject | Sequence[JSONObject]) -> bytes:
-    """A message as one frame. NaN and infinities become null: they are not JSON, and end sessions.
+def encode(message: JSONObject | Sequence[object]) -> bytes:
+    """A message as one frame, or any other value as JSON.
 
-    Lone surrogates, which no UTF-8 can carry and the service closes for, become U+FFFD.
+    NaN and infinities become null: they are not JSON, and end sessions. Lone surrogates, which no UTF-8 can carry and
+    the service closes for, become U+FFFD.
     """
+    try:
+        return msgspec.json.encode(message)
+    except (TypeError, ValueError):  # a mapping or a mark that is no plain value; a lone surrogate
+        pass
     try:
         return to_json(message, inf_nan_mode="null")
     except PydanticSerializationError:

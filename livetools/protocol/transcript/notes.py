@@ -13,8 +13,6 @@ from typing import Any, TypeAlias
 
 import msgspec
 
-from livetools.protocol.messages.outgoing import encode
-
 #: ``[kind, value, ...]``, as :class:`~.placing.Placing` reads it.
 Note: TypeAlias = Sequence[Any]
 
@@ -24,14 +22,6 @@ NOTE_OVERHEAD = 64
 _NONE: deque[bytes] = deque(maxlen=0)  # of conversations that have not begun
 
 decode = msgspec.json.decode
-
-
-def written(note: Note) -> bytes:
-    """A note as JSON. NaN becomes null, a lone surrogate U+FFFD, as where they are sent."""
-    try:
-        return msgspec.json.encode(note)
-    except Exception:  # what a user gave as history may hold anything
-        return encode(note)
 
 
 class Notes:

@@ -26,8 +26,9 @@ from livetools.events import (
     ToolStarted,
     TurnComplete,
 )
+from livetools.protocol.messages.outgoing import encode
 
-from .notes import Note, Notes, decode, written
+from .notes import Note, Notes, decode
 from .placing import Placing
 from .steps import Content, Part, Step, render, without_functions
 
@@ -175,7 +176,7 @@ class Transcript(Sequence[Content]):
         self._heard = None
 
     def _note(self, *note: object, exchange: int | None = None) -> None:
-        made = written(note)
+        made = encode(note)
         self._notes.add(made, exchange)
         if self._placed is not None:
             self._placed.place(decode(made))
@@ -269,7 +270,7 @@ class Transcript(Sequence[Content]):
         """
         steps: deque[Step] = deque()
         for step in reversed(self._steps(keep=False)):
-            max_bytes -= len(written(render([step])))
+            max_bytes -= len(encode(render([step])))
             if max_bytes < 0 and steps:
                 break
             steps.appendleft(step)

@@ -7,6 +7,8 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from math import inf
 
+import msgspec
+
 from livetools.errors import NoAnswer
 from livetools.events import (
     AudioChunk,
@@ -20,6 +22,7 @@ from livetools.events import (
     TurnComplete,
     UsageUpdate,
 )
+from livetools.protocol.messages.outgoing import encode
 
 MAX_ASK_AUDIO = 64 * 1024 * 1024  # bytes of audio that an exchange keeps
 CHUNK_OVERHEAD = 200  # what a chunk weighs beside its data
@@ -29,6 +32,8 @@ KEPT = (TextChunk, OutputTranscript, AudioChunk, UsageUpdate, TurnComplete)
 SAID = (*KEPT, ToolStarted, Interrupted, Stalled)
 #: Bytes of what was said outside of an exchange that are kept: 80 s of speech.
 SAID_BOUND = 4 * 1024 * 1024
+#: The same where a loop reads it all and nobody has ever asked: words and calls, no sound.
+WORDS_BOUND = 512 * 1024
 
 
 class Expected:
@@ -186,11 +191,14 @@ class Exchange:
 class Said:
     """What was said outside of any ``ask`` since the last one was over, for ``wait_until_settled``.
 
-    Past :data:`SAID_BOUND` the oldest goes. Sound is not kept where a loop reads it and nobody has ever asked.
+    Past :data:`SAID_BOUND` (without sound :data:`WORDS_BOUND`) the oldest goes. Sound is not kept where a loop reads it
+    and nobody has ever asked.
     """
 
     def __init__(self) -> None:
-        self.events: list[Event] = []
+        self._kept: list[
+            Event | bytes
+        ] = []  # calls as JSON: a long session makes thousands, and hardly one is read
         self._size = 0
         self._wanted = False  # somebody has asked or waited
         self._sound = True
@@ -199,16 +207,21 @@ class Said:
         """Keep what a reply is made of."""
         if not isinstance(event, SAID) or (not self._sound and isinstance(event, AudioChunk)):
             return
-        self.events.append(event)
-        self._size += _weight(event)
-        if self._size > SAID_BOUND:  # many at once: the head of a list is dear to take off
-            self._keep(self.events[len(self.events) // 4 + 1 :])
+        kept: Event | bytes = event
+        if isinstance(event, ToolStarted):
+            kept = encode([event.call.id, event.call.name, event.call.args])
+        self._kept.append(kept)
+        self._size += _weight(kept)
+        if self._size > (
+            SAID_BOUND if self._sound else WORDS_BOUND
+        ):  # many at once: the head of a list is dear to take off
+            self._keep(self._kept[len(self._kept) // 4 + 1 :])
 
     def read_by_loop(self) -> None:
         """A loop reads the events."""
         if not self._wanted:
             self._sound = False
-            self._keep([event for event in self.events if not isinstance(event, AudioChunk)])
+            self._keep([kept for kept in self._kept if not isinstance(kept, AudioChunk)])
 
     def keep_sound(self) -> None:
         """Somebody asks, or waits: sound is kept from now on."""
@@ -217,6 +230,14 @@ class Said:
     def clear(self) -> None:
         """A question was answered."""
         self._keep([])
+
+    @property
+    def events(self) -> list[Event]:
+        """What was said, in order."""
+        return [
+            ToolStarted(Call(*msgspec.json.decode(kept))) if isinstance(kept, bytes) else kept
+            for kept in self._kept
+        ]
 
     @property
     def interrupted(self) -> bool:
@@ -228,19 +249,21 @@ class Said:
         """Whether the model fell silent in the last turn."""
         return self._in_last_turn(Stalled)
 
-    def _keep(self, events: list[Event]) -> None:
-        self.events, self._size = events, sum(map(_weight, events))
+    def _keep(self, kept: list[Event | bytes]) -> None:
+        self._kept, self._size = kept, sum(map(_weight, kept))
 
     def _in_last_turn(self, kind: type[Event]) -> bool:
         found = at_end = False
-        for event in self.events:
+        for event in self._kept:
             if isinstance(event, TurnComplete):
                 at_end, found = found, False
             found = found or isinstance(event, kind)
         return found or at_end
 
 
-def _weight(event: Event) -> int:
-    if isinstance(event, AudioChunk):
-        return CHUNK_OVERHEAD + len(event.data)
-    return CHUNK_OVERHEAD + len(getattr(event, "text", ""))
+def _weight(kept: Event | bytes) -> int:
+    if isinstance(kept, bytes):
+        return CHUNK_OVERHEAD + len(kept)
+    if isinstance(kept, AudioChunk):
+        return CHUNK_OVERHEAD + len(kept.data)
+    return CHUNK_OVERHEAD + len(getattr(kept, "text", ""))

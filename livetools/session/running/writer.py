@@ -128,7 +128,8 @@ class Writer:
             return  # it is gone, and the machine knows what it owes
         data = frame.make()
         if frame.begins is not None:
-            frame.begins.begin()
+            write, place = frame.begins
+            write.begin(place)
         try:
             if data is not None:
                 if self.log is not None:

@@ -187,10 +187,20 @@ def test_a_connection_may_have_ended_for_what_was_still_being_written() -> None:
     # The service can have received it, and closed, before the writer runs again to say that it was handed over.
     box, write = Outbox(), Write()
     box.wrote(text := Entry("text"), write)
-    write.begun = True
+    write.begin(0)
     assert text.state is EntryState.WRITING
     box.lost()
     assert text.endings == 1
+
+
+def test_nor_has_it_ended_for_what_the_writer_had_not_begun() -> None:
+    box, write = Outbox(), Write()
+    box.wrote(first := Entry("text"), write)
+    write.place()
+    box.wrote(second := Entry("text"), write)
+    write.begin(0)
+    box.lost()
+    assert (first.endings, second.endings) == (1, 0)
 
 
 class ForCall(Entry):

@@ -13,13 +13,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from livetools.events import Call
 from livetools.protocol.messages.frames import (
     RAW_ARGS,
     FunctionCall,
     ServerMessage,
     VoiceSignal,
-    only_calls,
     parse,
     seconds,
 )
@@ -583,37 +581,3 @@ def test_as_many_pieces_as_are_taken_out_one_by_one_leave_the_rest() -> None:
     message = parse(parts_of({"text": {}}, MAX_FAULTS, usageMetadata={"totalTokenCount": 3}))
     assert message.usage == {"totalTokenCount": 3}
     assert len(message.unknown) == MAX_FAULTS
-
-
-CALLS = st.dictionaries(
-    st.sampled_from(["id", "name", "args", "partialArgs", "willContinue"]),
-    st.sampled_from(["c1", "f", "", None, 7, {}, {"n": 1}, [], True]),
-)
-
-
-@QUICK
-@given(
-    st.lists(
-        st.one_of(
-            CALLS, st.fixed_dictionaries({"id": st.just("c1"), "name": st.just("f"), "args": st.just({})})
-        )
-    )
-)
-def test_calls_that_are_read_on_the_short_way_are_those_that_are_read_on_the_long_one(
-    calls: list[dict[str, Any]],
-) -> None:
-    for frame in (
-        {"toolCall": {"functionCalls": calls}},
-        {"toolCall": {"functionCalls": calls}, "usageMetadata": {}},
-    ):
-        data = json.dumps(frame).encode()
-        short = only_calls(data)
-        if short is not None:
-            whole = [FunctionCall(call.id, call.name, dict(call.args)) for call in short]
-            assert parse(data) == ServerMessage(calls=whole)
-
-
-def test_plain_calls_alone_take_the_short_way() -> None:
-    plain = {"id": "c1", "name": "f", "args": {"n": 1}}
-    assert only_calls(json.dumps({"toolCall": {"functionCalls": [plain]}}).encode()) == [Call(**plain)]
-    assert only_calls(b'{"toolCall": ') is None

@@ -1,0 +1,82 @@
+"""Reads the messages that nearly all are, by typed decoders: calls alone, and words alone.
+
+A decoder refuses a field that it does not know, so that whatever a new model adds is read the general way, and
+reported; what it accepts means the same as there.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, TypeAlias
+
+import msgspec
+from msgspec import Meta, Struct
+
+from livetools.events import Call, InputTranscript, OutputTranscript, TextChunk
+
+_HEAD = 24  # bytes in which the first name of a message is looked for
+_Name: TypeAlias = Annotated[str, Meta(min_length=1)]
+
+Words: TypeAlias = OutputTranscript | TextChunk | InputTranscript
+
+
+class _Call(Struct, forbid_unknown_fields=True):
+    id: _Name
+    name: _Name
+    args: dict[str, Any]
+
+
+class _PlainCalls(Struct, forbid_unknown_fields=True):
+    functionCalls: Annotated[list[_Call], Meta(min_length=1)]
+
+
+class _Calls(Struct, forbid_unknown_fields=True):
+    toolCall: _PlainCalls
+
+
+class _Text(Struct, forbid_unknown_fields=True, gc=False):
+    text: _Name
+
+
+class _Turn(Struct, forbid_unknown_fields=True):
+    parts: Annotated[list[_Text], Meta(min_length=1, max_length=1)]
+
+
+class _Content(Struct, forbid_unknown_fields=True):
+    outputTranscription: _Text | None = None
+    modelTurn: _Turn | None = None
+    inputTranscription: _Text | None = None
+
+
+class _Spoken(Struct, forbid_unknown_fields=True):
+    serverContent: _Content
+
+
+_read_calls = msgspec.json.Decoder(_Calls).decode
+_read_words = msgspec.json.Decoder(_Spoken).decode
+
+
+def only_calls(data: bytes | str) -> list[Call] | None:
+    """The calls of a message that is calls and nothing else; ``None``: read it the general way."""
+    if not isinstance(data, bytes) or data.find(b'"toolCall"', 0, _HEAD) < 0:
+        return None
+    try:
+        calls = _read_calls(data).toolCall.functionCalls
+    except ValueError:
+        return None
+    return [Call(call.id, call.name, call.args) for call in calls]
+
+
+def only_words(data: bytes | str) -> Words | None:
+    """The event of a message that is one piece of text and nothing else; ``None``: read it the general way."""
+    if not isinstance(data, bytes) or data.find(b'"serverContent"', 0, _HEAD) < 0:
+        return None
+    try:
+        content = _read_words(data).serverContent
+    except ValueError:
+        return None
+    spoken, turn, heard = content.outputTranscription, content.modelTurn, content.inputTranscription
+    if spoken is not None:
+        return OutputTranscript(spoken.text) if turn is None and heard is None else None
+    if turn is not None:
+        return TextChunk(turn.parts[0].text) if heard is None else None
+    return None if heard is None else InputTranscript(heard.text)

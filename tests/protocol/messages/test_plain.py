@@ -1,0 +1,87 @@
+"""What is read the short way means the same as what is read the general way."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from livetools.events import Call, Event, InputTranscript, OutputTranscript, TextChunk
+from livetools.protocol.messages import content
+from livetools.protocol.messages.frames import FunctionCall, ServerMessage, parse
+from livetools.protocol.messages.plain import only_calls, only_words
+
+QUICK = settings(max_examples=300, deadline=None, derandomize=True)
+RECORDED = pathlib.Path(__file__).parents[1] / "frames_recorded.jsonl"
+
+CALLS = st.one_of(
+    st.just({"id": "c1", "name": "f", "args": {}}),
+    st.dictionaries(
+        st.sampled_from(["id", "name", "args", "partialArgs", "willContinue"]),
+        st.sampled_from(["c1", "f", "", None, 7, {}, {"n": 1}, [], True]),
+    ),
+)
+VALUES = st.sampled_from(["words", "", None, 7, True, {}, [], {"text": "words"}, "\ud800", 1e400])
+TEXTS = st.one_of(
+    st.just({"text": "words"}), st.dictionaries(st.sampled_from(["text", "finished", "thought"]), VALUES)
+)
+CONTENTS = st.dictionaries(
+    st.sampled_from(["outputTranscription", "inputTranscription", "modelTurn", "turnComplete", "new"]),
+    st.one_of(
+        TEXTS,
+        VALUES,
+        st.fixed_dictionaries({"parts": st.lists(TEXTS, max_size=2)}, optional={"role": VALUES}),
+    ),
+    max_size=2,
+)
+
+
+@QUICK
+@given(st.lists(CALLS), st.booleans())
+def test_calls(calls: list[dict[str, Any]], more: bool) -> None:
+    frame: dict[str, Any] = {"toolCall": {"functionCalls": calls}} | ({"usageMetadata": {}} if more else {})
+    data = json.dumps(frame).encode()
+    short = only_calls(data)
+    if short is not None:
+        whole = [FunctionCall(call.id, call.name, dict(call.args)) for call in short]
+        assert parse(data) == ServerMessage(calls=whole)
+
+
+@QUICK
+@given(CONTENTS)
+def test_words(said: dict[str, Any]) -> None:
+    data = json.dumps({"serverContent": said}).encode()
+    event = only_words(data)
+    if event is not None:
+        assert content.events(parse(data)) == [event]
+
+
+@pytest.mark.parametrize("line", RECORDED.read_text("utf-8").splitlines())
+def test_frames_that_were_recorded(line: str) -> None:
+    row = json.loads(line)
+    data = json.dumps(row.get("frame", {})).encode()
+    if (event := only_words(data)) is not None:
+        assert content.events(parse(data)) == [event]
+
+
+@pytest.mark.parametrize(
+    ("said", "event"),
+    [
+        ({"outputTranscription": {"text": "Hi"}}, OutputTranscript("Hi")),
+        ({"modelTurn": {"parts": [{"text": "Hi"}]}}, TextChunk("Hi")),
+        ({"inputTranscription": {"text": "Hi"}}, InputTranscript("Hi")),
+    ],
+)
+def test_words_alone_take_the_short_way(said: dict[str, Any], event: Event) -> None:
+    assert only_words(json.dumps({"serverContent": said}).encode()) == event
+    assert only_words(json.dumps({"serverContent": said, "usageMetadata": {}}).encode()) is None
+
+
+def test_calls_alone_take_the_short_way() -> None:
+    plain = {"id": "c1", "name": "f", "args": {"n": 1}}
+    assert only_calls(json.dumps({"toolCall": {"functionCalls": [plain]}}).encode()) == [Call(**plain)]
+    assert only_calls(b'{"toolCall": ') is None
