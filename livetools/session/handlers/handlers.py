@@ -372,12 +372,12 @@ def is_of_the_user(error: BaseException) -> bool:
     return not isinstance(error, KeyboardInterrupt)
 
 
-def excuse(log: logging.Logger, what: str, error: BaseException) -> None:
+def excuse(log: logging.Logger, what: str, error: BaseException, level: int = logging.WARNING) -> None:
     """Log what ``what``, a callable of the user's, has raised: it costs the session nothing. Raise it where it is not
     the user's."""
     if not is_of_the_user(error):
         raise error
-    log.warning("%s failed: %s", what, place(error), exc_info=detail(error))
+    log.log(level, "%s failed: %s", what, place(error), exc_info=detail(error))
 
 
 async def _turn_of_the_loop() -> None:
