@@ -39,7 +39,9 @@ def test_every_hook_that_livetools_calls_is_declared_and_documented() -> None:
     called = {
         name
         for path in package.rglob("*.py")
-        for name in re.findall(r'(?:_tell_all\(.*|getattr\(hook), "(\w+)"', path.read_text("utf-8"))
+        for name in re.findall(
+            r'(?:_tell_all\(.*|tell_hooks\(.*|getattr\(hook), "(\w+)"', path.read_text("utf-8")
+        )
     }
     assert {"before", "after", "on_allowed", "on_error", "on_cancel"} <= called
     assert [name for name in sorted(called) if not getattr(getattr(Hooks, name, None), "__doc__", None)] == []

@@ -271,7 +271,7 @@ class Tasks:
         if failed is None:
             await self._desk.approved(run, verdict)
             if not verdict:  # the tool's own rule lets it run: nobody is asked
-                await self._handlers.tell(tool, "on_allowed", asked.call)
+                await self._handlers.tell_hooks(tool, "on_allowed", asked.call)
             return
         # Taken out before the call is settled, which stops the asking, and would report a cancellation to the hooks.
         waited = self._asked.pop(run, None) is not None
@@ -279,7 +279,7 @@ class Tasks:
         done.began = False
         await self._desk.settled(run, done)
         if waited:
-            await self._handlers.tell(tool, "on_error", asked.call, failed)
+            await self._handlers.tell_hooks(tool, "on_error", asked.call, failed)
 
     async def _decided(self, asked: _Asked) -> Mapping[str, Any]:
         """Ask the hooks, which may replace the arguments. Those with which the call is shown and run, validated."""
