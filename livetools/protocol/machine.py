@@ -47,6 +47,7 @@ from livetools.protocol.turns.time_limits import TimeLimits
 from livetools.setup.plan_types import Plan
 
 from .connection import close_codes
+from .event_queue import EventQueue
 from .messages import outgoing
 from .pending import Pending, TurnEnds
 from .receive import Reception
@@ -81,9 +82,10 @@ class Machine(View):
     ) -> None:
         self.plan = plan
         self.actions: deque[Action] = deque()
-        self._events: list[Event] = []
+        self.turns, self.said = Turns(plan.stall_timeout, plan.status_signal), Said()
+        self._told = EventQueue(self.turns, self.said)
+        self._tell = self._told.tell
         self.calls = Calls(plan, self._tell, self.actions.append)
-        self.turns = Turns(plan.stall_timeout, plan.status_signal)
         realtime = plan.text_channel == "realtime"
         self.outbox = Outbox(plan.transparent)
         self.input = InputQueue(
@@ -98,7 +100,6 @@ class Machine(View):
         self.limits = TimeLimits(plan, self.to_come, self.connection, self.dispatch)
         self.reception = Reception(*shared, self.latency, self._tell, plan.model, self.limits)
         self.parking = Parking(self.to_come, *shared, self.dispatch)
-        self.said = Said()
         self._watchers: list[Callable[[], None]] = []  # called after every input
         self._left_before = left
         self.closed = False
@@ -403,7 +404,7 @@ class Machine(View):
                 self.said.clear()
         for tell in self._watchers:
             tell()
-        events, self._events = self._events, []
+        events = self._told.take()
         return events if self.closed else self._turn_ends.follow(events)
 
     # Inputs of the connection, and its decisions
@@ -501,14 +502,6 @@ class Machine(View):
             self._exchange.cut_short()
 
     # Inside
-
-    def _tell(self, event: Event) -> None:
-        self._events.append(event)
-        exchange = self.turns.exchange
-        if exchange is not None and exchange.listens:
-            exchange.hear(event)
-        else:
-            self.said.hear(event)
 
     def _put(self, item: Item, now: float) -> Receipt:
         self._now = now

@@ -63,16 +63,6 @@ def walk(roots: Iterable[Any]) -> dict[int, tuple[Any, list[int]]]:
     return found
 
 
-def knots(roots: Iterable[Any]) -> list[list[str]]:
-    """The names of the classes of the objects that hold each other in a circle, for each circle."""
-    found = walk(roots)
-    return sorted(
-        sorted({type(found[one][0]).__name__ for one in component})
-        for component in components({one: held for one, (_, held) in found.items()})
-        if len(component) > 1 or component[0] in found[component[0]][1]
-    )
-
-
 def components(graph: dict[int, list[int]]) -> list[list[int]]:
     """The strongly connected components (Tarjan), without recursion."""
     index: dict[int, int] = {}

@@ -1,0 +1,144 @@
+"""The live objects of an open session hold each other in no circle, but for those that report to whom they work for."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator
+from functools import partial
+from types import SimpleNamespace
+from typing import Any
+
+import anyio
+import pytest
+from support.live_objects import components, held_by, walk
+
+import livetools
+from livetools.testing import FakeLiveServer, Turn
+from livetools.transport.loop.wake import on_trio
+
+pytestmark = pytest.mark.anyio
+
+#: Who holds whom it works for: without these there is no circle.
+REPORTS = {
+    ("Writer", "SessionDriver"): "asks for the connection, and for what the machine has had meanwhile",
+    ("Sockets", "SessionDriver"): "what a connection brings is an input",
+    ("Tasks", "SessionDriver"): "what becomes of a handler is an input",
+    ("Timer", "SessionDriver"): "the time is an input",
+    ("TaskTimer", "SessionDriver"): "the time is an input",
+    ("Tasks", "Session"): "a tool finds the session in its context",
+    ("AsyncioInflow", "SessionDriver"): "a message is an input in the very callback in which it comes",
+    ("Pongs", "PushConnection"): "the next ping goes out when a pong comes, or when it is time",
+    ("Pongs", "TrioConnection"): "the next ping goes out when a pong comes, or when it is time",
+    ("Ping", "Pongs"): "a ping that is out counts what is read behind its pong",
+    ("Record", "Record"): "calls that are answered in one message know each other until then",
+}
+
+
+def names(roots: list[Any]) -> tuple[set[tuple[str, str]], list[list[str]]]:
+    """Who holds whom, by the names of their classes, and the circles that are left without ``REPORTS``."""
+    found = walk(roots)
+    kinds = {one: type(object).__name__ for one, (object, _) in found.items()}
+    edges = {(kinds[one], kinds[other]) for one, (_, held) in found.items() for other in held}
+    graph = {
+        one: [other for other in held if (kinds[one], kinds[other]) not in REPORTS]
+        for one, (_, held) in found.items()
+    }
+    circles = [part for part in components(graph) if len(part) > 1 or part[0] in graph[part[0]]]
+    return edges, sorted(sorted({kinds[one] for one in part}) for part in circles)
+
+
+async def look_at_a_session(look: Callable[[livetools.Session], None]) -> None:
+    """Look at a session in which calls of every kind are open and the microphone is on, and when they are answered."""
+    release, begun = threading.Event(), anyio.Semaphore(0)
+    home = anyio.lowlevel.current_token()
+
+    async def waits(city: str) -> str:
+        begun.release()
+        await anyio.to_thread.run_sync(release.wait)
+        return city
+
+    def blocks(city: str) -> str:
+        anyio.from_thread.run_sync(begun.release, token=home)
+        release.wait()
+        return city
+
+    async def yields(city: str) -> AsyncIterator[str]:
+        yield city
+        begun.release()
+        await anyio.to_thread.run_sync(release.wait)
+
+    server = FakeLiveServer()
+
+    @server.model
+    async def model(turn: Turn) -> None:
+        oslo = {"city": "Oslo"}
+        await turn.calls(("waits", oslo), ("blocks", oslo), ("yields", oslo))
+        await turn.say("It rains.")
+
+    async with server:
+        options: dict[str, Any] = {**server.options, "reply_batching": "batch"}
+        tools = [waits, blocks, yields]
+        async with livetools.connect("gemini-3.8-live", tools=tools, **options) as session:
+            async with anyio.create_task_group() as group:
+                await session.send_audio(bytes(640))
+                group.start_soon(session.ask, "Weather?")
+                try:
+                    for _ in tools:
+                        await begun.acquire()
+                    look(session)
+                finally:
+                    release.set()
+            look(session)
+
+
+async def test_the_objects_of_a_session_hold_each_other_in_no_circle_that_is_not_named() -> None:
+    seen: set[tuple[str, str]] = set()
+
+    def look(session: livetools.Session) -> None:
+        edges, circles = names([session])
+        seen.update(edges)
+        assert circles == []
+
+    with anyio.fail_after(30):
+        await look_at_a_session(look)
+    kinds = {one for edge in seen for one in edge}
+    assert [edge for edge in REPORTS if kinds.issuperset(edge) and edge not in seen] == []
+    assert {"Machine", "Calls", "Dispatch", "Handlers", "TaskTimer" if on_trio() else "Timer"} <= kinds
+
+
+class _Held:
+    """A class of the core's, for the walk."""
+
+
+_Held.__module__ = "livetools.protocol.made_up"
+
+
+def ways(held: Any) -> Iterator[Any]:
+    """Objects that hold this one."""
+
+    def closure() -> Any:
+        return held
+
+    def default(one: Any = held) -> Any:
+        return one
+
+    yield from ([held], (held,), {"key": held}, {held: 1}, partial(print, held), closure, default)
+    yield from (SimpleNamespace(held=held).__dict__, [[{"deep": (held,)}]], [held].append)
+
+
+def test_the_walk_finds_what_is_held_in_every_way() -> None:
+    for number in range(10):
+        holder, held = _Held(), _Held()
+        holder.way = list(ways(held))[number]  # type: ignore[attr-defined]
+        assert list(held_by(holder)) == [held], number
+
+
+def test_the_walk_finds_a_circle_through_a_bound_method() -> None:
+    class Other(_Held):
+        def method(self) -> None: ...
+
+    Other.__module__ = _Held.__module__
+    first, second = Other(), _Held()
+    first.held, second.call = second, first.method  # type: ignore[attr-defined]
+    _, circles = names([first])
+    assert circles == [["Other", "_Held"]]
