@@ -1,7 +1,7 @@
 """Makes a tool of a function once, however many sessions it is passed to.
 
 Making one takes a millisecond or more. A program that opens a session for each of its users would spend that on every
-tool each time, and one whose functions are closures, made anew for each user, would even if each function kept its own.
+tool each time, and one whose functions are closures, made again for each user, would even if each function kept its own.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ def compiled(target: Any) -> Tool:
     if made is None or known != state:  # a wrapper has got the other's by functools.wraps
         made = _made(target, function)
         prototype = (
-            made if function is target else made.for_handler(None)
+            made if function is target else made._for_handler(None)
         )  # it must not keep the object alive
         vars(function)[COMPILED] = _Compiled({**kept, owner: (state, prototype)})
         return made
-    return made if function is target else made.for_handler(target)
+    return made if function is target else made._for_handler(target)
 
 
 def _made(target: Any, function: types.FunctionType) -> Tool:
@@ -56,10 +56,10 @@ def _made(target: Any, function: types.FunctionType) -> Tool:
         made.spec()
         return made
     doc, twin = _twins.get(function.__code__, (None, None))
-    if twin is not None and doc == function.__doc__ and made.is_alike(twin):
-        return twin.for_handler(target)
+    if twin is not None and doc == function.__doc__ and made._is_alike(twin):
+        return twin._for_handler(target)
     made.spec()
-    _twins[function.__code__] = function.__doc__, made.for_handler(None)
+    _twins[function.__code__] = function.__doc__, made._for_handler(None)
     return made
 
 

@@ -388,13 +388,13 @@ class Tool:
         vars(other).update(vars(self))
         return other
 
-    def for_handler(self, handler: Callable[..., Any] | None) -> Tool:
+    def _for_handler(self, handler: Callable[..., Any] | None) -> Tool:
         """A copy for a handler that takes and says the same: another object's method, a closure of the same code."""
         other = self._copy()
         other.handler = handler
         return other
 
-    def is_alike(self, other: Tool) -> bool:
+    def _is_alike(self, other: Tool) -> bool:
         """Whether this tool and another, whose functions have the same docstring, can share what was compiled."""
         mine, theirs = self._signature, other._signature
         same = (self.name, self.kind, self.hooks) == (other.name, other.kind, other.hooks)
