@@ -1,7 +1,7 @@
 """Makes a tool of a function once, however many sessions it is passed to.
 
 Making one takes a millisecond or more. A program that opens a session for each of its users would spend that on every
-tool each time, and one whose functions are closures, made again for each user, would even if each function kept its own.
+tool each time. Where its functions are closures, made again for each user, it helps nobody that each keeps its own.
 """
 
 from __future__ import annotations
