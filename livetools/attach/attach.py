@@ -13,7 +13,6 @@ The dispatcher alone, without a connection of its own. Cancellations are honoure
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from types import TracebackType
 from typing import Any, Never, Self
 from weakref import WeakValueDictionary
 
@@ -190,12 +189,7 @@ class Attached:
                 " give all the tools to one attach()"
             )
 
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *error: object) -> None:
         """Stop what runs, undo what can be undone, and wait for that, not for long. The SDK's session stays."""
         self._host.require_loop()
         self._left = True

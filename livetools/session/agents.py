@@ -16,11 +16,11 @@ import inspect
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias, TypeGuard, Unpack
 
 from livetools.errors import ConfigError
 from livetools.setup.did_you_mean import keywords
-from livetools.setup.plan import Plan, adjusted
+from livetools.setup.plan import Adjustments, Plan, adjusted
 from livetools.tools import Hooks, Tool
 from livetools.transport.contract import Dialer
 
@@ -74,32 +74,20 @@ def open_agent(agent: AgentLike, **options: object) -> Session:
 def adjust(
     session: Session,
     *,
-    instructions: str | None = None,
-    voice: str | None = None,
-    language: str | None = None,
-    transcribe: bool = False,
-    idle: float | None = None,
     hooks: Sequence[Hooks] = (),
     wrap: Callable[[Dialer], Dialer] | None = None,
+    **changes: Unpack[Adjustments],
 ) -> Session:
     """The same session, not yet entered, with what its opener says in the place of the agent's own.
 
-    ``transcribe``: the service also sends what the user says, in words. ``idle``: as ``connect`` has it. ``hooks``
-    follow the agent's own. ``wrap`` makes another dialer of the agent's. ``None`` leaves what is there. Raises
-    ``ConfigError`` for what the model would refuse.
+    ``hooks`` follow the agent's own. ``wrap`` makes another dialer of the agent's. Raises ``ConfigError`` for what the
+    model would refuse.
     """
     assembly = session._assembly
     assembly.hooks = (*assembly.hooks, *hooks)
     if wrap is not None:
         assembly.dial_through(wrap)
-    assembly.plan = adjusted(
-        assembly.plan,
-        instructions=instructions,
-        voice=voice,
-        language=language,
-        transcribe=transcribe,
-        idle=idle,
-    )
+    assembly.plan = adjusted(assembly.plan, **changes)
     return session
 
 

@@ -198,11 +198,10 @@ class Stream:
             # Text that was held back, in case a transcript would follow.
             if word := words.rest():
                 return word  # the next time there is nothing left
-        except BaseException:
+            raise StopAsyncIteration
+        except BaseException:  # the end of the words too
             await self.aclose()
             raise
-        await self.aclose()
-        raise StopAsyncIteration
 
     async def aclose(self) -> None:
         """Give the answer up, as breaking off the loop does: the model speaks on, in the events."""

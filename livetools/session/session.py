@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
-from types import TracebackType
 from typing import TYPE_CHECKING, NoReturn, Self, overload
 
 from livetools.errors import ConcurrencyError, ConfigError, LocalProtocolError
@@ -62,12 +61,7 @@ class Session(SessionInput):
             raise self._driver.error
         return self
 
-    async def __aexit__(
-        self,
-        exc_type: type[BaseException] | None,
-        exc: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
         """Close the session, and wait some seconds for its tools to stop. A thread that blocks is abandoned."""
         driver = self._here()
         if not driver.over.is_set:
@@ -77,7 +71,7 @@ class Session(SessionInput):
             return  # left by one of its own tools or hooks, which cannot wait for its own end
         await self._host.stop(grace=closing.LEAVE)
         # An error of the body goes first, and one that a verb has raised is not raised twice.
-        if exc is None and driver.error is not None and not driver.told:
+        if error is None and driver.error is not None and not driver.told:
             driver.seen(driver.error)
             raise driver.error
 

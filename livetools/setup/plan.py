@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Literal, Unpack
+from typing import Literal, TypedDict, Unpack
 
 from livetools.errors import ConfigError
 
@@ -92,30 +92,33 @@ def replan(plan: Plan, *, tools: Sequence[ToolSpec] | None = None, instructions:
     return _with_tools(plan, builtin, tools, [])
 
 
-def adjusted(
-    plan: Plan,
-    *,
-    instructions: object = None,
-    voice: str | None = None,
-    language: str | None = None,
-    transcribe: bool = False,
-    idle: float | None = None,
-) -> Plan:
-    """The plan of a session that was not opened yet, with the values of its opener in place of its own.
+class Adjustments(TypedDict, total=False):
+    """The values of a session's opener, in place of the plan's own. ``None`` keeps the present value.
 
-    ``transcribe``: transcribe the words of the user; ``idle`` does this too. ``None`` keeps the present value.
-    Raises as :func:`make_plan` does.
+    ``transcribe``: transcribe the words of the user; ``idle`` does this too.
     """
-    plan = replan(plan, instructions=instructions)
-    plan = plan if idle is None else replace(plan, idle=idle)
+
+    instructions: str | None
+    voice: str | None
+    language: str | None
+    transcribe: bool
+    idle: float | None
+
+
+def adjusted(plan: Plan, **changes: Unpack[Adjustments]) -> Plan:
+    """The plan of a session that was not opened yet, with these changes. Raises as :func:`make_plan` does."""
+    plan = replan(plan, instructions=changes.get("instructions"))
+    if (idle := changes.get("idle")) is not None:
+        plan = replace(plan, idle=idle)
     setup = copy.deepcopy(dict(plan.setup))
     generation = setup.setdefault("generationConfig", {})
-    if speech := {**generation.get("speechConfig", {}), **configuration.speech(voice, language)}:
+    added = configuration.speech(changes.get("voice"), changes.get("language"))
+    if speech := {**generation.get("speechConfig", {}), **added}:
         generation["speechConfig"] = speech
     told: list[str] = []
     _details(setup, plan.profile, told)
     plan = replace(plan, setup=setup, warnings=(*plan.warnings, *told))
-    return _listening(plan) if transcribe or idle is not None else plan
+    return _listening(plan) if changes.get("transcribe") or idle is not None else plan
 
 
 def _listening(plan: Plan) -> Plan:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import traceback
-from types import SimpleNamespace, TracebackType
+from types import SimpleNamespace
 
 
 class Sealed:
@@ -26,9 +26,7 @@ class Sealed:
     def __enter__(self) -> None:
         self._before = sys.exception()  # being handled by the caller: not ours to touch
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         waiting, seen = [error], {id(self._before)}
         while waiting:
             cause = waiting.pop()

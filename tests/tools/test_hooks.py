@@ -34,12 +34,14 @@ def test_a_hook_overrides_what_is_of_interest_and_inherits_the_rest() -> None:
 
 
 def test_every_hook_that_livetools_calls_is_declared_and_documented() -> None:
-    """Hooks are called by name, which no type checker reads: ``self._tell_all(hooks, "on_error", ...)``."""
+    """Hooks are called by name, which no type checker reads: ``self._handlers.tell(tool, "on_cancel", ...)``."""
     package = Path(livetools.__file__).parent
     called = {
         name
         for path in package.rglob("*.py")
-        for name in re.findall(r'(?:_tell_all\(.*|getattr\(hook), "(\w+)"', path.read_text("utf-8"))
+        for name in re.findall(
+            r'(?:\.tell\(\w+|_tell_all\(.*|getattr\(hook), "(\w+)"', path.read_text("utf-8")
+        )
     }
     assert {"before", "after", "on_allowed", "on_error", "on_cancel"} <= called
     assert [name for name in sorted(called) if not getattr(getattr(Hooks, name, None), "__doc__", None)] == []

@@ -7,6 +7,7 @@ costs the session nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from livetools.events import Event
@@ -41,23 +42,16 @@ def _ignore(*args: object) -> None:
     """What a listener does not want to hear."""
 
 
+@dataclass(slots=True, eq=False)
 class Listener:
     """A callable and its guard. ``end`` may have a guard of its own: then it is called after a failure too."""
 
-    __slots__ = ("end", "end_guard", "event", "guard", "sound", "typed")
-
-    def __init__(
-        self,
-        guard: Guard,
-        event: Callable[[Event], object],
-        *,
-        sound: Callable[[bytes, int], object] = _ignore,
-        typed: Callable[[str], object] = _ignore,
-        end: Callable[[Exception | None], object] = _ignore,
-        end_guard: Guard | None = None,
-    ) -> None:
-        self.guard, self.end_guard = guard, end_guard or guard
-        self.event, self.sound, self.typed, self.end = event, sound, typed, end
+    guard: Guard
+    event: Callable[[Event], object]
+    sound: Callable[[bytes, int], object] = _ignore
+    typed: Callable[[str], object] = _ignore
+    end: Callable[[Exception | None], object] = _ignore
+    end_guard: Guard | None = None
 
 
 class Listeners:
@@ -102,4 +96,5 @@ class Listeners:
     def end(self, error: Exception | None) -> None:
         """The session is over; nothing more happens in it."""
         for listener in self._all:
-            listener.end_guard.call(listener.end, error)
+            guard = listener.end_guard or listener.guard
+            guard.call(listener.end, error)

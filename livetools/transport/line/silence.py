@@ -33,19 +33,16 @@ class Silence:
     :meth:`look` at it after :attr:`wait` seconds, and do what it returns. ``dead_after``: ``None`` for never.
     """
 
-    __slots__ = ("_clock", "_dead_at", "_due", "_pinged", "dead_after", "heard")
+    __slots__ = ("_ask_after", "_clock", "_dead_at", "_due", "_pinged", "dead_after", "heard")
 
     def __init__(self, dead_after: float | None, clock: Callable[[], float]) -> None:
         self.dead_after = inf if dead_after is None else dead_after
+        self._ask_after = min(ASK_AFTER, self.dead_after / 2)
         self._clock = clock
         self.heard = clock()
         self._pinged = -inf
         self._dead_at = inf  # unless something comes
         self._due = self.heard + self._ask_after
-
-    @property
-    def _ask_after(self) -> float:
-        return min(ASK_AFTER, self.dead_after / 2)
 
     @property
     def wait(self) -> float:
