@@ -9,8 +9,9 @@ from typing import Any
 from livetools.errors import ConfigError
 
 from .annotations import place_of
+from .compiled import compiled
 from .shapes import is_declaration
-from .tool import Tool, compiled
+from .tool import Tool
 
 DECLARATIONS = ("functionDeclarations", "function_declarations")
 

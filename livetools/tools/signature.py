@@ -62,7 +62,7 @@ class Signature:
         self._kinds: dict[str, inspect._ParameterKind] = {}
         self._rest: Any = None  # the annotation of **kwargs
         self.open = False
-        self._scope = function_of(target), owner_of(target)
+        scope = function_of(target), owner_of(target)
         try:
             parameters = list(_parameters(target))
         except (TypeError, ValueError) as error:
@@ -75,7 +75,7 @@ class Signature:
         if method or bound:
             parameters = parameters[1:]
         for parameter in parameters:
-            self._add(parameter)
+            self._add(parameter, scope)
         self._order = self._by_position()
         if (
             _dispatches(target) and not self._order
@@ -87,9 +87,9 @@ class Signature:
         """An error whose text begins with the place of the function."""
         return ToolDefinitionError(f"{self.place}: {what}")
 
-    def _add(self, parameter: inspect.Parameter) -> None:
+    def _add(self, parameter: inspect.Parameter, scope: tuple[Any, type | None]) -> None:
         name = parameter.name
-        annotation = self._resolved(parameter)
+        annotation = self._resolved(parameter, *scope)
         context = context_of(annotation)
         if context is not None:
             if self.context is not None:
@@ -105,12 +105,11 @@ class Signature:
             self._kinds[name] = parameter.kind
             self.arguments[name] = Argument(name, annotation, default, parameter.kind)
 
-    def _resolved(self, parameter: inspect.Parameter) -> Any:
+    def _resolved(self, parameter: inspect.Parameter, function: Any, owner: type | None) -> Any:
         name = parameter.name
         if parameter.annotation is EMPTY or name in self.hints:
             return self.hints.get(name, EMPTY)
         try:
-            function, owner = self._scope
             self.hints[name] = resolve(function, parameter.annotation, owner)
         except Unresolved as error:
             raise self.error(f"the annotation of {name!r} cannot be resolved: {error}") from error
@@ -133,6 +132,29 @@ class Signature:
         """The names that must be passed by position: all before ``*args``, or the positional-only ones."""
         kinds = (POSITIONAL, EITHER) if VAR_POSITIONAL in self._kinds.values() else (POSITIONAL,)
         return tuple(name for name, kind in self._kinds.items() if kind in kinds)
+
+    def is_alike(self, other: Signature) -> bool:
+        """Whether another callable takes the same: the same types, and the same objects where it has defaults."""
+        shape = (
+            self.place,
+            self.name,
+            self.context,
+            self.context_type,
+            self.open,
+            self._order,
+            self._collects,
+        )
+        theirs = (other.place, other.name, other.context, other.context_type, other.open, other._order)
+        if shape != (*theirs, other._collects) or self.arguments.keys() != other.arguments.keys():
+            return False
+        pairs = zip(self.arguments.values(), other.arguments.values(), strict=True)
+        try:
+            return bool(self._rest == other._rest) and all(
+                one.kind is two.kind and one.default is two.default and bool(one.annotation == two.annotation)
+                for one, two in pairs
+            )
+        except Exception:  # an annotation may hold any object, and compare it in its own way
+            return False
 
     def renamed(self, name: str) -> Signature:
         """A copy under another name, which the texts of its errors use."""

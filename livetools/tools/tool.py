@@ -20,7 +20,7 @@ from livetools.setup.declarations import NAME
 from livetools.setup.plan_types import ToolSpec
 
 from . import docstrings, results, schema
-from .annotations import is_method, owner_of, place_of
+from .annotations import is_method, place_of
 from .context import SessionLike, ToolContext
 from .hooks import Hooks
 from .keywords import tidy
@@ -388,6 +388,26 @@ class Tool:
         vars(other).update(vars(self))
         return other
 
+    def _for_handler(self, handler: Callable[..., Any] | None) -> Tool:
+        """A copy for a handler that takes and says the same: another object's method, a closure of the same code."""
+        other = self._copy()
+        other.handler = handler
+        return other
+
+    def _is_alike(self, other: Tool) -> bool:
+        """Whether this tool and another, whose functions have the same docstring, can share what was compiled."""
+        mine, theirs = self._signature, other._signature
+        same = (self.name, self.kind, self.hooks) == (other.name, other.kind, other.hooks)
+        return (
+            same
+            and self.options == other.options
+            and self._description == other._description
+            and self._declared is other._declared
+            and mine is not None
+            and theirs is not None
+            and mine.is_alike(theirs)
+        )
+
     def replace(
         self,
         *,
@@ -406,57 +426,6 @@ class Tool:
         if hooks is not None:
             other.hooks = hooks
         return other
-
-
-COMPILED = "__livetools_tool__"
-
-
-class _Compiled(dict[object, tuple[object, "Tool"]]):
-    """What a function keeps of the tools that were made of it. It stays here when the function is pickled by value."""
-
-    def __reduce__(self) -> tuple[type[_Compiled], tuple[()]]:
-        return _Compiled, ()
-
-
-def compiled(target: Any) -> Tool:
-    """``Tool(target)``, made once for a function, and for a method once for all objects of a class.
-
-    Making one takes a millisecond or more, and a program that opens a session for each of its users would spend it on
-    every tool each time. What was made is kept by the function itself, and made again if the function was changed.
-    """
-    function = target.__func__ if isinstance(target, types.MethodType) else target
-    if not isinstance(function, types.FunctionType):
-        return Tool(target)
-    owner = owner_of(target)
-    kept: _Compiled = vars(function).setdefault(COMPILED, _Compiled())
-    state = _state(function)
-    known, made = kept.get(owner, (None, None))
-    if made is None or known != state:  # a wrapper has got the other's by functools.wraps
-        made = Tool(target)
-        made.spec()
-        prototype = made
-        if function is not target:
-            prototype = made._copy()
-            prototype.handler = None  # it must not keep the object alive
-        vars(function)[COMPILED] = _Compiled({**kept, owner: (state, prototype)})
-        return made
-    if function is target:
-        return made
-    made = made._copy()
-    made.handler = target
-    return made
-
-
-def _state(function: types.FunctionType) -> object:
-    """All that a tool is made of."""
-    parts = (
-        function.__code__,
-        function.__doc__,
-        function.__name__,
-        function.__defaults__,
-        function.__kwdefaults__,
-    )
-    return id(function), *parts, dict(function.__annotations__), vars(function).get(MARK)
 
 
 def _described(schema: object, root: Mapping[str, Any]) -> bool:

@@ -34,7 +34,7 @@ def test_a_hook_overrides_what_is_of_interest_and_inherits_the_rest() -> None:
 
 
 def test_every_hook_that_livetools_calls_is_declared_and_documented() -> None:
-    """Hooks are called by name, which no type checker reads: ``self._tell_all(hooks, "on_error", ...)``."""
+    """Hooks are called by name, which no type checker reads: ``self._handlers.tell(tool, "on_cancel", ...)``."""
     package = Path(livetools.__file__).parent
     called = {
         name

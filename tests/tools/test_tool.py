@@ -15,7 +15,7 @@ import pytest
 
 from livetools.errors import ToolDefinitionError, ToolError
 from livetools.tools import Tool, ToolContext, as_tools, tool
-from livetools.tools.tool import compiled
+from livetools.tools.compiled import compiled
 
 pytestmark = pytest.mark.anyio
 
@@ -499,3 +499,38 @@ def test_a_copy_of_an_object_keeps_the_whole_mark() -> None:
     marked = tool(executor=Cluster())(Counter())
     for copied in (copy.copy(marked), copy.deepcopy(marked)):
         assert isinstance(Tool(copied, name="count").options["executor"], Cluster)
+
+
+def closures(user: str, kind: type = int, default: object = 3) -> Callable[..., str]:
+    """A function of this user's: the same code each time."""
+
+    def greet(times: object, days: object = default) -> str:
+        """Greet somebody."""
+        return f"{user} {times!r} {days!r}"
+
+    greet.__annotations__["times"] = kind
+    return greet
+
+
+async def test_closures_of_the_same_code_share_what_was_compiled_and_run_as_themselves() -> None:
+    anns, bobs = compiled(closures("Ann")), compiled(closures("Bob"))
+    assert anns.spec() is bobs.spec()
+    assert await anns.call({"times": 1}) == {"output": "Ann 1 3"}
+    assert await bobs.call({"times": 2, "days": 4}) == {"output": "Bob 2 4"}
+
+
+async def test_a_closure_that_takes_other_types_or_has_other_defaults_shares_nothing() -> None:
+    for other in (closures("Bob", str), closures("Bob", default=True), closures("Bob", default=3.0)):
+        compiled(closures("Ann"))
+        assert compiled(other).spec() is not compiled(closures("Ann")).spec()
+    assert await compiled(closures("Bob", str)).call({"times": "x"}) == {"output": "Bob 'x' 3"}
+
+
+def test_a_closure_whose_tool_another_one_shares_is_kept_by_nobody() -> None:
+    ann = closures("Ann")
+    compiled(ann)
+    gone = weakref.ref(ann)
+    compiled(closures("Bob"))
+    del ann
+    gc.collect()
+    assert gone() is None

@@ -19,8 +19,6 @@ Note: TypeAlias = Sequence[Any]
 #: Bytes that a note takes beside its text: an object, its place in a list, and what they round up to.
 NOTE_OVERHEAD = 64
 
-_NONE: deque[bytes] = deque(maxlen=0)  # of conversations that have not begun
-
 decode = msgspec.json.decode
 
 
@@ -30,7 +28,7 @@ class Notes:
     def __init__(self) -> None:
         self.weight = 0
         self._first = 0  # the number of the oldest exchange that is kept
-        self._over = _NONE
+        self._over: deque[bytes] | tuple[()] = ()
         self._running: list[bytes] | tuple[()] = ()
 
     @property
@@ -55,14 +53,14 @@ class Notes:
             if isinstance(self._running, tuple):
                 self._running = []
             self._running.append(note)
-        else:
+        elif isinstance(self._over, deque):
             at = exchange - self._first
             self._over[at] = self._over[at][:-1] + b"," + note + b"]"
 
     def end(self) -> None:
         """The exchange that runs is over."""
         if self._running:
-            if self._over is _NONE:
+            if isinstance(self._over, tuple):
                 self._over = deque()
             self._over.append(b"[" + b",".join(self._running) + b"]")
             self._running = ()
@@ -75,7 +73,7 @@ class Notes:
 
     def drop(self, count: int) -> None:
         """Drop the oldest exchange; of the only one its first ``count`` notes."""
-        if self._over:
+        if isinstance(self._over, deque) and self._over:
             exchange = self._over.popleft()
             self._first += 1
             notes = len(decode(exchange))

@@ -238,13 +238,10 @@ class Transcript(Sequence[Content]):
 
     def __getstate__(self) -> dict[str, Any]:
         """For pickle and copy: the conversation, and nothing of the session that it listens to."""
-        kept = {"max_bytes": self.max_bytes, "transcribed": self.transcribed}
-        return {**kept, "contents": self.contents, "dropped": self.dropped}
+        return {name: value for name, value in vars(self).items() if name not in ("on_full", "_placed")}
 
     def __setstate__(self, state: Mapping[str, Any]) -> None:
-        self.__init__(max_bytes=state["max_bytes"], transcribed=state["transcribed"])  # type: ignore[misc]  # as pickle does not
-        self.user_content(state["contents"])
-        self.dropped += state["dropped"]
+        vars(self).update(state, on_full=None, _placed=None)
 
     def __repr__(self) -> str:
         """A line a content, so that it can be read where it is printed."""
