@@ -10,41 +10,13 @@ from typing import Any
 
 import anyio
 import pytest
-from support.live_objects import components, held_by, walk
+from support.live_objects import REPORTS, held_by, names
 
 import livetools
 from livetools.testing import FakeLiveServer, Turn
 from livetools.transport.loop.wake import on_trio
 
 pytestmark = pytest.mark.anyio
-
-#: Who holds whom it works for: without these there is no circle.
-REPORTS = {
-    ("Writer", "SessionDriver"): "asks for the connection, and for what the machine has had meanwhile",
-    ("Sockets", "SessionDriver"): "what a connection brings is an input",
-    ("Tasks", "SessionDriver"): "what becomes of a handler is an input",
-    ("Timer", "SessionDriver"): "the time is an input",
-    ("TaskTimer", "SessionDriver"): "the time is an input",
-    ("Tasks", "Session"): "a tool finds the session in its context",
-    ("AsyncioInflow", "SessionDriver"): "a message is an input in the very callback in which it comes",
-    ("Pongs", "PushConnection"): "the next ping goes out when a pong comes, or when it is time",
-    ("Pongs", "TrioConnection"): "the next ping goes out when a pong comes, or when it is time",
-    ("Ping", "Pongs"): "a ping that is out counts what is read behind its pong",
-    ("Record", "Record"): "calls that are answered in one message know each other until then",
-}
-
-
-def names(roots: list[Any]) -> tuple[set[tuple[str, str]], list[list[str]]]:
-    """Who holds whom, by the names of their classes, and the circles that are left without ``REPORTS``."""
-    found = walk(roots)
-    kinds = {one: type(object).__name__ for one, (object, _) in found.items()}
-    edges = {(kinds[one], kinds[other]) for one, (_, held) in found.items() for other in held}
-    graph = {
-        one: [other for other in held if (kinds[one], kinds[other]) not in REPORTS]
-        for one, (_, held) in found.items()
-    }
-    circles = [part for part in components(graph) if len(part) > 1 or part[0] in graph[part[0]]]
-    return edges, sorted(sorted({kinds[one] for one in part}) for part in circles)
 
 
 async def look_at_a_session(look: Callable[[livetools.Session], None]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import anyio
 import pytest
 from support import first_steps, virtual
+from support.live_objects import names
 
 import livetools
 from livetools import ConcurrencyError, LocalProtocolError, Tool, ToolContext, tool
@@ -109,6 +110,36 @@ async def test_what_no_utf_8_can_carry_is_not_handed_to_the_sdk(field: str) -> N
             await anyio.lowlevel.checkpoint()
     assert session.answers[0][field] == "odd\ufffd"
     assert session.answers[1]["response"] == {"output": "rain in Rome"}
+
+
+async def test_the_objects_of_an_attached_session_hold_each_other_in_no_circle_that_is_not_named() -> None:
+    begun, release = anyio.Event(), anyio.Event()
+
+    async def waits() -> str:
+        begun.set()
+        await release.wait()
+        return "waited"
+
+    server = FakeLiveServer(tls=True)
+
+    @server.model
+    async def model(turn: Turn) -> None:
+        await turn.call("waits")
+        await turn.say("Done.")
+
+    async with (
+        server,
+        sdk(server, [waits]) as session,
+        livetools.attach(session, [waits], model=MODEL) as live,
+    ):
+        async with anyio.create_task_group() as group:
+            await say(session, "Wait.")
+            group.start_soon(turn, live)
+            await begun.wait()
+            edges, circles = names([live])
+            release.set()
+    assert circles == []
+    assert ("Driver", "AttachedMachine") in edges
 
 
 async def test_calls_are_answered_over_turns_while_the_messages_pass() -> None:
@@ -345,7 +376,7 @@ async def test_what_is_being_sent_when_the_session_is_left_is_sent() -> None:
     class Slow(Flood):
         async def send_tool_response(self, *, function_responses: Any) -> None:
             self.began += 1
-            await anyio.sleep(0.05)
+            await anyio.sleep(0.3)  # longer than it takes to see that all tasks wait
             self.answers += function_responses
 
     session = Slow(message(CALL), message(CALL_2))

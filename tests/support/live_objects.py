@@ -24,6 +24,21 @@ CORE = (
 _CONTAINERS = (dict, list, tuple, set, frozenset, MethodType, BuiltinMethodType, CellType, partial)
 _MORE = ("deque", "mappingproxy", "OrderedDict", "defaultdict", "dict_values", "method-wrapper")
 
+#: Who holds whom it works for: without these there is no circle.
+REPORTS = {
+    ("Writer", "Driver"): "asks for the connection, and for what the machine has had meanwhile",
+    ("Sockets", "Driver"): "what a connection brings is an input",
+    ("Tasks", "Driver"): "what becomes of a handler is an input",
+    ("Timer", "Driver"): "the time is an input",
+    ("TaskTimer", "Driver"): "the time is an input",
+    ("Tasks", "Session"): "a tool finds the session in its context",
+    ("AsyncioInflow", "Driver"): "a message is an input in the very callback in which it comes",
+    ("Pongs", "PushConnection"): "the next ping goes out when a pong comes, or when it is time",
+    ("Pongs", "TrioConnection"): "the next ping goes out when a pong comes, or when it is time",
+    ("Ping", "Pongs"): "a ping that is out counts what is read behind its pong",
+    ("Record", "Record"): "calls that are answered in one message know each other until then",
+}
+
 
 def is_core(object: Any) -> bool:
     """Whether it is an object of one of the core's own classes."""
@@ -61,6 +76,25 @@ def walk(roots: Iterable[Any]) -> dict[int, tuple[Any, list[int]]]:
             found[id(object)] = object, [id(one) for one in held]
             waiting += held
     return found
+
+
+def kind_of(object: Any) -> str:
+    """The name of its class; drivers are all of one kind."""
+    bases = {one.__name__ for one in type(object).__mro__}
+    return "Driver" if "Driver" in bases else type(object).__name__
+
+
+def names(roots: Iterable[Any]) -> tuple[set[tuple[str, str]], list[list[str]]]:
+    """Who holds whom, by the names of their classes, and the circles that are left without ``REPORTS``."""
+    found = walk(roots)
+    kinds = {one: kind_of(object) for one, (object, _) in found.items()}
+    edges = {(kinds[one], kinds[other]) for one, (_, held) in found.items() for other in held}
+    graph = {
+        one: [other for other in held if (kinds[one], kinds[other]) not in REPORTS]
+        for one, (_, held) in found.items()
+    }
+    circles = [part for part in components(graph) if len(part) > 1 or part[0] in graph[part[0]]]
+    return edges, sorted(sorted({kinds[one] for one in part}) for part in circles)
 
 
 def components(graph: dict[int, list[int]]) -> list[list[int]]:
