@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
+
+import msgspec
 
 Json = Any  # as in results
 
@@ -22,7 +23,7 @@ def shrink(response: dict[str, Json], max_bytes: int) -> dict[str, Json]:
 
 
 def _size(value: Json) -> int:
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode())
+    return len(msgspec.json.encode(value))
 
 
 def _cut(value: Json, room: int) -> Json:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import Any, TypeAlias
 
 import msgspec
@@ -20,6 +19,7 @@ Note: TypeAlias = Sequence[Any]
 NOTE_OVERHEAD = 64
 
 decode = msgspec.json.decode
+_split = msgspec.json.Decoder(list[msgspec.Raw]).decode  # the notes of an exchange, not looked into
 
 
 class Notes:
@@ -65,19 +65,17 @@ class Notes:
             self._over.append(b"[" + b",".join(self._running) + b"]")
             self._running = ()
 
-    def oldest(self, most: int) -> list[Note]:
+    def oldest(self, most: int) -> list[bytes]:
         """The first ``most`` notes of the exchange that runs, if it is the only one; else the oldest exchange."""
         if self._over:
-            return list(decode(self._over[0]))
-        return list(map(decode, islice(self._running, most)))
+            return list(map(bytes, _split(self._over[0])))
+        return list(self._running[:most])
 
-    def drop(self, count: int) -> None:
-        """Drop the oldest exchange; of the only one its first ``count`` notes."""
+    def drop(self, notes: Sequence[bytes]) -> None:
+        """Drop these, which are the oldest: a whole exchange, or the first of the only one."""
+        self.weight -= sum(map(len, notes)) + NOTE_OVERHEAD * len(notes)
         if isinstance(self._over, deque) and self._over:
-            exchange = self._over.popleft()
+            self._over.popleft()
             self._first += 1
-            notes = len(decode(exchange))
-            self.weight -= len(exchange) - 1 - notes + NOTE_OVERHEAD * notes
-        elif not isinstance(self._running, tuple):
-            self.weight -= sum(map(len, self._running[:count])) + NOTE_OVERHEAD * count
-            del self._running[:count]
+        elif isinstance(self._running, list):
+            del self._running[: len(notes)]

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import count, takewhile
 from typing import Any
 
-from .notes import Note
+from .notes import Note, decode
 from .steps import Batch, Part, Slot, Step, Utterance
 
 
@@ -33,7 +33,8 @@ class Placing:
     ``["heard", text, finished]``           the service has understood this of what the user said
     ``["call", id, name, args]``            the model has called
     ``["given call", part]``                a call in a turn that the program gave
-    ``["answer", id, name, response, final, args]``  of a call; ``args``: where no note has them
+    ``["answer", id, response, final]``     of a call that was noted
+    ``["stray answer", id, name, response, final, args]``  of one that was not
     ``["given answer", response]``          a function response in a turn that the program gave
     ``["break"]``                           an earlier call was answered: the next one begins another batch
     ``["filler"]``                          a turn has ended in which the model only bridged the time
@@ -54,6 +55,13 @@ class Placing:
     def place(self, note: Note) -> None:
         """Place the next note."""
         PLACE[note[0]](self, *note[1:])
+
+    def count(self, note: bytes) -> None:
+        """Place the next note, where only the number of steps counts: an answer, which may be large, is not read."""
+        if note.startswith(b'["answer"'):
+            self._on_break()
+        else:
+            self.place(decode(note))
 
     # what was said
 
@@ -106,13 +114,16 @@ class Placing:
         self._batch.slots.append(slot)
         self._slots[id or f"without id {next(self._unnamed)}"] = slot
 
-    def _on_answer(
-        self, id: str, name: str, response: Part, final: bool, args: Mapping[str, Any] | None = None
-    ) -> None:
-        if args is not None and id not in self._slots:
-            self._on_call(id, name, args)
+    def _on_answer(self, id: str, response: Part, final: bool) -> None:
         if (slot := self._slots.get(id)) is not None:
             self._fill(slot, response, final)
+
+    def _on_stray_answer(
+        self, id: str, name: str, response: Part, final: bool, args: Mapping[str, Any]
+    ) -> None:
+        if id not in self._slots:
+            self._on_call(id, name, args)
+        self._on_answer(id, response, final)
 
     def _on_given_answer(self, response: Mapping[str, Any]) -> None:
         if id := response.get("id"):
@@ -203,6 +214,7 @@ PLACE: Mapping[str, Callable[..., None]] = {
     "call": Placing._on_call,
     "given call": Placing._on_given_call,
     "answer": Placing._on_answer,
+    "stray answer": Placing._on_stray_answer,
     "given answer": Placing._on_given_answer,
     "break": Placing._on_break,
     "filler": Placing._on_filler,

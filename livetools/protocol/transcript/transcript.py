@@ -28,7 +28,7 @@ from livetools.events import (
 )
 from livetools.protocol.messages.outgoing import encode
 
-from .notes import Note, Notes, decode
+from .notes import Notes, decode
 from .placing import Placing
 from .steps import Content, Part, Step, render, without_functions
 
@@ -145,8 +145,10 @@ class Transcript(Sequence[Content]):
             self._calls.pop(call.id, None)
         elif made_in is None:
             self._calls[call.id] = self._notes.running
-        unknown = () if made_in is not None else (call.args,)
-        self._answer(made_in, "answer", call.id, call.name, response, final, *unknown)
+        if made_in is None:
+            self._note("stray answer", call.id, call.name, response, final, call.args)
+        else:
+            self._answer(made_in, "answer", call.id, response, final)
 
     def _answer(self, made_in: int | None, *note: object) -> None:
         """Keep an answer with its call, so that both are dropped together. Where that is gone, it has no place."""
@@ -185,16 +187,15 @@ class Transcript(Sequence[Content]):
 
     def _drop(self) -> bool:
         """Drop the oldest exchange, or the first step of the only one. Whether there was one to drop."""
-        placing = Placing()
         notes = self._notes.oldest(LOOKED_AT)
-        count = len(notes)
         if self._notes.first == self._notes.running:
-            count = _first_step(notes)
-        if not count:
+            notes = notes[: _first_step(notes)]
+        if not notes:
             return False
-        for note in notes[:count]:
-            placing.place(note)
-        self._notes.drop(count)
+        placing = Placing()
+        for note in notes:
+            placing.count(note)
+        self._notes.drop(notes)
         if placing.steps and not self.dropped and self._on_full is not None:
             self._on_full(self.max_bytes)
         self.dropped += len(placing.steps)
@@ -320,11 +321,11 @@ TAKE: Mapping[type, Callable[[Transcript, Any], object]] = {
 }
 
 
-def _first_step(notes: Sequence[Note]) -> int:
+def _first_step(notes: Sequence[bytes]) -> int:
     """How many of these notes are their first step. Of one that is too long, all; of one that is short, none."""
     placing = Placing()
     for at, note in enumerate(notes):
-        placing.place(note)
+        placing.count(note)
         if len(placing.steps) > 1:
             return at
     return len(notes) if len(notes) == LOOKED_AT else 0
