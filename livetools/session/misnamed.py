@@ -7,9 +7,9 @@ an option of a tool, of the transport or of the reconnection. What is unknown is
 
 from __future__ import annotations
 
-import dataclasses
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields
 
 from livetools.protocol.connection.reconnect_policy import ReconnectPolicy
 from livetools.setup.configuration import (
@@ -81,14 +81,11 @@ def _meant(name: str, known: Mapping[str, str]) -> str | None:
 @functools.cache
 def _places() -> Mapping[str, str]:
     """Where each field of the reconnection, the config and the transport is set; of several places the last holds."""
-    found = {
-        field.name: f"reconnect=ReconnectPolicy({field.name}=...)"
-        for field in dataclasses.fields(ReconnectPolicy)
-    }
-    found |= {path[-1]: f"config={_written(path)}" for path in reversed(list(config_fields()))}
-    return found | {
-        field.name: f"transport=WebSocket({field.name}=...)" for field in dataclasses.fields(WebSocket)
-    }
+    line = {f.name: f"reconnect=ReconnectPolicy({f.name}=...)" for f in fields(ReconnectPolicy)}
+    # Reversed, so that of equal names the one on top of the config holds.
+    config = {path[-1]: f"config={_written(path)}" for path in reversed(list(config_fields()))}
+    transport = {f.name: f"transport=WebSocket({f.name}=...)" for f in fields(WebSocket)}
+    return {**line, **config, **transport}
 
 
 #: Fields of the config that have a parameter of their own, or more inside than a configuration.

@@ -26,7 +26,11 @@ def encode(message: JSONObject | Sequence[object]) -> bytes:
     """
     try:
         return msgspec.json.encode(message)
-    except (TypeError, ValueError):  # a mapping or a mark that is no plain value; a lone surrogate
+    except (
+        TypeError,
+        ValueError,
+        RecursionError,
+    ):  # a mapping or a mark that is no plain value; a lone surrogate
         pass
     try:
         return to_json(message, inf_nan_mode="null")

@@ -61,7 +61,7 @@ def only_calls(data: bytes | str) -> list[Call] | None:
         return None
     try:
         calls = _read_calls(data).toolCall.functionCalls
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return [Call(call.id, call.name, call.args) for call in calls]
 
@@ -72,7 +72,7 @@ def only_words(data: bytes | str) -> Words | None:
         return None
     try:
         content = _read_words(data).serverContent
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     spoken, turn, heard = content.outputTranscription, content.modelTurn, content.inputTranscription
     if spoken is not None:

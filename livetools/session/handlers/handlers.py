@@ -211,9 +211,9 @@ class Handlers:
         """Tell the hooks of a call that was over before its handler was, or before that could begin."""
         # Without a reason the session has ended. A call that failed is one whose time was up, or that was refused.
         if reason is None or reason is refusals.CANCELLED.error:
-            await self.tell(tool, "on_cancel", call)
+            await self.tell_hooks(tool, "on_cancel", call)
         else:
-            await self.tell(tool, "on_error", call, reason)
+            await self.tell_hooks(tool, "on_error", call, reason)
 
     async def _handle(self, job: Job, tool: Tool, desk: Desk) -> Outcome:
         handler = tool.handler
@@ -316,7 +316,7 @@ class Handlers:
         value = await self.unhindered(partial(copy_context().run, function, *positional, **keyword))
         return await value if inspect.isawaitable(value) else value
 
-    async def tell(self, tool: Tool, method: str, *args: object) -> None:
+    async def tell_hooks(self, tool: Tool, method: str, *args: object) -> None:
         """Tell all hooks of a call of this tool: call this method of each that has it."""
         await self._tell_all(self._hooks_of(tool), method, *args)
 
@@ -372,12 +372,12 @@ def is_of_the_user(error: BaseException) -> bool:
     return not isinstance(error, KeyboardInterrupt)
 
 
-def excuse(log: logging.Logger, what: str, error: BaseException) -> None:
+def excuse(log: logging.Logger, what: str, error: BaseException, level: int = logging.WARNING) -> None:
     """Log what ``what``, a callable of the user's, has raised: it costs the session nothing. Raise it where it is not
     the user's."""
     if not is_of_the_user(error):
         raise error
-    log.warning("%s failed: %s", what, place(error), exc_info=detail(error))
+    log.log(level, "%s failed: %s", what, place(error), exc_info=detail(error))
 
 
 async def _turn_of_the_loop() -> None:

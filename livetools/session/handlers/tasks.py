@@ -19,15 +19,13 @@ import anyio
 
 from livetools.events import Call
 from livetools.log import get_logger
-from livetools.session.framelog import detail
 from livetools.session.running import closing
 from livetools.session.running.host import Starter
-from livetools.setup.secrecy import place
 from livetools.tools import SessionLike, Tool, ToolContext
 from livetools.tools.results import error_outcome, tool_error
 from livetools.transport.loop.wake import Wake, make_wake
 
-from .handlers import Desk, Handlers, Job, cancelled, is_of_the_user, note
+from .handlers import Desk, Handlers, Job, cancelled, excuse, is_of_the_user, note
 from .leavable import Leavable
 
 log = get_logger("livetools.calls")
@@ -273,7 +271,7 @@ class Tasks:
         if failed is None:
             await self._desk.approved(run, verdict)
             if not verdict:  # the tool's own rule lets it run: nobody is asked
-                await self._handlers.tell(tool, "on_allowed", asked.call)
+                await self._handlers.tell_hooks(tool, "on_allowed", asked.call)
             return
         # Taken out before the call is settled, which stops the asking, and would report a cancellation to the hooks.
         waited = self._asked.pop(run, None) is not None
@@ -281,7 +279,7 @@ class Tasks:
         done.began = False
         await self._desk.settled(run, done)
         if waited:
-            await self._handlers.tell(tool, "on_error", asked.call, failed)
+            await self._handlers.tell_hooks(tool, "on_error", asked.call, failed)
 
     async def _decided(self, asked: _Asked) -> Mapping[str, Any]:
         """Ask the hooks, which may replace the arguments. Those with which the call is shown and run, validated."""
@@ -298,22 +296,17 @@ class Tasks:
         try:
             return bool(await self._handlers.user(tool.options["approval"], context, args))
         except BaseException as error:
-            if not is_of_the_user(error):
-                raise
             # The text of a ToolError is meant for the model; of another error it reads nothing.
-            if tool_error(error) is not None:
+            if is_of_the_user(error) and tool_error(error) is not None:
                 return str(error_outcome(error, call.name).response["error"])
-            log.error("the approval of %s failed: %s", call.name, place(error), exc_info=detail(error))
+            excuse(log, f"the approval of {call.name}", error, logging.ERROR)
             return "its approval failed"
 
     async def _undo(self, run: int, call: Call, tool: Tool, result: object) -> None:
         try:
             await self._handlers.user(tool.options["undo"], self._context_of(run, call, tool), call, result)
         except BaseException as error:
-            if not is_of_the_user(error):
-                raise
-            where = place(error)
-            log.error("the undo of %s (%s) failed: %s", call.name, call.id, where, exc_info=detail(error))
+            excuse(log, f"the undo of {call.name} ({call.id})", error, logging.ERROR)
 
 
 def _counts(job: Job) -> bool:

@@ -19,37 +19,31 @@ from .spelling import snake
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-_WORDS: Mapping[str, str] = {
-    "number": "a number",
-    "integer": "a whole number",
-    "boolean": "True or False",
-    "string": "a string",
-    "[string]": "a list of strings",
-    "object": "an object",
-    "list": "a list",
-}
 #: 64-bit integers are strings in JSON's mapping of protocol buffers.
 INT64 = frozenset({"triggerTokens", "targetTokens"})
-_OF_VOICE = frozenset(
-    {"SpeechConfig", "VoiceConfig", "PrebuiltVoiceConfig"}
-)  # people put a voice's name there
+#: The types that people give the name of a voice.
+_OF_VOICE = frozenset({"SpeechConfig", "VoiceConfig", "PrebuiltVoiceConfig"})
 
 
 @cache
-def _adapter(kind: str) -> TypeAdapter[Any]:
-    """What reads values of this kind. pydantic is imported here: ``import livetools`` does not pay for it."""
+def _reader(kind: str) -> tuple[TypeAdapter[Any], str]:
+    """What reads values of this kind, and what messages call such a value.
+
+    pydantic is imported here: ``import livetools`` does not pay for it.
+    """
     from pydantic import Field, TypeAdapter
 
-    types: Mapping[str, Any] = {
-        "number": int | Annotated[float, Field(allow_inf_nan=False)],
-        "integer": int,
-        "boolean": bool,
-        "string": str,
-        "[string]": list[str],
-        "object": dict[str, Any],
-        "list": list[Any],
+    kinds: Mapping[str, tuple[Any, str]] = {
+        "number": (int | Annotated[float, Field(allow_inf_nan=False)], "a number"),
+        "integer": (int, "a whole number"),
+        "boolean": (bool, "True or False"),
+        "string": (str, "a string"),
+        "[string]": (list[str], "a list of strings"),
+        "object": (dict[str, Any], "an object"),
+        "list": (list[Any], "a list"),
     }
-    return TypeAdapter(types[kind])
+    read_as, called = kinds[kind]
+    return TypeAdapter(read_as), called
 
 
 def checked(value: Any, kind: str, path: str) -> Any:  # any JSON, in and out
@@ -95,15 +89,15 @@ def _hint(name: str, fields: Mapping[str, str]) -> str:
 
 
 def _as(value: Any, kind: str, path: str, holder: str = "") -> Any:
+    reader, called = _reader(kind)
     try:
-        return _adapter(kind).validate_python(value)
+        return reader.validate_python(value)
     except ValueError:  # pydantic's ValidationError is one
+        # Of what should be text only a number is shown: an object in its place may be long.
         shown = f", {value!r:.40}" if isinstance(value, int | float) or kind != "string" else ""
-        voice = f"; for a voice alone: connect(voice={value!r:.40})" if holder in _OF_VOICE else ""
-        hint = voice if isinstance(value, str) else ""
-        raise ConfigError(
-            f"{path} is a {type(value).__name__}{shown}: {_WORDS[kind]} is expected{hint}"
-        ) from None
+        named = isinstance(value, str) and holder in _OF_VOICE
+        hint = f"; for a voice alone: connect(voice={value!r:.40})" if named else ""
+        raise ConfigError(f"{path} is a {type(value).__name__}{shown}: {called} is expected{hint}") from None
 
 
 # What one API takes and the other does not

@@ -85,3 +85,9 @@ def test_calls_alone_take_the_short_way() -> None:
     plain = {"id": "c1", "name": "f", "args": {"n": 1}}
     assert only_calls(json.dumps({"toolCall": {"functionCalls": [plain]}}).encode()) == [Call(**plain)]
     assert only_calls(b'{"toolCall": ') is None
+
+
+def test_arguments_without_end_are_read_the_general_way() -> None:
+    deep = b'{"a":' * 5000 + b"1" + b"}" * 5000
+    assert only_calls(b'{"toolCall":{"functionCalls":[{"id":"c1","name":"f","args":' + deep + b"}]}}") is None
+    assert only_words(b'{"serverContent":' + deep + b"}") is None
