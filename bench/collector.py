@@ -16,7 +16,8 @@ import gc
 import subprocess
 import sys
 import time
-from dataclasses import dataclass, field
+
+from worker import Stops
 
 import livetools
 from livetools.session import MemoryTransport
@@ -27,20 +28,6 @@ SESSIONS, CALLS = 200, 60
 def work(city: str) -> str:
     """Current weather in a city."""
     return "12 °C, rain"
-
-
-@dataclass
-class Stops:
-    """What the collector takes, in seconds of CPU."""
-
-    took: list[float] = field(default_factory=list)
-    began: float = 0.0
-
-    def __call__(self, phase: str, info: dict[str, int]) -> None:
-        if phase == "start":
-            self.began = time.thread_time()
-        else:
-            self.took.append(time.thread_time() - self.began)
 
 
 class Line:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 import subprocess
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
@@ -14,20 +14,24 @@ from processes import CLIENTS, Client, Missing, Worker, environment, interpreter
 
 ROUNDS = 5
 FLOOR = CLIENTS[0].name
+#: Until what opens a session is there. livetools and google-adk import most of themselves when a name is first used.
 IMPORTS = {
-    "livetools": "livetools",
-    "google-genai": "google.genai",
-    "pydantic-ai": "pydantic_ai.realtime",
-    "google-adk": "google.adk.runners",
-    "livekit-agents": "livekit.agents, livekit.plugins.google",
-    "pipecat-ai": "pipecat.services.google.gemini_live.llm",
+    "livetools": "import livetools; livetools.connect",
+    "google-genai": "import google.genai; google.genai.Client",
+    "pydantic-ai": "from pydantic_ai import Agent; from pydantic_ai.realtime.google import GoogleRealtimeModel",
+    "google-adk": "from google.adk.agents import Agent, LiveRequestQueue; from google.adk.runners import Runner",
+    "livekit-agents": (
+        "from livekit.agents import AgentSession; from livekit.plugins.google.realtime import RealtimeModel"
+    ),
+    "pipecat-ai": "from pipecat.services.google.gemini_live.llm import GeminiLiveLLMService",
 }
 ENDURANCE = 10_000
 
 
 @dataclass
 class Row:
-    """One line of the table. ``values``: of each client, one a round; ``against``: the client that ratios are to."""
+    """One line of the table. ``values``: of each client, one a round; ``against``: the client that ratios are to, or
+    empty where a ratio would say nothing."""
 
     name: str
     unit: str
@@ -93,8 +97,22 @@ def workers(
 def belongs(client: Client, group: str) -> bool:
     """Whether its operations are measured in this group: frameworks take so much longer that they have their own."""
     if group == "frameworks":
-        return bool(client.needs) or client.name in (FLOOR, "google-genai")
+        return bool(client.needs) or client.name in (FLOOR, "livetools", "google-genai")
     return not client.needs
+
+
+def attempt(worker: Worker, rows: list[Row], job: str, n: int, p: int = 1) -> dict[str, Any] | None:
+    """What a job has told; None where the client cannot do it. One that has failed is missing in these rows."""
+    name = worker.client.name
+    if job not in worker.jobs or name in rows[0].missing:
+        return None
+    try:
+        return worker.do(job, n, p)
+    except Missing as error:
+        for row in rows:
+            row.missing[name] = str(error)
+            row.values.pop(name, None)
+        return None
 
 
 def operations(
@@ -106,25 +124,55 @@ def operations(
         say(f"operations, round {number} of {rounds}")
         for job, row in zip(JOBS, rows, strict=True):
             for worker in ready:
-                if job.job not in worker.jobs or worker.client.name in row.missing:
-                    continue
                 times = max(job.p, job.n // SLOW // job.p * job.p) if worker.client.needs else job.n
-                try:
-                    told = worker.do(job.job, times, job.p)[job.figure]
-                except Missing as error:
-                    row.missing[worker.client.name] = str(error)
-                    row.values.pop(worker.client.name, None)
-                    continue
-                if number:
-                    value = told * job.scale / (times if job.each else 1)
+                told = attempt(worker, [row], job.job, times, job.p)
+                if number and told is not None:
+                    value = told[job.figure] * job.scale / (times if job.each else 1)
                     row.values.setdefault(worker.client.name, []).append(value)
     return rows
 
 
+#: Sessions in one process, and the calls that each answers in a round: with fewer calls in 200 sessions, the collector
+#: may never come to look through everything.
+DAY = {1: 400, 20: 100, 200: 60}
+
+
+def day(
+    ready: list[Worker], say: Callable[[str], None], rounds: int, sizes: Mapping[int, int] = DAY
+) -> list[Row]:
+    """Calls as users make them: the microphone is open, and the garbage collector runs. Frameworks: one session."""
+
+    def of_each_size(name: str, unit: str, against: str = "") -> list[Row]:
+        return [Row(f"{name}, {n} session{'s' * (n > 1)}", unit, against) for n in sizes]
+
+    cpu = of_each_size("a call", "µs CPU", FLOOR)
+    longest = of_each_size("longest stop of the collector", "ms CPU")
+    share = of_each_size("the collector's share of the CPU time", "%")
+    for number in range(rounds + 1):
+        say(f"day, round {number} of {rounds}")
+        for (sessions, each), *rows in zip(sizes.items(), cpu, longest, share, strict=True):
+            if sessions > 1 and not number:
+                continue  # one is enough to warm up
+            for worker in ready:
+                if worker.client.needs and sessions > 1:
+                    continue
+                calls = max(1, each // SLOW) if worker.client.needs else each
+                told = attempt(worker, rows, "day", calls, sessions)
+                if number and told is not None:
+                    for row, value in zip(rows, day_figures(told, calls * sessions), strict=True):
+                        row.values.setdefault(worker.client.name, []).append(value)
+    return [*cpu, *longest, *share]
+
+
+def day_figures(told: Mapping[str, float], calls: int) -> tuple[float, float, float]:
+    """Of a round: microseconds of CPU a call, milliseconds of the collector's longest stop, its share in percent."""
+    return told["cpu"] / calls * 1e6, told["longest"] * 1e3, 100 * told["stopped"] / told["cpu"]
+
+
 def imports(port: int, rounds: int) -> Row:
-    """CPU time of the import in a fresh process, whose files are in memory."""
-    row = Row("import", "ms CPU", against="google-genai")
-    code = "import time; t = time.process_time(); import {}; print(time.process_time() - t)"
+    """CPU time until what opens a session is imported, in a fresh process, whose files are in memory."""
+    row = Row("import to a usable `connect`", "ms CPU", against="google-genai")
+    code = "import time; t = time.process_time(); {}; print(time.process_time() - t)"
     for number in range(rounds + 1):
         for client in CLIENTS:
             if client.name not in IMPORTS or client.name in row.missing:

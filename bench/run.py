@@ -2,7 +2,7 @@
 
     python bench/run.py [--docs] [--only GROUP]        as make bench
 
-``--docs`` writes the page of the documentation and its picture too. Groups: operations, frameworks, sessions,
+``--docs`` writes the page of the documentation and its picture too. Groups: operations, frameworks, day, sessions,
 endurance, instructions; where one is measured, the others stay as they were last measured. How each figure is taken
 stands in ``bench/README.md``.
 """
@@ -20,7 +20,8 @@ import report
 from processes import CACHE, CLIENTS, HERE, Server, Worker
 
 DOCS = HERE.parent / "docs"
-GROUPS = ("operations", "frameworks", "sessions", "endurance", "instructions")
+GROUPS = ("operations", "frameworks", "day", "sessions", "endurance", "instructions")
+OTHERS = (None, "frameworks", "day")  # the groups in which frameworks are measured, and all of them
 began = time.monotonic()
 
 
@@ -36,6 +37,8 @@ def group(
     if name in ("operations", "frameworks"):
         mine = [worker for worker in ready if measure.belongs(worker.client, name)]
         return measure.operations(mine, missing if name == "frameworks" else {}, say, rounds)
+    if name == "day":
+        return measure.day(ready, say, rounds)
     if name == "sessions":
         say("imports")
         rows = [measure.imports(port, rounds)]
@@ -61,7 +64,7 @@ def main() -> None:
     about: dict[str, Any] = {"machine": report.machine(), "rounds": arguments.rounds}
     with Server() as server:
         say("environments")
-        wanted = [client for client in CLIENTS if not client.needs or arguments.only in (None, "frameworks")]
+        wanted = [client for client in CLIENTS if not client.needs or arguments.only in OTHERS]
         ready, missing = measure.workers(server.port, wanted, say)
         about["versions"] = {worker.client.name: worker.version for worker in ready}
         groups: dict[str, list[measure.Row]] = {}
@@ -84,7 +87,7 @@ def finish(about: dict[str, Any], groups: dict[str, list[measure.Row]], docs: bo
         print(f"missing: {name}: {why}")
     about["seconds"] = round(time.monotonic() - began)
     report.write_json(CACHE / "results.json", about, groups)
-    picture = report.svg(groups["operations"], groups["frameworks"])
+    picture = report.svg(groups)
     targets: list[tuple[Path, str]] = [(CACHE / "bench.svg", picture)]
     if docs:
         targets.append((DOCS / "images" / "bench.svg", picture))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
+import functools
 import gc
 import itertools
 import json
@@ -18,7 +19,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,22 @@ from typing import Any
 MODEL = "gemini-3.8-live"
 MICROPHONE = bytes(range(256)) * 2 + bytes(128)  # 20 ms at 16 kHz
 EVERY = 0.02  # seconds between two of those
+PIECES = 10  # how many have been sent where the microphone is said to be open
+
+
+@dataclass
+class Stops:
+    """A callback for ``gc.callbacks``: what each run of the collector takes, in seconds of this thread's CPU, which
+    other programs on the machine lengthen little."""
+
+    took: list[float] = field(default_factory=list)
+    began: float = 0.0
+
+    def __call__(self, phase: str, info: dict[str, int]) -> None:
+        if phase == "start":
+            self.began = time.thread_time()
+        else:
+            self.took.append(time.thread_time() - self.began)
 
 
 class Meter:
@@ -33,12 +50,22 @@ class Meter:
 
     def __init__(self) -> None:
         self.told: dict[str, Any] = {}
+        self._stops: Stops | None = None
         library = os.environ.get("BENCH_COUNTER")
         self._counter = ctypes.CDLL(library) if library else None
 
+    def collecting(self) -> Meter:
+        """For one block in which the garbage collector runs, as users have it. ``longest`` and ``stopped``: seconds
+        of its longest stop and of all."""
+        self._stops = Stops()
+        return self
+
     def __enter__(self) -> Meter:
         gc.collect()
-        gc.disable()  # when it comes would be chance
+        if self._stops is None:
+            gc.disable()  # when it comes would be chance
+        else:
+            gc.callbacks.append(self._stops)
         if self._counter is not None:
             self._counter.counter_start()
         self._cpu, self._wall = time.process_time(), time.perf_counter()
@@ -50,6 +77,9 @@ class Meter:
         if self._counter is not None:
             self._counter.counter_stop()
         gc.enable()
+        if self._stops is not None:
+            gc.callbacks.remove(self._stops)
+            self.told |= {"longest": max(self._stops.took, default=0.0), "stopped": sum(self._stops.took)}
 
 
 Job = Callable[[str, int, int, Meter], Awaitable[None]]
@@ -96,7 +126,8 @@ class Conversation:
     def jobs(self) -> dict[str, Job]:
         """What is measured of every client."""
         jobs = {"calls": self.turn("calls"), "pause": self.turn("calls", pause), "audio": self.turn("audio")}
-        return {**jobs, "send": self.send, "ask": self.ask, "talk": self.talk, "sessions": self.sessions}
+        jobs |= {"send": self.send, "ask": self.ask, "talk": self.talk, "sessions": self.sessions}
+        return {**jobs, "day": self.day}
 
     def turn(self, name: str, tool: Tool = work) -> Job:
         """A job of the server's, in one turn."""
@@ -157,10 +188,33 @@ class Conversation:
                 await self._call_and_talk(session)
             meter.told = {"idle": idle / n, "talking": (memory() - before) / n}
 
+    async def day(self, url: str, n: int, p: int, meter: Meter) -> None:
+        """``p`` sessions at once, whose microphones are open, and ``n`` calls in each, while the collector runs."""
+
+        async def called(session: Any, calls: int) -> None:
+            await self.say(session, "calls", calls, 1)
+            await self.listen(session, work)
+
+        async with AsyncExitStack() as stack:
+            sessions = [await stack.enter_async_context(self.opened(url, work)) for _ in range(p)]
+            for session in sessions:
+                await called(session, 1)  # what is made once
+            await open_microphone(*(functools.partial(self.speak, session) for session in sessions))
+            with meter.collecting():
+                await asyncio.gather(*(called(session, n) for session in sessions))
+
     async def _call_and_talk(self, session: Any) -> None:
         for job in ("calls", "audio"):
             await self.say(session, job, 4, 1)
             await self.listen(session, work)
+
+
+async def open_microphone(*speaks: Callable[[], Awaitable[None]]) -> None:
+    """Sound goes out on each connection, a piece every 20 ms, for a fifth of a second."""
+    for _ in range(PIECES):
+        for speak in speaks:
+            await speak()
+        await asyncio.sleep(EVERY)
 
 
 def without_tls() -> None:

@@ -10,7 +10,7 @@ from google.adk.agents.live_request_queue import LiveRequestQueue
 from google.adk.agents.run_config import RunConfig
 from google.adk.runners import InMemoryRunner
 from google.genai import types
-from worker import MODEL, Meter, pause, request, serve, without_tls, work
+from worker import MICROPHONE, MODEL, Meter, open_microphone, pause, request, serve, without_tls, work
 
 
 def named(tool: Callable[..., Any]) -> Callable[..., Any]:
@@ -23,7 +23,7 @@ def named(tool: Callable[..., Any]) -> Callable[..., Any]:
     return work
 
 
-def job(name: str, tool: Callable[..., Any] = work) -> Any:
+def job(name: str, tool: Callable[..., Any] = work, day: bool = False) -> Any:
     async def run(url: str, n: int, p: int, meter: Meter) -> None:
         runner = InMemoryRunner(Agent(name="a", model=MODEL, tools=[named(tool)]), app_name="bench")
         session = await runner.session_service.create_session(app_name="bench", user_id="u")
@@ -32,11 +32,17 @@ def job(name: str, tool: Callable[..., Any] = work) -> Any:
             user_id="u", session_id=session.id, live_request_queue=queue,
             run_config=RunConfig(response_modalities=["AUDIO"]),
         )  # fmt: skip
+
+        async def speak() -> None:
+            queue.send_realtime(types.Blob(data=MICROPHONE, mime_type="audio/pcm;rate=16000"))
+
         queue.send_content(types.Content(role="user", parts=[types.Part(text=request("say"))]))
         async for event in events:
             if event.turn_complete:  # it stands
                 break
-        with meter:
+        if day:
+            await open_microphone(speak)
+        with meter.collecting() if day else meter:
             queue.send_content(types.Content(role="user", parts=[types.Part(text=request(name, n, p))]))
             async for event in events:
                 if event.turn_complete:
@@ -48,4 +54,5 @@ def job(name: str, tool: Callable[..., Any] = work) -> Any:
 
 if __name__ == "__main__":
     without_tls()
-    serve("google-adk", {"calls": job("calls"), "pause": job("calls", pause), "audio": job("audio")})
+    jobs = {"calls": job("calls"), "pause": job("calls", pause), "audio": job("audio")}
+    serve("google-adk", {**jobs, "day": job("calls", day=True)})

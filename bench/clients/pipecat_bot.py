@@ -10,7 +10,13 @@ from google.genai.types import HttpOptions
 from loguru import logger
 from pipecat.adapters.schemas.function_schema import FunctionSchema
 from pipecat.adapters.schemas.tools_schema import ToolsSchema
-from pipecat.frames.frames import EndFrame, InputTextRawFrame, LLMContextFrame, LLMFullResponseEndFrame
+from pipecat.frames.frames import (
+    EndFrame,
+    InputAudioRawFrame,
+    InputTextRawFrame,
+    LLMContextFrame,
+    LLMFullResponseEndFrame,
+)
 from pipecat.pipeline.pipeline import Pipeline
 from pipecat.pipeline.runner import PipelineRunner
 from pipecat.pipeline.task import PipelineTask
@@ -18,7 +24,7 @@ from pipecat.processors.aggregators.llm_context import LLMContext
 from pipecat.processors.aggregators.llm_response_universal import LLMContextAggregatorPair
 from pipecat.processors.frame_processor import FrameProcessor
 from pipecat.services.google.gemini_live.llm import GeminiLiveLLMService
-from worker import MODEL, Meter, pause, request, serve, without_tls, work
+from worker import MICROPHONE, MODEL, Meter, open_microphone, pause, request, serve, without_tls, work
 
 TOOLS = ToolsSchema(
     standard_tools=[
@@ -47,7 +53,7 @@ class Ears(FrameProcessor):
         self.ended.clear()
 
 
-def job(name: str, tool: Callable[..., Any] = work) -> Any:
+def job(name: str, tool: Callable[..., Any] = work, day: bool = False) -> Any:
     async def handler(params: Any) -> None:
         await params.result_callback({"output": await tool(**params.arguments)})
 
@@ -62,7 +68,9 @@ def job(name: str, tool: Callable[..., Any] = work) -> Any:
         running = asyncio.create_task(PipelineRunner(handle_sigint=False).run(task))
         await task.queue_frames([LLMContextFrame(context)])
         await ears.turn()  # it stands
-        with meter:
+        if day:
+            await open_microphone(lambda: task.queue_frames([InputAudioRawFrame(MICROPHONE, 16000, 1)]))
+        with meter.collecting() if day else meter:
             await task.queue_frames([InputTextRawFrame(text=request(name, n, p))])
             await ears.turn()
         await task.queue_frames([EndFrame()])
@@ -74,4 +82,5 @@ def job(name: str, tool: Callable[..., Any] = work) -> Any:
 if __name__ == "__main__":
     logger.remove()
     without_tls()
-    serve("pipecat-ai", {"calls": job("calls"), "pause": job("calls", pause), "audio": job("audio")})
+    jobs = {"calls": job("calls"), "pause": job("calls", pause), "audio": job("audio")}
+    serve("pipecat-ai", {**jobs, "day": job("calls", day=True)})
