@@ -261,6 +261,7 @@ class Machine(View):
         self._now = now
         self.latency.user(False, now)
         self.input.put(Item("end", outgoing.audio_stream_end()))
+        # 3.8 ignores audioStreamEnd as the end of a turn: only silence ends it (openclaw#152830, 2026-09-19).
         if rate is not None:
             for frame in outgoing.silence(self.plan.closing_silence, rate):
                 self.input.media(Item("audio", frame), self.calls.blocking(), not self.connection.usable)
@@ -445,6 +446,8 @@ class Machine(View):
         self.calls.new_session()
         if self.plan.seed == "none":
             return []
+        # The first session gets the history of the options, a later one the conversation so far, less what is sent
+        # again.
         if self.connection.stood:
             self.input.new_session()
         elif self._seed is None:
@@ -467,6 +470,7 @@ class Machine(View):
         self.dispatch.begin(errors)
         self.turns.began(restored, len(errors))
         if self._contents:
+            # As initial history (3.1) turnComplete ends the seed without an answer. Elsewhere it would ask for one.
             complete = self.plan.seed == "initial_history"
             self.dispatch.begin([outgoing.client_content(self._contents, complete)])
             self._contents = []

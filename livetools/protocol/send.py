@@ -81,6 +81,8 @@ class Dispatch:
         self, text: str, exchange: Exchange | None, *, shown: bool = True, results: tuple[Call, ...] = ()
     ) -> Item:
         """A user turn, on the channel that the model takes; ``shown``: it is a part of the conversation."""
+        # 3.1 takes clientContent only before the first turn (1007 later, adk#5018); 2.5 and 3.8 take a turn with a
+        # role.
         build = outgoing.realtime_text if self.plan.text_channel == "realtime" else outgoing.user_turn
         said = ({"role": "user", "parts": [{"text": text}]},) if shown else ()
         return Item(
@@ -89,6 +91,7 @@ class Dispatch:
 
     def reply(self, instructions: str | None) -> Item:
         """A turn of nobody's, which the model answers. It does not stand in the conversation."""
+        # turnComplete without turns makes 3.8 speak unprompted; other models need a user turn with words in it.
         if instructions is None and self.plan.empty_turn:
             return Item("content", outgoing.your_turn(), Receipt(), prompts=True)
         return self.text(outgoing.SPEAK_NOW if instructions is None else instructions, None, shown=False)

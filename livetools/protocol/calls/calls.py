@@ -317,7 +317,6 @@ class Calls:
             return None
         for record in self.pending.values():
             if record.blocks or record.run in awaited:
-                # With batches the answer of a call waits for the whole group.
                 for one in record.group or (record,):  # its answer goes out with theirs
                     if one.state is CallState.OWED and self._needs_end_of(handler, one):
                         return one
@@ -378,6 +377,7 @@ class Calls:
                 for part in record.kept:  # what it has yielded so far comes first
                     self.replies.interim(record, part, record.policy.scheduling, part=True)
             self._perform(record, effects, now)
+            # The model that asks again has not read the acknowledgement, or does not know of it.
             if record.state is CallState.OWED and record.background:
                 self._perform(record, self._move(record, Move.ACK), now)
 
@@ -474,6 +474,7 @@ class Calls:
             PERFORM[effect](self, record, now, yielded)
 
     def _stop(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        # The second case was approved and waits for its slot: the shell still expects it to run.
         if record.phase is _APPROVAL or (
             record.phase is Phase.SLOT and record.policy and record.policy.approval
         ):
@@ -530,6 +531,7 @@ class Calls:
         return record.background or self.plan.lost_results == "deliver"
 
     def _interim(self, record: Record, now: float, yielded: Outcome | None) -> None:
+        # Where a yield is no response of its own, the shell gathers all of them into the last one.
         if yielded is not None and record.policy is not None and record.policy.streams:
             takes = record.policy.takes_scheduling
             scheduling = (yielded.scheduling if takes else None) or record.policy.scheduling

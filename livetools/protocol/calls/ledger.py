@@ -7,8 +7,8 @@ is a duplicate; on a later one it is answered again from memory, and never run a
 
 ==========  ==============================================================================
 OWED        the call is being served; an answer is expected on its link
-READY       the answer is known, not yet handed to the socket
-SENT        handed to the socket, and not known to have been read: a dead socket may have swallowed it
+READY       the answer is known, and waits for the writer
+SENT        the writer has it, and it is not known to have been read: a dead socket may have swallowed it
 PAID        answered
 VOID        taken back by the server, or the session is closed: nothing is owed, nothing will be sent
 DETACHED    the answer on the link is settled or lost; the handler runs on and owes its result as a text
@@ -67,14 +67,14 @@ class Move(Enum):
     CANCEL = auto()  # toolCallCancellation
     ACK = auto()  # a background call is acknowledged instead of answered
     LOSE = auto()  # the link is gone
-    WRITE = auto()  # the answer was handed to a socket
+    WRITE = auto()  # the writer has taken the answer
     HEARD = auto()  # the answer has been read
     REOFFER = auto()  # the same id, asked on a later link
     CLOSE = auto()  # the session ends
 
 
 class Effect(Enum):
-    """The effects of a move; the dispatcher performs them in this order."""
+    """The effects of a move; the dispatcher performs them in the order in which the row has them."""
 
     __hash__ = object.__hash__
 
@@ -102,8 +102,8 @@ TABLE: Mapping[tuple[CallState, Move], tuple[CallState, tuple[Effect, ...]]] = {
     (S.OWED, M.CANCEL): (S.VOID, (E.STOP, E.CANCELLED, E.RELEASE)),
     # The acknowledgement is the answer on the link. What the handler returns is owed as text from now on.
     (S.OWED, M.ACK): (S.DETACHED, (E.ACKNOWLEDGE, E.RELEASE)),
-    # The handler is not stopped: its side effects happen once. A response on another socket is ignored (2.5 and 3.1,
-    # measured 2026-08, pipecat#5465), so the result is owed as text.
+    # The handler is not stopped: it may have had effects, and is never run again. A response on another socket is
+    # ignored (2.5 and 3.1, measured 2026-08, pipecat#5465), so the result is owed as text.
     (S.OWED, M.LOSE): (S.DETACHED, (E.LOST,)),
     # Nobody is left to tell: no event, no answer.
     (S.OWED, M.CLOSE): (S.VOID, (E.STOP,)),

@@ -24,7 +24,8 @@ from .table import TABLE as MOVES
 
 #: Seconds left when a goAway does not say: the field may be absent.
 UNSAID = 5.0
-#: The share of the time left after which a move no longer waits for a quiet moment.
+#: The share of the time left after which a move no longer waits for a quiet moment. Of the usual 50 s (measured
+#: 2026-09-10 and 2026-10-09) it leaves 10 for the dial and the setup.
 LATEST = 0.8
 #: Seconds to wait for the handle that follows a turn.
 HANDLE_TIMEOUT = 0.5

@@ -65,7 +65,7 @@ class Parking:
 
     def due(self, now: float) -> bool:
         """Whether the session is to be closed now: then it is parked."""
-        # The deadline closes it even with debts; `left` says which.
+        # The deadline closes it even with debts; ``left`` says which.
         due = self._expired or (not self._unfinished() and self._ready_at() <= now)
         if due:
             self.parked, self.left = True, self.owed()

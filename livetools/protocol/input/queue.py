@@ -190,6 +190,7 @@ class InputQueue:
         """Push-to-talk begins or ends. It is written once there is input, and without any it is not."""
         self.in_activity = start
         if start:
+            # Audio outside an activity was reported when it began. It is over now, so its count is reported.
             self._outside = False
             self.untold = any(self._untold.values())
         # Nothing was said in between: an empty pair closes the session.
@@ -222,6 +223,7 @@ class InputQueue:
 
     def changes(self) -> list[Item]:
         """Changes of instructions and tools; they are written before everything else."""
+        # They do not wait for the end of an activity: a change is no input of the user's.
         items = [item for item in self.queue if item.kind == "update"]
         if items:
             self.queue = [item for item in self.queue if item.kind != "update"]
@@ -237,6 +239,8 @@ class InputQueue:
 
     def crossed(self, close: Close) -> bool:
         """Whether the connection has ended for media that met a call, and for nothing else that was sent."""
+        # The same reason is given for other causes. Only where media went out, on a model that closes for it, is it
+        # this one.
         return self.input_block and self.streams and close_codes.crossed(close.code, close.reason)
 
     def lose(
@@ -246,6 +250,7 @@ class InputQueue:
 
         Whether the prompt of ``exchange`` is among it.
         """
+        # What closes every connection is sorted out first, or the session would reconnect with it without end.
         again = self._patient([item for item in unread if isinstance(item, Item)], crossed)
         for item in again:
             item.again, item.write = True, None

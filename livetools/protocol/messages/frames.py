@@ -461,7 +461,7 @@ def _read_status(status: str, message: ServerMessage) -> None:
     # UNSPECIFIED is proto3's default, and says nothing.
     if status and not status.endswith("_UNSPECIFIED"):
         message.status = status
-        # An unknown status still counts: all but IN_PROGRESS end a turn.
+        # An unknown status still counts beside turnComplete, where all but IN_PROGRESS end the turn.
         if status not in STATUSES:
             message.unknown.append({"interactionStatus": status})
 

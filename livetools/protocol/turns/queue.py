@@ -186,8 +186,7 @@ class Turns:
         self._halting = self._halting and bool(self._standing)  # it continues: this call has ended no turn
         if self.exchange is not None and self.exchange.listens:
             self.exchange.heard = True
-        # Sound arrives faster than it plays, and turnComplete is held back until it would have played (measured, ±30
-        # ms).
+        # Sound comes faster than it plays; turnComplete is held back until it would have played (measured, ±30 ms).
         self._works_until = max(self._works_until, now) + seconds
         self._moved(now)
 
@@ -199,8 +198,7 @@ class Turns:
     def called(self, run: int, call: Call, ends_turn: bool, now: float, blocks: bool = False) -> None:
         """The model made a call; ``ends_turn``: its turn ends with it, and another begins at the answer; ``blocks``:
         nothing else is answered before."""
-        # With background reasoning only IDLE ends a turn: a call neither ends nor halts it, and may follow
-        # turnComplete.
+        # With background reasoning only IDLE ends a turn: a call neither ends nor halts it.
         if not self.status_signal:
             stands = blocks or not ends_turn
             self._do(TurnEvent.STAND if stands else TurnEvent.CALL, now)
@@ -279,6 +277,7 @@ class Turns:
         ``stood_still``: a BLOCKING call was open, and the model continues the same turn.
         """
         turn = None
+        # A BLOCKING call is spoken of in the turn that it stopped, which has one end: that is counted already.
         if ends_turn or not stood_still:
             self.most = self.upmost + 1
         # SILENT is ignored for a BLOCKING call: the model stood still for the answer, and speaks of it.
@@ -322,6 +321,7 @@ class Turns:
         self._works_until = now
         if (exchange := self.exchange) is not None and exchange.began:
             exchange.unanswered()
+            # Its prompt was read, and the generation that answers it does not continue (pydantic-ai 2.68).
             if not again:
                 self._over(interrupted=True)
         self._moved(now)
@@ -338,6 +338,7 @@ class Turns:
                 self._spend(now)
                 break
             if self._patience < inf:
+                # What is in doubt is whether the answers were spoken of: the silence says that they were.
                 if self._spoken:
                     self._forget_answers()
                 gone = [turn for turn in self._queue if turn.doubtful and not turn.answer]
